@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""`python3 manage.py up` runs the server, `python3 manage.py test` the tests: on a bare Python, too.
+
+Where the dependencies are missing, the first command installs what requirements.lock names into .venv (with uv if
+it is on PATH, else with venv and pip) and starts again inside it. Standard library only, and no syntax that an old
+Python cannot read, for it must be able to say that it is too old.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LOCK = HERE / "requirements.lock"
+VENV = HERE / ".venv"
+PYTHON = VENV / "bin" / "python"
+# Holds the digest of the lock that was installed, or UNFINISHED. Without it the environment is somebody else's.
+STAMP = VENV / "installed-lock"
+UNFINISHED = "unfinished"
+NEEDED = ("django", "rest_framework", "unfold", "django_q", "psycopg", "pgvector", "granian")
+RESTARTED = "MEMORY_BOOTSTRAPPED"
+NO_PIP = """No way to install packages was found. Do one of these, then start again:
+  - install uv
+  - Debian, Ubuntu: apt-get install python3-venv
+  - make an environment of your own and install requirements.lock into it"""
+
+
+def main() -> None:
+    if sys.version_info < (3, 11):  # noqa: UP036  that is what is to be found out
+        sys.exit("Python 3.11 or newer is needed; this is %d.%d." % sys.version_info[:2])  # noqa: UP031
+    restarted = os.environ.pop(RESTARTED, None)
+    if not is_ready():
+        if restarted:
+            sys.exit(
+                f"{VENV} is not complete although it was just installed: remove it and start again."
+            )
+        install_once()
+        os.execve(PYTHON, [str(PYTHON), *sys.argv], {**os.environ, RESTARTED: "1"})
+    if sys.argv[1:2] == ["test"]:
+        os.execv(sys.executable, test_command(sys.argv[2:]))
+    if sys.argv[1:2] == ["up"]:
+        use_data_folder(sys.argv[2:])
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
+    run_django()
+
+
+def is_ready() -> bool:
+    """The running interpreter has what we need, and our own environment has it in the locked versions."""
+    ours = Path(sys.prefix).resolve() == VENV.resolve()
+    return not (ours and is_stale()) and all(importlib.util.find_spec(name) for name in NEEDED)
+
+
+def is_stale() -> bool:
+    return STAMP.exists() and STAMP.read_text() != wanted()
+
+
+def wanted() -> str:
+    return hashlib.sha256(LOCK.read_bytes()).hexdigest()
+
+
+def install_once() -> None:
+    """Several may start at once: one installs, the others wait and find it done."""
+    with open(__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if STAMP.exists() and not is_stale():
+            return
+        if not STAMP.exists() and works():
+            return
+        print(f"Installing into {VENV} (once; half a minute)", file=sys.stderr, flush=True)
+        # What an interrupted installation left cannot be trusted: begin anew.
+        clear = not works() or STAMP.read_text() == UNFINISHED
+        try:
+            install(clear)
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"Failed: {' '.join(map(str, error.cmd))}")
+
+
+def works() -> bool:
+    code = "import " + ", ".join(NEEDED)
+    return (
+        PYTHON.exists()
+        and subprocess.run([PYTHON, "-c", code], stderr=subprocess.DEVNULL).returncode == 0
+    )
+
+
+def install(clear: bool) -> None:
+    uv = shutil.which("uv")
+    if clear:
+        shutil.rmtree(VENV, ignore_errors=True)
+        make_environment(uv)
+    STAMP.write_text(UNFINISHED)
+    subprocess.run(
+        [*installer(uv), "--require-hashes", "-r", LOCK], check=True, stdin=subprocess.DEVNULL
+    )
+    STAMP.write_text(wanted())
+
+
+def make_environment(uv: "str | None") -> None:
+    if uv:
+        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, VENV], check=True)
+    else:
+        bare = [] if importlib.util.find_spec("ensurepip") else ["--without-pip"]
+        subprocess.run([sys.executable, "-m", "venv", *bare, VENV], check=True)
+
+
+def installer(uv: "str | None") -> "list[str | Path]":
+    if uv:
+        return [uv, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps"]
+    options = ["--quiet", "--disable-pip-version-check", "--no-input"]
+    if has_pip(PYTHON):
+        return [PYTHON, "-m", "pip", *options, "install", "--no-deps"]
+    if has_pip(
+        Path(sys.executable)
+    ):  # Debian without python3-venv: pip of the system, for our environment
+        return [sys.executable, "-m", "pip", *options, "--python", PYTHON, "install", "--no-deps"]
+    sys.exit(NO_PIP)
+
+
+def has_pip(python: Path) -> bool:
+    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
+def test_command(words: "list[str]") -> "list[str]":
+    """pytest in one process per core; a later -n wins."""
+    return [sys.executable, "-m", "pytest", "-n", str(len(os.sched_getaffinity(0))), *words]
+
+
+def use_data_folder(words: "list[str]") -> None:
+    """`up --data DIR` must be known before the settings are read."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--data")
+    data = parser.parse_known_args(words)[0].data
+    if data:
+        os.environ["MEMORY_DATA_DIR"] = str(Path(data).expanduser().resolve())
+
+
+def run_django() -> None:
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""What can go wrong, in words that every floor may use. Doors turn these into problem+json."""
+
+
+class ProviderError(Exception):
+    """An outside or embedded model could not do its work.
+
+    `permanent` when asking the same again cannot help until a person changes something.
+    `retry_after` is the wait in seconds that the server asked for, where it did.
+    """
+
+    def __init__(self, message: str, permanent: bool, retry_after: float | None = None) -> None:
+        super().__init__(message, permanent, retry_after)
+        self.message = message
+        self.permanent = permanent
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Invalid(Exception):
+    """The caller's input cannot be accepted; `field` is its path in the caller's own words."""
+
+    def __init__(self, field: str, message: str, code: str = "invalid") -> None:
+        super().__init__(field, message, code)
+        self.field = field
+        self.message = message
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+class Conflict(Exception):
+    """The input is fine, but what it is about has changed or says otherwise."""
+
+    def __init__(self, message: str, code: str = "conflict", field: str = "") -> None:
+        super().__init__(message, code, field)
+        self.message = message
+        self.code = code
+        self.field = field
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class NotFound(Exception):
+    """There is no such thing, or the caller may not know of it: the two must look the same."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.what} not found"
+
+
+class Forbidden(Exception):
+    """The caller is known and may not do this."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message, field)
+        self.message = message
+        self.field = field

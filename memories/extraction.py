@@ -1,0 +1,293 @@
+"""From episodes to claims: gatekeeper, patterns, the configured model, then the whole text.
+
+Asks only: rows are read before, and written after. A claim's quotes are verified here against
+the text they cite; what has no evidence is left out and counted.
+"""
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memories import gatekeeper, patterns
+from memories.errors import ProviderError
+from memories.models import Category, Episode, Fact, FactType, MemorySession, Source, Visibility
+from memories.providers import ExtractedFact, ExtractionMessage, ExtractionRequest, Extractor
+from memories.supersession import Claim, Quote
+
+TYPE_OF: dict[str, str] = {
+    Category.PREFERENCE: FactType.PREFERENCE,
+    Category.IDENTITY: FactType.PROFILE,
+    Category.RELATIONSHIP: FactType.PROFILE,
+    Category.POSSESSION: FactType.PROFILE,
+    Category.PLAN: FactType.EVENT,
+    Category.TEMPORAL: FactType.EVENT,
+    Category.INSTRUCTION: FactType.SYSTEM,
+}
+TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
+# What an assistant says of itself is no memory; what it decides or demands is its team's.
+ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
+SPEAKING = (
+    Episode.Kind.USER,
+    Episode.Kind.ASSISTANT,
+    Episode.Kind.TEXT,
+    Episode.Kind.ACTIVITY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One episode as extraction sees it; `index` is its place in the request."""
+
+    index: int
+    id: uuid.UUID
+    kind: str
+    role: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the caller asked of an extraction; `visibility` empty: by category."""
+
+    extract: str = MemorySession.Extract.AUTO
+    is_whole_text: bool = False
+    visibility: str = ""
+
+
+@dataclass(slots=True)
+class Extraction:
+    """The claims found, and why the rest made none. `error` is a model's failure."""
+
+    claims: list[Claim] = field(default_factory=list)
+    skipped: list[Skip] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    error: ProviderError | None = None
+    without_evidence: int = 0
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def reason(self) -> str:
+        """Why there are no more claims than there are, in words for people."""
+        counted: dict[str, int] = {}
+        for skip in self.skipped:
+            counted[skip.reason] = counted.get(skip.reason, 0) + 1
+        parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
+        return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+
+
+def visibility_of(category: str) -> str:
+    """The default of API.md's table: preferences and people private, the team's rules team."""
+    return Visibility.TEAM if category in TEAM_CATEGORIES else Visibility.PRIVATE
+
+
+def type_of(category: str) -> str:
+    return TYPE_OF.get(category, FactType.FACT)
+
+
+def extract(
+    messages: Sequence[Message], wish: Wish, extractor: Extractor | None = None
+) -> Extraction:
+    """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
+    found = Extraction()
+    if wish.extract == MemorySession.Extract.NONE:
+        found.claims = [_whole(m, wish, "none") for m in messages if m.text.strip()]
+        return found
+    heard = _passed(messages, found)
+    unmatched = heard
+    if wish.extract != MemorySession.Extract.LLM:
+        unmatched = _matched(heard, wish, found)
+    if wish.extract in (MemorySession.Extract.AUTO, MemorySession.Extract.LLM) and unmatched:
+        _asked(unmatched, wish, extractor, found)
+    if not found.claims and heard:
+        _nothing(heard, wish, found)
+    return found
+
+
+def _passed(messages: Sequence[Message], found: Extraction) -> list[Message]:
+    heard = []
+    for message in messages:
+        verdict = gatekeeper.verdict(message.text, message.role, message.kind)
+        if verdict.skip:
+            found.skipped.append(Skip(message.index, verdict.label))
+        elif message.kind not in SPEAKING:
+            found.skipped.append(Skip(message.index, f"{message.kind} messages are kept only"))
+        else:
+            heard.append(message)
+    return heard
+
+
+def _matched(heard: list[Message], wish: Wish, found: Extraction) -> list[Message]:
+    """Add what patterns find; the messages that none of them covered."""
+    started, unmatched = time.perf_counter(), []
+    for message in heard:
+        claims = [
+            _pattern_claim(message, hit, wish)
+            for hit in patterns.extract(message.text, message.speaker, message.occurred_at)
+            if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
+        ]
+        found.claims += claims
+        if not claims:
+            unmatched.append(message)
+    found.milliseconds["patterns"] = _since(started)
+    return unmatched
+
+
+def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish) -> Claim:
+    quote = Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])
+    return Claim(
+        statement=hit.statement,
+        category=hit.category,
+        fact_type=hit.fact_type,
+        visibility=wish.visibility or visibility_of(hit.category),
+        method=Fact.Method.PATTERN,
+        rule=hit.rule,
+        source=Source.EXTRACTED,
+        occurred_at=message.occurred_at,
+        confidence=hit.confidence,
+        entities=tuple(hit.entities),
+        event_date=hit.event_date,
+        quotes=(quote,),
+    )
+
+
+def _asked(
+    unmatched: list[Message], wish: Wish, extractor: Extractor | None, found: Extraction
+) -> None:
+    if extractor is None:
+        found.notes.append("no model is configured")
+        return
+    started = time.perf_counter()
+    try:
+        answer = extractor.extract(_request(unmatched))
+    except ProviderError as error:
+        found.error = error
+        found.notes.append(f"provider failed: {error.message}")
+        return
+    finally:
+        found.milliseconds["model"] = _since(started)
+    by_index = {message.index: message for message in unmatched}
+    rule = f"{answer.model} {answer.prompt_version}"
+    for fact in answer.facts:
+        claim = _model_claim(fact, by_index, wish, rule)
+        if claim.quotes:
+            found.claims.append(claim)
+        else:
+            found.without_evidence += 1
+    if found.without_evidence:
+        found.notes.append(f"{found.without_evidence} claims of the model had no evidence")
+
+
+def _request(messages: list[Message]) -> ExtractionRequest:
+    return ExtractionRequest(
+        messages=tuple(
+            ExtractionMessage(
+                index=message.index,
+                role=message.role,
+                speaker=message.speaker,
+                text=message.text,
+                occurred_at=message.occurred_at,
+            )
+            for message in messages
+        )
+    )
+
+
+def _model_claim(
+    fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str
+) -> Claim:
+    quotes = _verified(fact, by_index)
+    first = by_index[fact.evidence[0].message] if quotes else next(iter(by_index.values()))
+    category = fact.category if fact.category in Category.values else Category.OTHER
+    return Claim(
+        statement=fact.statement.strip(),
+        category=category,
+        fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
+        visibility=wish.visibility or visibility_of(category),
+        method=Fact.Method.LLM,
+        rule=rule,
+        source=Source.EXTRACTED,
+        occurred_at=first.occurred_at,
+        confidence=min(1.0, max(0.0, fact.confidence)),
+        entities=tuple(fact.entities),
+        event_date=fact.event_date,
+        quotes=quotes,
+    )
+
+
+def _verified(fact: ExtractedFact, by_index: dict[int, Message]) -> tuple[Quote, ...]:
+    """The quotes of a model's fact that really stand in the text, as they stand there."""
+    found = []
+    for evidence in fact.evidence:
+        message = by_index.get(evidence.message)
+        span = find_quote(message.text, evidence.quote) if message else None
+        if message and span:
+            found.append(Quote(message.id, *span, message.text[slice(*span)]))
+    return tuple(found)
+
+
+def find_quote(text: str, quote: str) -> tuple[int, int] | None:
+    """Where `quote` stands in `text`, blanks of any kind and number counting as one; or None."""
+    words = quote.split()
+    if not words:
+        return None
+    start = text.find(words[0])
+    while start >= 0:
+        end = _follows(text, start, words)
+        if end is not None:
+            return start, end
+        start = text.find(words[0], start + 1)
+    return None
+
+
+def _follows(text: str, start: int, words: list[str]) -> int | None:
+    position = start
+    for number, word in enumerate(words):
+        if number:
+            blank = position
+            while position < len(text) and text[position].isspace():
+                position += 1
+            if position == blank:
+                return None
+        if not text.startswith(word, position):
+            return None
+        position += len(word)
+    return position
+
+
+def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
+    """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
+    if wish.is_whole_text:
+        found.notes.insert(0, "kept whole: no claim found")
+        found.claims = [_whole(message, wish, "whole") for message in heard]
+    else:
+        found.notes.insert(0, "no claim found")
+
+
+def _whole(message: Message, wish: Wish, rule: str) -> Claim:
+    start = len(message.text) - len(message.text.lstrip())
+    statement = message.text.strip()
+    return Claim(
+        statement=statement,
+        category=Category.OTHER,
+        fact_type=FactType.FACT,
+        visibility=wish.visibility or visibility_of(Category.OTHER),
+        method=Fact.Method.WHOLE,
+        rule=rule,
+        source=Source.INGESTED,
+        occurred_at=message.occurred_at,
+        quotes=(Quote(message.id, start, start + len(statement), statement),),
+    )
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1e3, 2)

@@ -1,0 +1,134 @@
+"""Vectors that are still to be made: what an embedder could not be asked for at once."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+
+from memories.errors import ProviderError
+from memories.indexing import entries, statements
+from memories.indexing.entries import Item, Vectors
+from memories.indexing.spaces import embedder_of, lock
+from memories.models import DueVector, Entry, Episode, Layer, Memory, WorkspaceIndex
+
+BATCH = 256
+
+
+def embed_now(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
+    """Vectors of each sequence of texts, where the embedder is on this machine; else None."""
+    return None if embedder_of(space).is_remote else embed(space, texts)
+
+
+def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
+    """Vectors of each sequence of texts; raises ProviderError."""
+    flat = embedder_of(space).embed([text for group in texts for text in group])
+    found, at = [], 0
+    for group in texts:
+        found.append(flat[at : at + len(group)])
+        at += len(group)
+    return found
+
+
+def embed_or_leave(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
+    """Vectors, or None where the provider failed: then the entries stay due for the sweep."""
+    try:
+        return embed(space, texts) if texts else []
+    except ProviderError:
+        return None
+
+
+def fill(space: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
+    """Make the vectors that are due of these items; the number of entries done.
+
+    A provider that fails again leaves them due, later each time.
+    """
+    waiting = DueVector.objects.filter(entry__workspace=space.number, entry__item__in=list(items))
+    return fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
+
+
+def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
+    """Make the vectors of these due entries, in bounded batches; the number done."""
+    done = 0
+    for at in range(0, len(ids), BATCH):
+        found = items_of(Entry.objects.filter(pk__in=ids[at : at + BATCH]))
+        try:
+            vectors = embed(space, [item.texts for _, item in found])
+        except ProviderError as error:
+            _postpone(ids[at:], error)
+            break
+        done += _store(space, found, vectors)
+    return done
+
+
+def items_of(rows: Iterable[Entry]) -> list[tuple[int, Item]]:
+    """Entry ids with their items, read from the truth again."""
+    found = list(rows)
+    texts = _texts(found)
+    return [(row.pk, _item(row, texts[row.item])) for row in found if row.item in texts]
+
+
+def _texts(rows: list[Entry]) -> dict[uuid.UUID, str]:
+    memories = [row.item for row in rows if row.layer == Layer.MEMORIES]
+    episodes = [row.item for row in rows if row.layer == Layer.EPISODES]
+    return dict(Memory.objects.filter(pk__in=memories).values_list("pk", "content")) | dict(
+        Episode.objects.filter(pk__in=episodes).values_list("pk", "content")
+    )
+
+
+def _item(row: Entry, text: str) -> Item:
+    return Item(
+        id=row.item,
+        layer=row.layer,
+        text=text,
+        counts={},
+        occurred_at=row.occurred_at,
+        subject=row.subject,
+        agent=row.agent,
+        visibility=row.visibility,
+        scope=row.scope,
+        place=row.place,
+        live=row.live,
+        texts=entries.texts_of(text),
+    )
+
+
+@transaction.atomic
+def _store(
+    space: WorkspaceIndex, found: Sequence[tuple[int, Item]], vectors: Sequence[Vectors]
+) -> int:
+    """Write vectors of entries that are still due; another worker may have been faster.
+
+    The workspace's lock, because an entry may be superseded between reading and writing.
+    """
+    lock(space)
+    ids = [entry for entry, _ in found]
+    taken = statements.rows(
+        "delete from memories_duevector d using memories_entry e"
+        " where d.entry_id = e.id and d.entry_id = any(%(ids)s) returning e.id, e.live, e.visibility",
+        {"ids": ids},
+    )
+    now = {row.id: row for row in taken}
+    ready = [
+        (entry, _refreshed(item, now[entry]), own)
+        for (entry, item), own in zip(found, vectors, strict=True)
+        if entry in now
+    ]
+    entries.write_vectors(space, ready)
+    return len(ready)
+
+
+def _refreshed(item: Item, row: Entry) -> Item:
+    changes = {"live": row.live, "visibility": row.visibility}
+    names = [name for name in Item.__slots__ if name not in changes]
+    return Item(**{name: getattr(item, name) for name in names}, **changes)
+
+
+POSTPONE = """
+update memories_duevector set error = %(error)s, attempts = attempts + 1,
+    next_attempt_at = now() + interval '30 seconds' * 2 ^ least(attempts, 7)
+where entry_id = any(%(ids)s)
+"""
+
+
+def _postpone(ids: Sequence[int], error: ProviderError) -> None:
+    statements.execute(POSTPONE, {"ids": list(ids), "error": error.message})

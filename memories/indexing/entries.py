@@ -1,0 +1,252 @@
+"""Writing the index: one entry per searchable thing, one vector per text of it."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector, SparseVector
+
+from memories import lexical
+from memories.chunking import passages
+from memories.indexing import statements
+from memories.indexing.spaces import count
+from memories.models import (
+    SCOPE_CODE,
+    VISIBILITY_CODE,
+    WIDEST_COVERED,
+    Episode,
+    Layer,
+    Memory,
+    WorkspaceIndex,
+    place_of,
+)
+
+Vectors = Sequence[np.ndarray | None]
+
+ENTRY_COLUMNS = {
+    "id": "int8", "workspace": "int4", "layer": "int2", "item": "uuid", "subject": "uuid",
+    "agent": "uuid", "visibility": "int2", "scope": "int2", "place": "uuid",
+    "conversation": "uuid", "occurred_at": "timestamptz", "role": "varchar",
+    "author": "varchar", "traits": "int2", "live": "bool", "length": "int4",
+    "terms": "int8[]", "trigrams": "int8[]", "weights": "sparsevec",
+}  # fmt: skip
+VECTOR_COLUMNS = {
+    "entry_id": "int8", "embedding_model_id": "int2", "part": "int2", "workspace": "int4",
+    "layer": "int2", "subject": "uuid", "agent": "uuid", "visibility": "int2", "scope": "int2",
+    "place": "uuid", "live": "bool", "wide": "bool", "embedding": "halfvec",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One searchable thing, as the index sees it. `counts` are stems, neighbours' shares too."""
+
+    id: uuid.UUID
+    layer: int
+    text: str
+    counts: Mapping[str, float]
+    occurred_at: datetime
+    subject: uuid.UUID | None = None
+    agent: uuid.UUID | None = None
+    visibility: int = 0
+    scope: int = 0
+    place: uuid.UUID | None = None
+    conversation: uuid.UUID | None = None
+    role: str = ""
+    author: str = ""
+    traits: int = 0
+    live: bool = True
+    texts: tuple[str, ...] = field(default=())
+
+
+def texts_of(text: str) -> tuple[str, ...]:
+    """What is embedded: the whole, then its passages where it is long."""
+    return (text, *passages(text))
+
+
+def memory_item(memory: Memory) -> Item:
+    return Item(
+        id=memory.pk,
+        layer=Layer.MEMORIES,
+        text=memory.content,
+        counts=lexical.counts(lexical.stems(memory.content)),
+        occurred_at=memory.event_date or memory.created_at,
+        subject=memory.subject_id,
+        agent=memory.agent_id,
+        visibility=VISIBILITY_CODE[memory.visibility],
+        scope=SCOPE_CODE[memory.scope],
+        place=place_of(memory.scope, memory.conversation_id, memory.workflow),
+        conversation=memory.conversation_id,
+        live=memory.is_latest and memory.forgotten_at is None,
+        texts=texts_of(memory.content),
+    )
+
+
+def episode_item(
+    episode: Episode, *, scope: str, workflow: str, counts: Mapping[str, float]
+) -> Item:
+    """An episode is as narrow as what its session made: seen by its agent, in its scope."""
+    return Item(
+        id=episode.pk,
+        layer=Layer.EPISODES,
+        text=episode.content,
+        counts=counts,
+        occurred_at=episode.occurred_at,
+        subject=episode.subject_id,
+        agent=episode.agent_id,
+        visibility=VISIBILITY_CODE["private"],
+        scope=SCOPE_CODE[scope],
+        place=place_of(scope, episode.conversation_id, workflow),
+        conversation=episode.conversation_id,
+        role=episode.role,
+        author=episode.author,
+        texts=texts_of(episode.content),
+    )
+
+
+def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vectors] | None) -> None:
+    """Add entries, and their vectors: one sequence per item, in the order of `item.texts`.
+
+    `vectors` None: the embedder could not be asked, the entries are due. A text that has no
+    vector (no word that the model knows) has None in its place, and is found by its words.
+    """
+    statements.require_transaction()
+    ids = _next_ids(len(items))
+    average = space.average_length
+    statements.copy(
+        "memories_entry",
+        ENTRY_COLUMNS,
+        [_entry_record(n, space.number, average, item) for n, item in zip(ids, items, strict=True)],
+    )
+    if vectors is None:
+        _mark_due(ids)
+    else:
+        write_vectors(space, zip(ids, items, vectors, strict=True))
+    for layer in {item.layer for item in items}:
+        count(space, layer, sum(item.live for item in items if item.layer == layer))
+
+
+def write_vectors(
+    space: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
+) -> None:
+    """Add the vectors of entries that are written; `model_id` None: the workspace's own model."""
+    model = model_id or space.embedding_model_id
+    statements.copy(
+        "memories_vector",
+        VECTOR_COLUMNS,
+        [
+            _vector_record(entry, model, part, space.number, item, vector)
+            for entry, item, vectors in found
+            for part, vector in enumerate(vectors)
+            if vector is not None
+        ],
+    )
+
+
+def set_live(
+    space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool
+) -> None:
+    """Move entries off the hot path, or back on it; their vectors stay for time travel."""
+    statements.require_transaction()
+    values = {"layer": int(layer), "items": list(items), "live": live}
+    changed = statements.rows(SET_ENTRIES_LIVE, values)
+    if changed:
+        statements.execute(SET_VECTORS_LIVE, {"ids": [r.id for r in changed], "live": live})
+        count(space, layer, len(changed) if live else -len(changed))
+
+
+def reweigh(space: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]) -> None:
+    """Give an entry another lexical document: its next neighbour has arrived."""
+    weights = lexical.bm25_weights(counts, space.average_length)
+    statements.execute(
+        "update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec"
+        " where layer = %(layer)s and item = %(item)s",
+        {
+            "terms": lexical.term_keys(space.number, layer, counts),
+            "weights": lexical.sparse_text(weights),
+            "layer": int(layer),
+            "item": item,
+        },
+    )
+
+
+def change_visibility(layer: int, item: uuid.UUID, visibility: str) -> None:
+    """Let others, or fewer, find an entry."""
+    statements.require_transaction()
+    values = {"layer": int(layer), "item": item, "visibility": VISIBILITY_CODE[visibility]}
+    statements.execute(SET_VISIBILITY, values)
+
+
+def remove(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> None:
+    """Take entries and their vectors out of the index for good."""
+    statements.require_transaction()
+    gone = statements.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
+    count(space, layer, -sum(row.live for row in gone))
+
+
+SET_ENTRIES_LIVE = """
+update memories_entry set live = %(live)s
+where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id
+"""
+SET_VECTORS_LIVE = "update memories_vector set live = %(live)s where entry_id = any(%(ids)s)"
+SET_VISIBILITY = """
+with changed as (update memories_entry set visibility = %(visibility)s
+                 where layer = %(layer)s and item = %(item)s returning id)
+update memories_vector v set visibility = %(visibility)s from changed where v.entry_id = changed.id
+"""
+REMOVE_ENTRIES = """
+with gone as (select id, live from memories_entry
+              where layer = %(layer)s and item = any(%(items)s)),
+     due as (delete from memories_duevector where entry_id in (select id from gone)),
+     vectors as (delete from memories_vector where entry_id in (select id from gone))
+delete from memories_entry where id in (select id from gone) returning id, live
+"""
+
+
+def _next_ids(number: int) -> list[int]:
+    found = statements.rows(
+        "select nextval(pg_get_serial_sequence('memories_entry', 'id')) as id"
+        " from generate_series(1, %(number)s::int)",
+        {"number": number},
+    )
+    return [row.id for row in found]
+
+
+def _mark_due(ids: list[int]) -> None:
+    statements.execute(
+        "insert into memories_duevector (entry_id, attempts, next_attempt_at, error)"
+        " select id, 0, now(), '' from unnest(%(ids)s::int8[]) id",
+        {"ids": ids},
+    )
+
+
+def _entry_record(id: int, number: int, average: float, item: Item) -> tuple[Any, ...]:
+    weights = lexical.bm25_weights(item.counts, average)
+    return (
+        id, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
+        item.scope, item.place, item.conversation, item.occurred_at, item.role, item.author,
+        item.traits, item.live, round(sum(item.counts.values())),
+        lexical.term_keys(number, item.layer, item.counts),
+        lexical.trigram_keys(number, item.layer, item.text),
+        sparse(weights),
+    )  # fmt: skip
+
+
+def sparse(weights: Mapping[int, float]) -> SparseVector | None:
+    """`weights` by term number, as pgvector's type; None for a text without a word."""
+    kept = dict(sorted(weights.items(), key=lambda pair: -pair[1])[: lexical.SPARSE_ENTRIES])
+    # pgvector's constructor counts from 0, the text form from 1.
+    positions = {number - 1: weight for number, weight in kept.items()}
+    return SparseVector(positions, lexical.SPARSE_DIMENSIONS) if positions else None
+
+
+def _vector_record(
+    entry: int, model: int | None, part: int, number: int, item: Item, vector: np.ndarray
+) -> tuple[Any, ...]:
+    return (
+        entry, model, part, number, int(item.layer), item.subject, item.agent, item.visibility,
+        item.scope, item.place, item.live, len(vector) > WIDEST_COVERED, HalfVector(vector),
+    )  # fmt: skip

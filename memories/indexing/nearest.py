@@ -1,0 +1,100 @@
+"""Which live memories say nearly the same as new statements: the conflict check."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pgvector import HalfVector
+
+from memories.indexing import statements
+from memories.models import (
+    SCOPE_CODE,
+    VISIBILITY_CODE,
+    WIDEST_COVERED,
+    Layer,
+    WorkspaceIndex,
+    place_of,
+)
+
+# Every pair at or over the threshold in one scan of the subject's rows, index-only.
+PAIRS = """
+with asked as materialized (
+  select v, visible, i - 1 as i from unnest(%(vectors)s::halfvec[], %(visible)s::int2[])
+  with ordinality n(v, visible, i) where v is not null),
+near as materialized (
+  select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity
+  from memories_vector x cross join asked n
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and {subject} and x.live and {wide}x.wide
+    and x.part = 0 and x.scope = %(scope)s and x.place is not distinct from %(place)s::uuid
+    and x.visibility = n.visible
+    and (n.visible = 2
+         or (n.visible = 1 and (x.agent = any(%(team)s::uuid[])
+                                or (x.agent is null and %(default_team)s)))
+         or (n.visible = 0 and x.agent is not distinct from %(agent)s::uuid))
+    and (x.embedding <#> n.v) <= -%(threshold)s::float8)
+select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+order by near.i, near.similarity desc, near.entry_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a writer's memories go: what they are about, who wrote them, in which scope.
+
+    `team` are the agents of the writer's team; what no agent wrote is the default team's.
+    """
+
+    workspace_id: uuid.UUID
+    subject_id: uuid.UUID | None
+    agent_id: uuid.UUID | None
+    team: tuple[uuid.UUID, ...]
+    in_default_team: bool
+    scope: str
+    conversation_id: uuid.UUID | None
+    workflow: str
+
+    @property
+    def place(self) -> uuid.UUID | None:
+        return place_of(self.scope, self.conversation_id, self.workflow)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Statement number `index` and a live memory, with their cosine."""
+
+    index: int
+    memory_id: uuid.UUID
+    similarity: float
+
+
+def nearest(
+    space: WorkspaceIndex,
+    placement: Placement,
+    vectors: Sequence[np.ndarray | None],
+    visibilities: Sequence[str],
+) -> list[Pair]:
+    """All pairs at or over the model's duplicate threshold, the nearest first per statement."""
+    model = space.embedding_model
+    if model is None or all(vector is None for vector in vectors):
+        return []
+    text = PAIRS.format(
+        subject="x.subject is null" if placement.subject_id is None else "x.subject = %(subject)s",
+        wide="" if model.dimensions > WIDEST_COVERED else "not ",
+    )
+    values = {
+        "vectors": [None if v is None else HalfVector(v) for v in vectors],
+        "visible": [VISIBILITY_CODE[visibility] for visibility in visibilities],
+        "workspace": space.number,
+        "model": model.pk,
+        "layer": int(Layer.MEMORIES),
+        "subject": placement.subject_id,
+        "scope": SCOPE_CODE[placement.scope],
+        "place": placement.place,
+        "agent": placement.agent_id,
+        "team": list(placement.team),
+        "default_team": placement.in_default_team,
+        "threshold": model.duplicate_threshold,
+    }
+    return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]

@@ -1,0 +1,201 @@
+"""Words of a text as the keyword index needs them: stems, integer keys, BM25 weights, fingerprint.
+
+Pure and fast: this runs for every message that is kept. The statements that use the keys live
+with the search; what a score means lives in ranking.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from zlib import crc32
+
+import Stemmer
+
+K1, B = 1.2, 0.75
+SPARSE_DIMENSIONS = 1_000_000_000
+SPARSE_ENTRIES = 16_000  # pgvector refuses more elements in one sparsevec
+LAYERS = 8  # a workspace's number and a layer share the upper half of a key
+SHORT = 60  # stems; a longer message carries its own context
+PREVIOUS_WEIGHT, FOLLOWING_WEIGHT = 0.5, 0.25
+
+# Postgres' english.stop, and what an apostrophe leaves of the contractions
+_stop_text = """
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself
+    she her hers herself it its itself they them their theirs themselves what which who whom this
+    that these those am is are was were be been being have has had having do does did doing a an
+    the and but if or because as until while of at by for with about against between into through
+    during before after above below to from up down in out on off over under again further then
+    once here there when where why how all any both each few more most other some such no nor not
+    only own same so than too very s t can will just don should now
+    ll re ve isn aren wasn weren hasn haven hadn doesn didn wouldn couldn shouldn mustn
+    im ive dont didnt doesnt isnt thats
+"""
+STOP_WORDS = frozenset(_stop_text.split())
+
+_stemmer = Stemmer.Stemmer("english")
+_ends = " .,;:!?\u2026\u3002\uff01\uff1f"  # not "C#" nor "5 %"
+_ascii_words = re.compile(r"[a-z0-9]+")
+# Thai, Lao, Burmese, Khmer, kana and Han are written without spaces
+_unspaced = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+
+
+def _marks() -> str:
+    codes = range(0x300, 0x20000)
+    return "".join(f"\\{chr(c)}" for c in codes if unicodedata.category(chr(c)) in ("Mn", "Mc"))
+
+
+# \w knows no combining marks: without them Hindi or Thai words fall to pieces
+_words = re.compile(rf"(?:[^\W_]|[{_marks()}])+")
+
+# Postgres' builtin C.UTF-8 lowers one character at a time and always to one character. Python
+# differs in the dotted capital I, in the sigma at the end of a word, and in letters younger
+# than its Unicode tables. Found by comparing all code points with PostgreSQL 18.4.
+_as_postgres = (
+    {0x130: "i", 0x3A3: "\u03c3", 0x1C89: "\u1c8a", 0xA7CB: "\u0264", 0xA7CC: "\ua7cd"}
+    | {0xA7DA: "\ua7db", 0xA7DC: "\u019b"}
+    | {code: chr(code + 0x20) for code in range(0x10D50, 0x10D66)}
+)
+
+
+def stems(text: str) -> list[str]:
+    """Index terms of a text in order, with repeats; lower case, English stop words left out.
+
+    ASCII words are stemmed by the English Snowball. Any other word is kept whole, except that
+    scripts written without spaces are cut into overlapping pairs of characters.
+    """
+    if text.isascii():
+        return _stemmed([w for w in _ascii_words.findall(text.lower()) if _says(w)])
+    folded = unicodedata.normalize("NFKC", text).translate(_as_postgres).lower()
+    return [term for word in _words.findall(folded) for term in _terms(word)]
+
+
+def _stemmed(words: list[str]) -> list[str]:
+    return list(_stemmer.stemWords(words))
+
+
+def _says(word: str) -> bool:
+    return word not in STOP_WORDS and (len(word) > 1 or word.isdigit())
+
+
+def _terms(word: str) -> list[str]:
+    if word.isascii():
+        return _stemmed([word]) if _says(word) else []
+    if not _unspaced.search(word):
+        return [word]
+    pairs = [pair for run in _unspaced.findall(word) for pair in _pairs(run)]
+    return _unspaced.sub(" ", word).split() + pairs
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def term_keys(number: int, layer: int, stems: Iterable[str]) -> list[int]:
+    """Distinct signed 64-bit keys `((number * 8 + layer) << 32) | crc32(stem)`, sorted.
+
+    `number` is the workspace's small integer (below 2**28), `layer` 0 to 7: keys of one
+    workspace and layer are neighbours in the index and never meet those of another.
+    """
+    prefix = _prefix(number, layer)
+    return sorted({prefix | crc32(stem.encode()) for stem in stems})
+
+
+def trigram_keys(number: int, layer: int, text: str) -> list[int]:
+    """Keys of every three characters of the lower-cased text, as `term_keys` makes them."""
+    prefix = _prefix(number, layer)
+    return sorted({prefix | crc32(piece) for piece in _trigrams(_lower(text))})
+
+
+def ilike_keys(number: int, layer: int, query: str) -> list[int]:
+    """Keys that every text containing the literal query has; empty when it is shorter than 3.
+
+    A superset of the matches: the statement must check with ILIKE as well.
+    """
+    return trigram_keys(number, layer, query)
+
+
+def ilike_pattern(query: str) -> str:
+    """The ILIKE pattern for texts that contain the query literally; its wildcards are escaped."""
+    escaped = query.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def _prefix(number: int, layer: int) -> int:
+    if not (0 <= number < 1 << 28 and 0 <= layer < LAYERS):
+        raise ValueError(f"no key for workspace number {number}, layer {layer}")
+    return (number * LAYERS + layer) << 32
+
+
+def _lower(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_as_postgres).lower()
+
+
+def _trigrams(text: str) -> set[bytes]:
+    if text.isascii():
+        data = text.encode()
+        return {data[i : i + 3] for i in range(len(data) - 2)}
+    # a lone surrogate cannot be stored, yet asking for one is no reason to fail
+    return {text[i : i + 3].encode(errors="surrogatepass") for i in range(len(text) - 2)}
+
+
+def counts(stems: Iterable[str]) -> dict[str, float]:
+    """How often each stem occurs: the lexical document of a text that stands alone."""
+    return dict(Counter(stems))
+
+
+def index_stems(
+    own: Sequence[str], previous: Sequence[str] = (), following: Sequence[str] = ()
+) -> dict[str, float]:
+    """Fractional counts of a message's lexical document: itself and a share of its neighbours.
+
+    Neighbours are the messages before and after it in the conversation; they lend their words
+    only where both are short (60 stems), because a long message carries its own context.
+    """
+    document: dict[str, float] = counts(own)
+    if len(own) > SHORT:
+        return document
+    for neighbour, weight in ((previous, PREVIOUS_WEIGHT), (following, FOLLOWING_WEIGHT)):
+        if len(neighbour) <= SHORT:
+            for stem in neighbour:
+                document[stem] = document.get(stem, 0.0) + weight
+    return document
+
+
+def bm25_weights(counts: Mapping[str, float], average_length: float) -> dict[int, float]:
+    """The document's half of BM25 by term number: tf*(k1+1) / (tf + k1*(1-b+b*length/average)).
+
+    A term's number is crc32 % 10**9 + 1. The query's half is the idf; their inner product is
+    the score. `average_length` is in stems; 0 or less counts as this document's own length.
+    """
+    length = sum(counts.values())
+    norm = K1 * (1 - B + B * (length / average_length if average_length > 0 else 1.0))
+    weights: dict[int, float] = {}
+    for stem, tf in counts.items():
+        number = term_number(stem)
+        weights[number] = weights.get(number, 0.0) + tf * (K1 + 1) / (tf + norm)
+    return weights
+
+
+def term_number(stem: str) -> int:
+    """A term's place in a sparse vector, 1 to 10**9; two terms may share one, rarely."""
+    return crc32(stem.encode()) % SPARSE_DIMENSIONS + 1
+
+
+def sparse_text(weights: Mapping[int, float]) -> str:
+    """pgvector's text form of a sparsevec: the 16,000 heaviest weights, in order of their index."""
+    kept = sorted(weights.items())
+    if len(kept) > SPARSE_ENTRIES:
+        kept = sorted(sorted(kept, key=lambda entry: -entry[1])[:SPARSE_ENTRIES])
+    return f"{{{','.join([f'{i}:{v:.6g}' for i, v in kept])}}}/{SPARSE_DIMENSIONS}"
+
+
+def fingerprint(text: str) -> bytes:
+    """16 bytes that are equal for texts that say the same up to case, spacing and end stops."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    spaced = " ".join(folded.split())
+    said = spaced.rstrip(_ends) or spaced
+    return blake2b(said.encode(errors="surrogatepass"), digest_size=16).digest()

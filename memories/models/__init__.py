@@ -1,0 +1,62 @@
+from memories.models.conversation import (
+    Conversation,
+    Episode,
+    MemoryScope,
+    MemorySession,
+    Visibility,
+)
+from memories.models.fact import Citation, Fact
+from memories.models.idempotency import IdempotentAnswer
+from memories.models.index import (
+    SCOPE_CODE,
+    VISIBILITY_CODE,
+    WIDEST_COVERED,
+    DueVector,
+    EmbeddingModel,
+    Entry,
+    Layer,
+    Vector,
+    WorkspaceIndex,
+)
+from memories.models.memory import (
+    Category,
+    FactType,
+    Liveness,
+    Memory,
+    Rejection,
+    Source,
+    Supersession,
+    place_of,
+    seen_by,
+    workflow_place,
+)
+
+__all__ = [
+    "SCOPE_CODE",
+    "VISIBILITY_CODE",
+    "WIDEST_COVERED",
+    "Category",
+    "Citation",
+    "Conversation",
+    "DueVector",
+    "EmbeddingModel",
+    "Entry",
+    "Episode",
+    "Fact",
+    "FactType",
+    "IdempotentAnswer",
+    "Layer",
+    "Liveness",
+    "Memory",
+    "MemoryScope",
+    "MemorySession",
+    "Rejection",
+    "Source",
+    "Supersession",
+    "Vector",
+    "Visibility",
+    "WorkspaceIndex",
+    "place_of",
+    "seen_by",
+    "workflow_place",
+]

@@ -1,0 +1,178 @@
+"""What was said: conversations, their episodes, and the sessions that brought them in."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from workspaces.models import Agent, Row, Subject, Workspace
+
+
+class MemoryScope(models.TextChoices):
+    USER = "user"
+    THREAD = "thread"
+    WORKFLOW = "workflow"
+
+
+class Visibility(models.TextChoices):
+    PRIVATE = "private"
+    TEAM = "team"
+    GLOBAL = "global"
+
+
+class Conversation(Row):
+    """A thread, by the caller's own id (`threadId` in the API)."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    external_id = models.CharField(max_length=255)
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    workflow = models.CharField(max_length=255, blank=True)
+    title = models.CharField(max_length=500, blank=True)
+    metadata = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "external_id"], name="conversation_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id
+
+
+class MemorySession(Row):
+    """One ingest, its state and its outcome. Its raw content is its episodes.
+
+    `lease_until` says until when a worker's claim holds; a claim that ran out is due again.
+    """
+
+    class State(models.TextChoices):
+        RECEIVED = "received"
+        EXTRACTING = "extracting"
+        RESOLVING = "resolving"
+        DONE = "done"
+        FAILED = "failed"
+        DEAD = "dead"
+
+    class Mode(models.TextChoices):
+        SYNC = "sync"
+        ASYNC = "async"
+
+    class Pathway(models.TextChoices):
+        CONVERSATION = "conversation"
+        ACTIVITY = "activity"
+
+    class Extract(models.TextChoices):
+        AUTO = "auto"
+        PATTERNS = "patterns"
+        LLM = "llm"
+        NONE = "none"
+
+    FINAL = (State.DONE, State.FAILED, State.DEAD)
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
+    mode = models.CharField(max_length=5, choices=Mode, default=Mode.SYNC)
+    pathway = models.CharField(max_length=12, choices=Pathway, default=Pathway.CONVERSATION)
+    extract = models.CharField(max_length=8, choices=Extract, default=Extract.AUTO)
+    is_whole_text = models.BooleanField(
+        default=False, help_text="The caller sent `content`, not messages."
+    )
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
+    workflow = models.CharField(max_length=255, blank=True)
+    scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
+    visibility = models.CharField(max_length=7, choices=Visibility, blank=True)
+    metadata = models.JSONField(default=dict)
+    requested_by = models.CharField(max_length=200)
+    reason = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    episode_ids = ArrayField(models.UUIDField(), default=list)
+    created_ids = ArrayField(models.UUIDField(), default=list)
+    updated_ids = ArrayField(models.UUIDField(), default=list)
+    reinforced_ids = ArrayField(models.UUIDField(), default=list)
+    counts = models.JSONField(default=dict)
+    timings = models.JSONField(default=dict)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "session"
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(scope=MemoryScope.THREAD) | models.Q(conversation__isnull=False),
+                name="session_thread_has_conversation",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="session_newest"),
+            models.Index(fields=["subject"], name="session_subject"),
+            models.Index(
+                fields=["next_attempt_at"],
+                name="session_due",
+                condition=models.Q(state__in=["received", "extracting", "resolving"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def is_final(self) -> bool:
+        return self.state in self.FINAL
+
+
+class Episode(Row):
+    """One message or event, raw and immutable, kept before anything can fail."""
+
+    class Kind(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+        SYSTEM = "system"
+        TOOL_USE = "tool_use"
+        TOOL_RESULT = "tool_result"
+        ERROR = "error"
+        ACTIVITY = "activity"
+        TEXT = "text"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    session = models.ForeignKey(
+        MemorySession, models.SET_NULL, null=True, related_name="episodes"
+    )
+    conversation = models.ForeignKey(
+        Conversation, models.CASCADE, null=True, related_name="episodes"
+    )
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    kind = models.CharField(max_length=11, choices=Kind)
+    role = models.CharField(max_length=20, blank=True)
+    author = models.CharField(max_length=255, blank=True)
+    content = models.TextField()
+    payload = models.JSONField(default=dict)
+    metadata = models.JSONField(default=dict)
+    occurred_at = models.DateTimeField()
+    position = models.PositiveIntegerField()
+    external_id = models.CharField(max_length=255, null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "conversation", "external_id"],
+                name="episode_external_id_once",
+                condition=models.Q(external_id__isnull=False),
+                nulls_distinct=False,
+            )
+        ]
+        indexes = [
+            models.Index(fields=["conversation", "occurred_at", "position"], name="episode_order"),
+            models.Index(fields=["workspace", "-id"], name="episode_newest"),
+            models.Index(fields=["session"], name="episode_session"),
+            models.Index(fields=["subject"], name="episode_subject"),
+        ]
+
+    def __str__(self) -> str:
+        return self.content[:60]

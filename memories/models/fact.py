@@ -1,0 +1,80 @@
+"""What we read out of episodes: facts, and the words each stands on."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import F, Q
+
+from memories.models.conversation import Episode, MemorySession, Visibility
+from memories.models.memory import Category, FactType, Memory
+from workspaces.models import Agent, Row, Subject, Workspace
+
+
+class Fact(Row):
+    """One claim as extracted. Without a memory it is in quarantine or was rejected before."""
+
+    class Method(models.TextChoices):
+        PATTERN = "pattern"
+        LLM = "llm"
+        WHOLE = "whole"
+        MANUAL = "manual"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    session = models.ForeignKey(MemorySession, models.CASCADE, null=True, related_name="facts")
+    memory = models.ForeignKey(Memory, models.CASCADE, null=True, related_name="facts")
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    statement = models.TextField()
+    category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
+    fact_type = models.CharField(max_length=10, choices=FactType, blank=True)
+    confidence = models.FloatField(default=1.0)
+    method = models.CharField(max_length=8, choices=Method)
+    rule = models.CharField(max_length=200, blank=True)
+    entities = ArrayField(models.CharField(max_length=255), default=list)
+    visibility = models.CharField(max_length=7, choices=Visibility)
+    event_date = models.DateTimeField(null=True)
+    quarantined_at = models.DateTimeField(null=True)
+    quarantine_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="fact_confidence_range"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="fact_newest"),
+            models.Index(fields=["memory"], name="fact_memory"),
+            models.Index(fields=["session"], name="fact_session"),
+            models.Index(fields=["subject"], name="fact_subject"),
+            GinIndex(fields=["entities"], name="fact_entities"),
+        ]
+
+    def __str__(self) -> str:
+        return self.statement[:80]
+
+
+class Citation(models.Model):
+    """The span a fact stands on: `quote` is `episode.content[start:end]`, checked when written."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    fact = models.ForeignKey(Fact, models.CASCADE, related_name="citations")
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="citations")
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="citation_span_forward"),
+            models.UniqueConstraint(
+                fields=["fact", "episode", "start", "end"], name="citation_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["episode"], name="citation_episode")]
+
+    def __str__(self) -> str:
+        return self.quote[:80]

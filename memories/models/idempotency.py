@@ -1,0 +1,25 @@
+from django.db import models
+from django.db.models import Q
+
+from workspaces.models import Row, Workspace
+
+
+class IdempotentAnswer(Row):
+    """What a POST with an `Idempotency-Key` answered; without a status the first still runs."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    asker = models.CharField(max_length=200)
+    key = models.CharField(max_length=255)
+    request_digest = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField(null=True)
+    body = models.JSONField(null=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "asker", "key"], name="idempotent_once"),
+            models.CheckConstraint(
+                condition=Q(status=None) | Q(body__isnull=False), name="idempotent_answer_whole"
+            ),
+        ]
+        indexes = [models.Index(fields=["expires_at"], name="idempotent_expiry")]

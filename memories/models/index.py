@@ -1,0 +1,150 @@
+"""What search needs: derived from the truth, narrow, and rebuilt at any time (`reindex`).
+
+An entry is one searchable thing; a vector is one embedding of it, or of a passage of it, under
+one embedding model. Rows here count in small integers; the truth has UUIDs.
+"""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from pgvector.django import HalfVectorField, SparseVectorField
+
+from workspaces.models import Workspace
+
+
+# A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
+# covering index beside the scope columns.
+WIDEST_COVERED = 1200
+
+
+class Layer(models.IntegerChoices):
+    MEMORIES = 1, "memories"
+    EPISODES = 2, "episodes"
+    FEATURES = 3, "features"
+    CHUNKS = 4, "chunks"
+
+
+VISIBILITY_CODE = {"private": 0, "team": 1, "global": 2}
+SCOPE_CODE = {"user": 0, "thread": 1, "workflow": 2}
+
+
+class EmbeddingModel(models.Model):
+    """An embedder whose vectors may be compared with each other, and only with each other."""
+
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        RETIRED = "retired"
+
+    id = models.SmallAutoField(primary_key=True)
+    provider = models.CharField(max_length=20)
+    name = models.CharField(max_length=200)
+    dimensions = models.PositiveSmallIntegerField()
+    duplicate_threshold = models.FloatField(
+        help_text="Cosine from which two statements count as the same, or as a newer version."
+    )
+    search_floor = models.FloatField(default=0.0)
+    state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "name", "dimensions"], name="embedding_model_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.name} ({self.dimensions})"
+
+
+class WorkspaceIndex(models.Model):
+    """A workspace as the index knows it. `stamp` grows with every change of the workspace."""
+
+    number = models.AutoField(primary_key=True)
+    workspace = models.OneToOneField(Workspace, models.CASCADE, related_name="+")
+    embedding_model = models.ForeignKey(EmbeddingModel, models.PROTECT, null=True)
+    live_memories = models.BigIntegerField(default=0)
+    live_episodes = models.BigIntegerField(default=0)
+    average_length = models.FloatField(default=16.0)
+    sealed_upto = models.BigIntegerField(null=True)
+    stamp = models.BigIntegerField(default=0)
+
+
+class Entry(models.Model):
+    """One searchable memory, episode, feature or chunk, with the scope that may see it."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.IntegerField(help_text="The number of the workspace in the index.")
+    layer = models.SmallIntegerField(choices=Layer)
+    item = models.UUIDField()
+    subject = models.UUIDField(null=True)
+    agent = models.UUIDField(null=True)
+    visibility = models.SmallIntegerField()
+    scope = models.SmallIntegerField()
+    place = models.UUIDField(null=True)
+    conversation = models.UUIDField(null=True)
+    occurred_at = models.DateTimeField()
+    role = models.CharField(max_length=20)
+    author = models.CharField(max_length=255)
+    traits = models.SmallIntegerField(default=0)
+    live = models.BooleanField(default=True)
+    length = models.IntegerField()
+    terms = ArrayField(models.BigIntegerField())
+    trigrams = ArrayField(models.BigIntegerField())
+    weights = SparseVectorField(null=True)
+
+    class Meta:
+        verbose_name_plural = "entries"
+        constraints = [models.UniqueConstraint(fields=["layer", "item"], name="entry_once")]
+        indexes = [
+            GinIndex(fields=["terms"], name="entry_terms", fastupdate=False, condition=Q(live=True)),
+            GinIndex(
+                fields=["trigrams"], name="entry_trigrams", fastupdate=False, condition=Q(live=True)
+            ),
+            models.Index(fields=["workspace", "layer", "id"], name="entry_workspace"),
+            models.Index(
+                fields=["conversation", "occurred_at", "id"],
+                name="entry_conversation",
+                condition=Q(conversation__isnull=False),
+            ),
+        ]
+
+
+class DueVector(models.Model):
+    """An entry whose vectors are still to be made: the row is the queue.
+
+    A table of its own, because updating a flag on the entry would rewrite its GIN indexes.
+    """
+
+    entry = models.OneToOneField(Entry, models.CASCADE, primary_key=True, related_name="+")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(default=timezone.now)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["next_attempt_at"], name="due_vector_next")]
+
+
+class Vector(models.Model):
+    """One unit-length embedding; `part` 0 is the whole text, 1 and on are its passages.
+
+    The covering index (see the second migration) answers an exact scan without the table.
+    """
+
+    pk = models.CompositePrimaryKey("entry_id", "embedding_model_id", "part")
+    entry_id = models.BigIntegerField()
+    embedding_model_id = models.SmallIntegerField()
+    part = models.SmallIntegerField(default=0)
+    workspace = models.IntegerField()
+    layer = models.SmallIntegerField(choices=Layer)
+    subject = models.UUIDField(null=True)
+    agent = models.UUIDField(null=True)
+    visibility = models.SmallIntegerField()
+    scope = models.SmallIntegerField()
+    place = models.UUIDField(null=True)
+    live = models.BooleanField(default=True)
+    wide = models.BooleanField(
+        default=False, help_text="Too long for the covering index; see WIDEST_COVERED."
+    )
+    embedding = HalfVectorField()

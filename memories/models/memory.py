@@ -1,0 +1,319 @@
+"""What we believe: memories, when they were live, and how one replaced another."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from memories.models.conversation import Conversation, MemoryScope, Visibility
+from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.scope import Scope
+
+
+class FactType(models.TextChoices):
+    FACT = "fact"
+    PREFERENCE = "preference"
+    EVENT = "event"
+    PROFILE = "profile"
+    SYSTEM = "system"
+
+
+class Category(models.TextChoices):
+    PREFERENCE = "preference"
+    IDENTITY = "identity"
+    RELATIONSHIP = "relationship"
+    POSSESSION = "possession"
+    PLAN = "plan"
+    TEMPORAL = "temporal"
+    POLICY = "policy"
+    TECHNOLOGY = "technology"
+    DECISION = "decision"
+    INSTRUCTION = "instruction"
+    OTHER = "other"
+
+
+class Source(models.TextChoices):
+    MANUAL = "manual"
+    EXTRACTED = "extracted"
+    INGESTED = "ingested"
+
+
+def seen_by(scope: Scope) -> Q:
+    """Which rows of a visible kind `scope` sees: agent and visibility, subjects, workspace."""
+    allowed = Q(workspace_id=scope.workspace_id)
+    if scope.subject_ids is not None:
+        allowed &= Q(subject_id__in=scope.subject_ids)
+    if scope.is_bound:
+        team = Q(agent_id__in=scope.team_agent_ids)
+        if scope.in_default_team:
+            team |= Q(agent_id=None)
+        allowed &= (
+            Q(visibility=Visibility.GLOBAL)
+            | Q(visibility=Visibility.TEAM) & team
+            | Q(visibility=Visibility.PRIVATE, agent_id=scope.agent_id)
+        )
+    return allowed
+
+
+class MemoryQuerySet(models.QuerySet["Memory"]):
+    def visible_to(self, scope: Scope) -> Self:
+        return self.filter(seen_by(scope))
+
+    def live(self) -> Self:
+        """Neither superseded, forgotten, held for review nor expired."""
+        return self.filter(
+            Q(forget_after=None) | Q(forget_after__gt=timezone.now()),
+            superseded_by=None,
+            forgotten_at=None,
+            held_at=None,
+        )
+
+    def known_at(self, instant: datetime) -> Self:
+        """What we believed at `instant`, by the history of liveness."""
+        spans = Liveness.objects.filter(
+            Q(until_at=None) | Q(until_at__gt=instant),
+            memory_id=OuterRef("pk"),
+            from_at__lte=instant,
+        )
+        return self.filter(
+            Exists(spans), Q(forget_after=None) | Q(forget_after__gt=instant)
+        )
+
+    def valid_at(self, instant: datetime) -> Self:
+        """What was true at `instant`, by valid_from and valid_until."""
+        return self.filter(
+            Q(valid_from=None) | Q(valid_from__lte=instant),
+            Q(valid_until=None) | Q(valid_until__gt=instant),
+        )
+
+
+    def supersede(self, *, by: "Memory", at: datetime) -> int:
+        """End these heads: `by` is their successor from now on. The number of rows changed."""
+        ids = list(self.values_list("pk", flat=True))
+        Liveness.objects.filter(memory_id__in=ids, until_at=None).update(
+            until_at=at, ended_by="superseded"
+        )
+        Memory.objects.filter(pk__in=ids, valid_until=None, valid_from__lt=by.valid_from).update(
+            valid_until=by.valid_from
+        )
+        return self.model.objects.filter(pk__in=ids, superseded_by=None).update(
+            superseded_by=by, superseded_at=at, updated_at=at
+        )
+
+    def add_support(self, support: Mapping[uuid.UUID, int]) -> None:
+        """Count more facts under memories, by id."""
+        for memory_id, facts in support.items():
+            self.filter(pk=memory_id).update(
+                source_count=F("source_count") + facts, updated_at=timezone.now()
+            )
+
+
+class Memory(Row):
+    """A belief: one version of one atomic statement. Its content never changes in place.
+
+    `held_at` is set while a person has to say whether it may become live.
+    """
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="memories")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
+    workflow = models.CharField(max_length=255, blank=True)
+    scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
+    content = models.TextField()
+    fingerprint = models.BinaryField(max_length=16, editable=False)
+    entities = ArrayField(models.CharField(max_length=255), default=list, blank=True)
+    fact_type = models.CharField(max_length=10, choices=FactType, blank=True)
+    category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
+    source = models.CharField(max_length=9, choices=Source, default=Source.MANUAL)
+    confidence = models.FloatField(default=1.0)
+    visibility = models.CharField(max_length=7, choices=Visibility, default=Visibility.PRIVATE)
+    event_date = models.DateTimeField(null=True, blank=True)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_until = models.DateTimeField(null=True, blank=True)
+    superseded_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, related_name="supersedes", editable=False
+    )
+    superseded_at = models.DateTimeField(null=True, editable=False)
+    version = models.PositiveIntegerField(default=1)
+    is_inference = models.BooleanField(default=False)
+    source_count = models.PositiveIntegerField(default=0)
+    pinned = models.BooleanField(default=False)
+    held_at = models.DateTimeField(null=True, editable=False)
+    forgotten_at = models.DateTimeField(null=True, editable=False)
+    forget_after = models.DateTimeField(null=True, blank=True)
+    forget_reason = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict)
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "memories"
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="memory_confidence_range"
+            ),
+            models.CheckConstraint(
+                condition=~Q(scope=MemoryScope.THREAD) | Q(conversation__isnull=False),
+                name="memory_thread_has_conversation",
+            ),
+            models.CheckConstraint(
+                condition=~Q(scope=MemoryScope.WORKFLOW) | ~Q(workflow=""),
+                name="memory_workflow_is_named",
+            ),
+            models.CheckConstraint(
+                condition=~Q(superseded_by=F("id")), name="memory_not_its_own_successor"
+            ),
+            models.CheckConstraint(condition=~Q(content=""), name="memory_says_something"),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="memory_newest"),
+            models.Index(fields=["subject", "-id"], name="memory_subject"),
+            models.Index(
+                fields=["workspace", "fingerprint"],
+                name="memory_same_text",
+                condition=Q(superseded_by=None, forgotten_at=None),
+            ),
+            models.Index(
+                fields=["superseded_by"],
+                name="memory_chain",
+                condition=Q(superseded_by__isnull=False),
+            ),
+            models.Index(fields=["conversation"], name="memory_conversation"),
+            models.Index(
+                fields=["forget_after"],
+                name="memory_expiring",
+                condition=Q(forget_after__isnull=False, forgotten_at=None),
+            ),
+            GinIndex(fields=["entities"], name="memory_entities"),
+        ]
+
+    def __str__(self) -> str:
+        return self.content[:80]
+
+    @property
+    def is_latest(self) -> bool:
+        return self.superseded_by_id is None and self.held_at is None
+
+    @property
+    def is_live(self) -> bool:
+        expired = self.forget_after is not None and self.forget_after <= timezone.now()
+        return self.is_latest and self.forgotten_at is None and not expired
+
+
+class Liveness(models.Model):
+    """When we believed a memory. Append-only but for the end of the one open span."""
+
+    class Cause(models.TextChoices):
+        CREATED = "created"
+        APPROVED = "approved"
+        RESTORED = "restored"
+        UNDONE = "undone"
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="liveness")
+    from_at = models.DateTimeField()
+    until_at = models.DateTimeField(null=True)
+    cause = models.CharField(max_length=10, choices=Cause)
+    ended_by = models.CharField(max_length=20, blank=True)
+
+    class Meta:
+        verbose_name_plural = "liveness"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["memory"], name="liveness_one_open", condition=Q(until_at=None)
+            ),
+            models.CheckConstraint(
+                condition=Q(until_at=None) | Q(until_at__gte=F("from_at")),
+                name="liveness_runs_forward",
+            ),
+        ]
+        indexes = [models.Index(fields=["memory", "from_at"], name="liveness_history")]
+
+
+class Supersession(Row):
+    """The recorded decision that one memory replaces another."""
+
+    class State(models.TextChoices):
+        APPLIED = "applied"
+        PENDING = "pending"
+        REJECTED = "rejected"
+        UNDONE = "undone"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    old = models.ForeignKey(Memory, models.CASCADE, related_name="replaced_through")
+    new = models.ForeignKey(Memory, models.CASCADE, related_name="replaces_through")
+    similarity = models.FloatField(null=True)
+    rule = models.CharField(max_length=40)
+    method = models.CharField(max_length=20, blank=True)
+    state = models.CharField(max_length=8, choices=State)
+    decided_by = models.CharField(max_length=200)
+    decided_at = models.DateTimeField(default=timezone.now)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(old=F("new")), name="supersession_of_another"
+            ),
+            models.UniqueConstraint(
+                fields=["old"],
+                name="supersession_applied_once",
+                condition=Q(state="applied"),
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "-id"],
+                name="supersession_pending",
+                condition=Q(state="pending"),
+            ),
+            models.Index(fields=["new"], name="supersession_new"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule} ({self.state})"
+
+
+class Rejection(Row):
+    """What a person said must not be learned again."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    content = models.TextField()
+    fingerprint = models.BinaryField(max_length=16)
+    reason = models.TextField(blank=True)
+    rejected_by = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "subject", "fingerprint"],
+                name="rejection_once",
+                nulls_distinct=False,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.content[:80]
+
+
+def place_of(scope: str, conversation_id: uuid.UUID | None, workflow: str) -> uuid.UUID | None:
+    """Where a thread's or workflow's own memory belongs; None for the user's."""
+    if scope == MemoryScope.THREAD:
+        return conversation_id
+    return workflow_place(workflow) if scope == MemoryScope.WORKFLOW else None
+
+
+def workflow_place(workflow: str) -> uuid.UUID:
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"workflow:{workflow}")

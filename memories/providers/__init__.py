@@ -1,0 +1,28 @@
+"""The only way out of the machine: embedders and extractors behind one small face each."""
+
+from memories.prompts import ExtractionRequest, Message
+from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector
+from memories.providers.extractor import (
+    ExtractedFact,
+    ExtractionAnswer,
+    Extractor,
+    ExtractorConfig,
+    Quote,
+)
+from memories.providers.registry import embedder_from, extractor_from
+
+__all__ = [
+    "Embedder",
+    "EmbedderConfig",
+    "ExtractedFact",
+    "ExtractionAnswer",
+    "ExtractionRequest",
+    "Extractor",
+    "ExtractorConfig",
+    "Message",
+    "Quote",
+    "Side",
+    "Vector",
+    "embedder_from",
+    "extractor_from",
+]

@@ -1,0 +1,66 @@
+"""Facts read by Claude, over the official SDK with structured output."""
+
+import anthropic
+
+from memories.errors import ProviderError
+from memories.providers import network
+from memories.providers.extractor import (
+    Extractor,
+    ExtractorConfig,
+    Question,
+    Reply,
+    cut_off,
+    refused,
+)
+
+DEFAULT_MODEL = "claude-haiku-4-5"
+
+
+class AnthropicExtractor(Extractor):
+    provider = "anthropic"
+
+    def __init__(self, config: ExtractorConfig) -> None:
+        self.model = config.model or DEFAULT_MODEL
+        self._endpoint = config.endpoint
+        self._max_tokens = config.max_tokens
+        host = config.endpoint.host
+        self._who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
+
+    def ask(self, question: Question) -> Reply:
+        client = self._client()
+        with network.asking(anthropic, self._who):
+            # `parse` of the SDK sends the same, but reads the JSON before the stop reason can be
+            # looked at, and throws the text away: a cut-off answer would look like a wrong one.
+            message = client.messages.create(
+                model=self.model,
+                max_tokens=self._max_tokens,
+                system=question.rules,
+                messages=[{"role": "user", "content": question.text}],
+                output_config={
+                    "format": {
+                        "type": "json_schema",
+                        "schema": anthropic.transform_schema(question.schema),
+                    }
+                },
+            )
+            reply = _reply(message)
+        if reply.stop_reason == "refusal":
+            raise refused(self._who)
+        if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+            raise cut_off(self._who, reply.output_tokens)
+        return reply
+
+    def _client(self) -> anthropic.Anthropic:
+        if not self._endpoint.api_key:
+            raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
+        return network.connect(anthropic.Anthropic, anthropic.DefaultHttpxClient, self._endpoint)
+
+
+def _reply(message: anthropic.types.Message) -> Reply:
+    return Reply(
+        text="".join(block.text for block in message.content if block.type == "text"),
+        stop_reason=message.stop_reason or "",
+        model=message.model,
+        input_tokens=message.usage.input_tokens,
+        output_tokens=message.usage.output_tokens,
+    )

@@ -1,0 +1,118 @@
+"""What every embedder promises. A text without a vector is None: never zeros, never NaN."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from memories.errors import ProviderError
+from memories.providers.network import Endpoint
+
+Side = Literal["query", "document"]
+Vector = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class EmbedderConfig:
+    """Which embedder to use. Empty `model` and 0 `dimensions` mean the provider's own default.
+
+    `provider` is local, openai, hash or none; `timeout` is in seconds.
+    """
+
+    provider: str
+    model: str = ""
+    dimensions: int = 0
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+    timeout: float = 30.0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(self.api_key, self.base_url, self.timeout)
+
+
+class Embedder(ABC):
+    """One embedding model. Vectors of two embedders must never be compared.
+
+    `duplicate_threshold` is the cosine from which two statements say the same;
+    `search_floor` the cosine below which a hit is no better than chance.
+    """
+
+    provider: str
+    name: str
+    dimensions: int
+    duplicate_threshold: float = 0.88
+    search_floor: float = 0.2
+    is_remote: bool = False
+
+    max_texts: int = 256
+    max_characters: int = 100_000
+
+    @abstractmethod
+    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+        """One row per text (none is blank), of any length; zeros where there is no vector."""
+
+    def embed(self, texts: Sequence[str], side: Side = "document") -> list[Vector | None]:
+        """Unit vectors of `dimensions` float32, one per text; None where a text has none.
+
+        Works in bounded batches. Raises ProviderError; then nothing of `texts` is embedded.
+        """
+        vectors: list[Vector | None] = [None] * len(texts)
+        cleaned = [embeddable(text) for text in texts]
+        present = [index for index, text in enumerate(cleaned) if text]
+        for batch in batches([len(cleaned[index]) for index in present], self):
+            chosen = [present[position] for position in batch]
+            matrix = self._vectors([cleaned[index] for index in chosen], side)
+            for index, vector in zip(chosen, self._unit(matrix, len(chosen)), strict=True):
+                vectors[index] = vector
+        return vectors
+
+    def embed_one(self, text: str, side: Side = "query") -> Vector | None:
+        return self.embed([text], side)[0]
+
+    def _unit(self, matrix: Matrix, count: int) -> list[Vector | None]:
+        self._check(matrix, count)
+        lengths = np.linalg.norm(matrix, axis=1)
+        unit: Matrix = np.divide(
+            matrix, np.where(lengths > 0, lengths, 1)[:, None], dtype=np.float32
+        )
+        return [row if length > 0 else None for row, length in zip(unit, lengths, strict=True)]
+
+    def _check(self, matrix: Matrix, count: int) -> None:
+        if matrix.shape != (count, self.dimensions):
+            raise ProviderError(
+                f"{self.provider} model {self.name} answered vectors of {matrix.shape[-1]}"
+                f" dimensions where {self.dimensions} are expected",
+                permanent=True,
+            )
+        if not np.isfinite(matrix).all():
+            raise ProviderError(
+                f"{self.provider} model {self.name} answered a vector that holds no numbers",
+                permanent=False,
+            )
+
+
+def embeddable(text: str) -> str:
+    """`text` without blanks around it; half a surrogate pair, which no model reads, becomes '?'."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode()
+    return text.strip()
+
+
+def batches(lengths: Sequence[int], bounds: Embedder) -> Iterator[range]:
+    """Runs of positions that keep within `bounds`; a text that is too long for one goes alone."""
+    start = total = 0
+    for position, length in enumerate(lengths):
+        full = position - start == bounds.max_texts or total + length > bounds.max_characters
+        if full and position > start:
+            yield range(start, position)
+            start, total = position, 0
+        total += length
+    if start < len(lengths):
+        yield range(start, len(lengths))

@@ -1,0 +1,175 @@
+"""What every extractor promises: messages in, facts with their quotes out, or a ProviderError."""
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pydantic import BaseModel
+
+from memories import prompts
+from memories.errors import ProviderError
+from memories.prompts import ExtractionRequest, FactAnswer
+from memories.providers.network import Endpoint
+
+FACT_TYPES = {
+    "preference": "preference",
+    "identity": "profile",
+    "relationship": "profile",
+    "possession": "profile",
+    "plan": "event",
+    "temporal": "event",
+    "instruction": "system",
+}
+MAX_ENTITIES = 20
+MAX_NAME = 255
+
+
+@dataclass(frozen=True)
+class ExtractorConfig:
+    """Which model reads facts. An empty `model` means the provider's own default.
+
+    `provider` is anthropic, openai or none; `timeout` is in seconds, `max_tokens` of the answer.
+    """
+
+    provider: str
+    model: str = ""
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+    timeout: float = 30.0
+    max_tokens: int = 8_000
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(self.api_key, self.base_url, self.timeout)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Words that a fact stands on, as the model copied them: still to be found in the message."""
+
+    message_index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ExtractedFact:
+    statement: str
+    category: str
+    fact_type: str
+    confidence: float
+    event_date: datetime | None
+    entities: tuple[str, ...]
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True)
+class ExtractionAnswer:
+    """`model` is what the server says it was; `stop_reason` is in the server's own words."""
+
+    facts: tuple[ExtractedFact, ...]
+    model: str
+    prompt_version: str
+    input_tokens: int
+    output_tokens: int
+    milliseconds: float
+    stop_reason: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """`rules` are ours, `text` is data; `schema` is the shape of the JSON that must come back."""
+
+    rules: str
+    text: str
+    schema: type[BaseModel]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A complete answer of a model. Refused and cut-off ones never come this far."""
+
+    text: str
+    stop_reason: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Extractor(ABC):
+    provider: str
+    model: str
+    is_remote: bool = True
+
+    @abstractmethod
+    def ask(self, question: Question) -> Reply:
+        """Raises ProviderError: for refusals and cut-off answers too."""
+
+    def extract(self, request: ExtractionRequest) -> ExtractionAnswer:
+        """At most `request.max_facts` facts. Raises ProviderError."""
+        started = time.perf_counter()
+        rules = prompts.extraction_rules(request)
+        reply = self.ask(Question(rules, prompts.extraction_text(request), prompts.FactsAnswer))
+        facts = [fact_of(answer, request) for answer in self._read(reply)]
+        return ExtractionAnswer(
+            facts=tuple(fact for fact in facts if fact.statement)[: request.max_facts],
+            model=reply.model or self.model,
+            prompt_version=prompts.PROMPT_VERSION,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            milliseconds=(time.perf_counter() - started) * 1000,
+            stop_reason=reply.stop_reason,
+        )
+
+    def _read(self, reply: Reply) -> list[FactAnswer]:
+        try:
+            return prompts.read_facts(reply.text).facts
+        except ValueError as error:
+            start = " ".join(reply.text.split())[:80]
+            raise ProviderError(
+                f"{self.model} did not answer with the JSON it was asked for: {start!r}",
+                permanent=False,
+            ) from error
+
+
+def refused(who: str, why: str = "") -> ProviderError:
+    words = " ".join(why.split())[:300]
+    return ProviderError(f"{who} refused to answer" + (f": {words}" if words else ""), True)
+
+
+def cut_off(who: str, tokens: int) -> ProviderError:
+    return ProviderError(
+        f"{who} was cut off after {tokens} tokens: there is too much in one request", True
+    )
+
+
+def fact_of(answer: FactAnswer, request: ExtractionRequest) -> ExtractedFact:
+    """Without what no row can hold; a quote from a message that was not asked about is dropped."""
+    asked = {message.index for message in request.messages}
+    names = dict.fromkeys(_clean(name)[:MAX_NAME] for name in answer.entities)
+    quotes = (Quote(quote.message, quote.text) for quote in answer.quotes)
+    return ExtractedFact(
+        statement=_clean(answer.statement),
+        category=answer.category,
+        fact_type=FACT_TYPES.get(answer.category, "fact"),
+        confidence=answer.confidence,
+        event_date=day_of(answer.event_date),
+        entities=tuple(name for name in names if name)[:MAX_ENTITIES],
+        quotes=tuple(q for q in quotes if q.message_index in asked and q.text.strip()),
+    )
+
+
+def day_of(text: str | None) -> datetime | None:
+    """Midnight UTC of a day, month or year in ISO notation; None for anything else."""
+    for form in ("%Y-%m-%d", "%Y-%m", "%Y"):
+        try:
+            return datetime.strptime((text or "").partition("T")[0].strip(), form).replace(
+                tzinfo=UTC
+            )
+        except ValueError:
+            continue
+    return None
+
+
+def _clean(text: str) -> str:
+    return text.replace("\x00", "").strip()

@@ -1,0 +1,76 @@
+"""Facts read over OpenAI's chat wire: OpenAI itself, Ollama, Gemini's compatible endpoint, vLLM."""
+
+from typing import TYPE_CHECKING
+
+import openai
+
+from memories.providers import network
+from memories.providers.extractor import (
+    Extractor,
+    ExtractorConfig,
+    Question,
+    Reply,
+    cut_off,
+    refused,
+)
+from memories.providers.openai_client import client_for, named
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
+
+DEFAULT_MODEL = "gpt-5-mini"
+# What a server in one's own house most often serves.
+DEFAULT_LOCAL_MODEL = "llama3.2"
+
+
+class OpenAIExtractor(Extractor):
+    provider = "openai"
+
+    def __init__(self, config: ExtractorConfig) -> None:
+        default = DEFAULT_LOCAL_MODEL if config.base_url else DEFAULT_MODEL
+        self.model = config.model or default
+        self._endpoint = config.endpoint
+        self._who = named(self.model, config.endpoint)
+        # OpenAI's newer models refuse the old name, Ollama does not know the new one.
+        name = "max_tokens" if config.base_url else "max_completion_tokens"
+        self._limit = {name: config.max_tokens}
+
+    def ask(self, question: Question) -> Reply:
+        client = client_for(self._endpoint)
+        with network.asking(openai, self._who):
+            # Not `parse` of the SDK: it drops the text of an answer that is no JSON.
+            completion = client.chat.completions.create(
+                model=self.model,
+                messages=[
+                    {"role": "system", "content": question.rules},
+                    {"role": "user", "content": question.text},
+                ],
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {
+                        "name": "facts",
+                        "strict": True,
+                        "schema": question.schema.model_json_schema(),
+                    },
+                },
+                extra_body=self._limit,
+            )
+            reply = _reply(completion)
+            refusal = completion.choices[0].message.refusal
+        if refusal or reply.stop_reason == "content_filter":
+            raise refused(self._who, refusal or "its content filter")
+        if reply.stop_reason == "length":
+            raise cut_off(self._who, reply.output_tokens)
+        return reply
+
+
+def _reply(completion: "ChatCompletion") -> Reply:
+    choice = completion.choices[0]
+    usage = completion.usage
+    return Reply(
+        text=choice.message.content or "",
+        stop_reason=choice.finish_reason or "",
+        model=completion.model,
+        input_tokens=usage.prompt_tokens if usage else 0,
+        output_tokens=usage.completion_tokens if usage else 0,
+    )

@@ -1,0 +1,48 @@
+"""Which provider answers to which name. Their modules are imported when they are first asked for:
+the SDKs take a second or two."""
+
+import functools
+import importlib
+from typing import Any
+
+from memories.errors import ProviderError
+from memories.providers.embedder import Embedder, EmbedderConfig
+from memories.providers.extractor import Extractor, ExtractorConfig
+
+EMBEDDERS = {
+    "local": "memories.providers.local_embedder.LocalEmbedder",
+    "openai": "memories.providers.openai_embedder.OpenAIEmbedder",
+    "hash": "memories.providers.hash_embedder.HashEmbedder",
+    "none": "memories.providers.no_embedder.NoEmbedder",
+}
+EXTRACTORS = {
+    "anthropic": "memories.providers.anthropic_extractor.AnthropicExtractor",
+    "openai": "memories.providers.openai_extractor.OpenAIExtractor",
+    "none": "memories.providers.no_extractor.NoExtractor",
+}
+
+
+@functools.lru_cache(maxsize=32)
+def embedder_from(config: EmbedderConfig) -> Embedder:
+    """The one embedder of this process for `config`. Raises ProviderError for an unknown one."""
+    found = _class_of(config.provider, EMBEDDERS, "embedding")
+    embedder: Embedder = found(config) if config.provider == "openai" else found()
+    return embedder
+
+
+@functools.lru_cache(maxsize=32)
+def extractor_from(config: ExtractorConfig) -> Extractor:
+    """The one extractor of this process for `config`. Raises ProviderError for an unknown one."""
+    found = _class_of(config.provider, EXTRACTORS, "extraction")
+    extractor: Extractor = found() if config.provider == "none" else found(config)
+    return extractor
+
+
+def _class_of(provider: str, known: dict[str, str], kind: str) -> Any:
+    if provider not in known:
+        raise ProviderError(
+            f"there is no {kind} provider {provider!r}: choose one of {', '.join(known)}",
+            permanent=True,
+        )
+    module, _, name = known[provider].rpartition(".")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,47 @@
+"""BEAM's chat.json: batches of turns between a user and an assistant, each batch with its day."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from memories.transcripts.picking import first, items, string
+from memories.transcripts.times import written
+from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+
+DAY = "%B-%d-%Y"
+# The data set's own marks at the end of a question, which nobody said.
+MARKS = re.compile(r"\s*->->\s*[\d,\s]+$")
+
+
+def recognises(data: Json) -> bool:
+    return bool(items(data, "turns")) and first(data, "batch_number") is not None
+
+
+def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+    number = first(value.data, "batch_number")
+    messages: list[Message] = []
+    day: datetime | None = None
+    for n, turn in enumerate(_turns(value.data), 1):
+        day = written(string(turn, "time_anchor"), DAY) or day
+        role = "assistant" if string(turn, "role") == "assistant" else "user"
+        content = MARKS.sub("", string(turn, "content")).strip()
+        if not content:
+            yield BadLine(value.line, f"batch {number}, message {n} has no content")
+            continue
+        messages.append(
+            Message(
+                id=string(turn, "id"),
+                role=role,
+                content=content,
+                created_at=day,
+                metadata={"sessionNo": number},
+                kind=role,
+            )
+        )
+    thread = f"{source.name}-{number}"
+    yield Transcript(thread, thread, source.name, tuple(messages), value.line)
+
+
+def _turns(batch: Json) -> list[Json]:
+    groups = items(batch, "turns")
+    return [turn for group in groups for turn in (group if isinstance(group, list) else [group])]

@@ -1,0 +1,49 @@
+"""Claude's export (conversations.json): conversations with their chat_messages."""
+
+from collections.abc import Iterator
+
+from memories.transcripts import anthropic_messages
+from memories.transcripts.identity import digest, numbered
+from memories.transcripts.picking import fields, first, items, mapping, string
+from memories.transcripts.times import instant
+from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+
+ROLE_OF = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
+
+
+def recognises(data: Json) -> bool:
+    return isinstance(fields(data).get("chat_messages"), list)
+
+
+def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+    talk = fields(value.data)
+    thread = string(talk, "uuid") or digest(first(talk, "name"), first(talk, "created_at"))
+    title = string(talk, "name") or thread
+    messages = [m for raw in items(talk, "chat_messages") for m in _messages(raw)]
+    if messages:
+        yield Transcript(thread, title, None, tuple(messages), value.line)
+    else:
+        yield BadLine(value.line, f"conversation {title!r} has no messages")
+
+
+def _messages(raw: Json) -> list[Message]:
+    role = ROLE_OF.get(string(raw, "sender", "role"), "")
+    if not role:
+        return []
+    head = Message(
+        id=string(raw, "uuid"),
+        role=role,
+        content="",
+        created_at=instant(first(raw, "created_at")),
+        metadata=_attachments(raw),
+        kind=role,
+    )
+    # Old exports have only `text`, in new ones it may be empty or lack what tools did.
+    said = anthropic_messages.said(head, items(raw, "content"))
+    return numbered(said or anthropic_messages.said(head, string(raw, "text")))
+
+
+def _attachments(raw: Json) -> dict[str, Json]:
+    files = items(raw, "attachments") + items(raw, "files")
+    names: list[Json] = [string(file, "file_name") for file in files if mapping({"f": file}, "f")]
+    return {"attachments": names} if any(names) else {}

@@ -1,0 +1,210 @@
+"""One PostgreSQL server (with pgvector) per data directory: started by its first user, stopped after its last.
+
+It listens on a socket in a private folder only. Several processes may use it at once, and any of them, or the
+server, may be killed at any moment: the next connection finds or starts a whole server.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from psycopg import pq
+
+from memoryproject import postgres_guard
+from memoryproject.postgres_guard import (
+    open_lock,
+    postmaster,
+    start_lock,
+    stop_if_unused,
+    try_lock,
+)
+from memoryproject.postgres_options import server_options
+from memoryproject.postgres_programs import EmbeddedPostgresError, run_as_server, server_uid
+
+OWNER_ROLE = "postgres"
+APP_ROLE = "memoryproject_app"
+DATABASE = "memoryproject"
+START_TIMEOUT = 120.0  # seconds; recovery after a crash may take long
+SOCKET_NAME = ".s.PGSQL.5432"
+SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own is 104 to 108
+LOG_LIMIT = 10 * 2**20
+ROLES = f"CREATE ROLE {APP_ROLE} LOGIN;\nCREATE DATABASE {DATABASE};\n"
+
+_leases: dict[
+    Path, int
+] = {}  # root -> descriptor with a shared lock on users.lock; forked children share it
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folder that holds one server and all that belongs to it. `fast`: a crash may cost the data."""
+
+    root: Path
+    fast: bool = False
+
+    @classmethod
+    def below(cls, data_dir: Path, *, fast: bool = False) -> "Home":
+        return cls(data_dir.resolve() / "postgres", fast)
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "server.log"
+
+    @property
+    def socket(self) -> Path:
+        """The folder of the socket, short enough for the kernel: by itself, or a private one of this user."""
+        if len(os.fsencode(self.root / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
+            return self.root
+        name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]
+        return Path(
+            f"/tmp/memoryproject-{os.geteuid()}-{name}"
+        )  # not $TMPDIR: all processes must agree
+
+
+def ensure_running(home: Home, *, recheck: bool = False) -> None:
+    """Make, start or find the server, and keep it running while this process lives.
+
+    Nobody stops a server that has a user, so only the first call asks it, and `recheck`: after a failed connection.
+    """
+    if home.root in _leases and not recheck:
+        return
+    _make_folder(home.root)
+    _make_folder(home.socket)
+    with start_lock(home.root):
+        lease = _leases.get(home.root)
+        if lease is None:
+            lease = open_lock(home.root / "users.lock")
+            fcntl.flock(lease, fcntl.LOCK_SH)
+        if not (home.data / "PG_VERSION").exists():
+            _create(home)
+        _start(home)
+        _leases[home.root] = lease
+        _guard(home)
+
+
+def leave(home: Home, *, patience: float = 2.0) -> bool:
+    """Give up this process' lease. True when the server is stopped; False when others still use it.
+
+    `patience`: seconds to wait for users that are just ending.
+    """
+    lease = _leases.pop(home.root, None)
+    if lease is not None:
+        os.close(lease)
+    end = time.monotonic() + patience
+    while not stop_if_unused(home.root):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def is_alive(home: Home) -> bool:
+    """Whether the server's process runs; asks no connection of it."""
+    return postmaster(home.data) is not None
+
+
+def _guard(home: Home) -> None:
+    """Make sure that a guard watches the server, whoever started it."""
+    fd = open_lock(home.root / "guard.lock")
+    unguarded = try_lock(fd)
+    os.close(fd)
+    if unguarded:
+        words = [sys.executable, "-I", "-S", postgres_guard.__file__, str(home.root)]
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL, cwd="/")
+
+
+def _ping(home: Home) -> int:
+    return pq.PGconn.ping(
+        f"host='{home.socket}' user={OWNER_ROLE} dbname=postgres connect_timeout=5".encode()
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid not in {os.geteuid(), server_uid()} or not stat.S_ISDIR(found.st_mode):
+        raise EmbeddedPostgresError(
+            f"{folder} belongs to another user: choose another MEMORY_DATA_DIR"
+        )
+    os.chmod(folder, 0o700)
+    if found.st_uid != server_uid():
+        os.chown(folder, server_uid(), -1)
+
+
+def _create(home: Home) -> None:
+    """Make the cluster, its database and its ordinary role under another name: it appears whole or not at all."""
+    draft = home.root / "data.draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+    sync = ("--no-sync",) if home.fast else ()
+    who = (f"--username={OWNER_ROLE}", "--auth=trust")  # the folder's mode says who may connect
+    out = run_as_server("initdb", *who, "--encoding=UTF8", *locale, *sync, "-D", str(draft))
+    if out.returncode:
+        raise EmbeddedPostgresError(f"initdb failed: {out.stdout[-2000:]}")
+    with open(draft / "postgresql.conf", "a") as conf:
+        conf.write("\ninclude_if_exists 'memoryproject.conf'\n")
+    out = run_as_server(
+        "postgres", "--single", "-j", "-D", str(draft), "postgres", text=ROLES.replace("\n", "\n\n")
+    )
+    if out.returncode or "ERROR" in out.stdout:
+        raise EmbeddedPostgresError(f"The database could not be created: {out.stdout[-2000:]}")
+    draft.rename(home.data)
+
+
+def _start(home: Home) -> None:
+    """Bring the server to the point where it accepts connections; the caller holds the start lock."""
+    end = time.monotonic() + START_TIMEOUT
+    while (state := _ping(home)) != pq.Ping.OK:
+        if time.monotonic() > end:
+            raise EmbeddedPostgresError(f"PostgreSQL does not come up; its log is {home.log}")
+        if state == pq.Ping.REJECT or postmaster(home.data):
+            time.sleep(0.05)  # starting, or recovering after a killed backend
+        else:
+            _launch(home)
+
+
+def _launch(home: Home) -> None:
+    for stale in (home.data / "postmaster.pid", *home.socket.glob(f"{SOCKET_NAME}*")):
+        stale.unlink(missing_ok=True)
+    _end_orphans(home.data)
+    options = server_options(home.socket, fast=home.fast)
+    lines = [f"{name} = '{value}'\n" for name, value in options.items()]
+    (home.data / "memoryproject.conf").write_text("".join(lines))
+    if home.log.exists() and home.log.stat().st_size > LOG_LIMIT:
+        home.log.replace(home.log.with_suffix(".log.1"))
+    before = home.log.stat().st_size if home.log.exists() else 0
+    wait = ("-w", "-t", str(int(START_TIMEOUT)))
+    out = run_as_server("pg_ctl", "start", *wait, "-D", str(home.data), "-l", str(home.log))
+    if out.returncode == 0:
+        return
+    said = home.log.read_bytes()[before:].decode(errors="replace") if home.log.exists() else ""
+    if (
+        "shared memory block" not in said
+    ):  # else a killed server's backends are still ending: try again
+        raise EmbeddedPostgresError(
+            f"PostgreSQL does not start: {out.stdout[-500:]}\n{said[-2000:]}"
+        )
+    time.sleep(0.1)
+
+
+def _end_orphans(data: Path) -> None:
+    """Backends outlive a killed server while they compute, and keep a new one from starting."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(process / "cwd") == str(data) and os.readlink(process / "exe").endswith(
+                "/postgres"
+            ):
+                os.kill(int(process.name), signal.SIGQUIT)

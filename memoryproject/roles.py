@@ -1,0 +1,69 @@
+"""The two database roles: the owner migrates, the ordinary one serves. It may change rows and nothing else."""
+
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
+from django.db import ProgrammingError, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import sql
+
+from memoryproject.embedded_postgres import APP_ROLE
+
+EXISTS = "select 1 from pg_roles where rolname = %s"
+# Set rights for what is there, and for what later migrations add.
+GRANTS = (
+    "GRANT USAGE ON SCHEMA {schema} TO {role}",
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
+    "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
+    "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema}"
+    " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT USAGE, SELECT ON SEQUENCES TO {role}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {role}",
+)
+
+
+@dataclass(frozen=True)
+class Granted:
+    """The role that web and worker use: `owner` when the server refused an ordinary one, then with `why`."""
+
+    database_role: str
+    why: str = ""
+
+
+def app_role() -> str:
+    """The name of the ordinary role: our own, or the one that APP_DATABASE_URL logs in as."""
+    return unquote(urlsplit(settings.APP_DATABASE_URL).username or "") or APP_ROLE
+
+
+def prepare(connection: BaseDatabaseWrapper) -> Granted:
+    """Make sure that the ordinary role exists and has its rights; run as the owner, after migrating."""
+    try:
+        with transaction.atomic(using=connection.alias):
+            _create(connection)
+            grant(connection)
+    except ProgrammingError as error:
+        return Granted("owner", str(error).strip())
+    return Granted("app")
+
+
+def grant(connection: BaseDatabaseWrapper) -> None:
+    """Give the ordinary role its rights on all tables, sequences and functions of the current schema."""
+    with connection.cursor() as cursor:
+        cursor.execute("select current_schema()")
+        names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(app_role())}
+        for statement in GRANTS:
+            cursor.execute(sql.SQL(statement).format(**names))
+
+
+def _create(connection: BaseDatabaseWrapper) -> None:
+    role = app_role()
+    with connection.cursor() as cursor:
+        cursor.execute(EXISTS, [role])
+        if cursor.fetchone() is None:
+            cursor.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
+        if (
+            settings.DATABASE_URL and not settings.APP_DATABASE_URL
+        ):  # the owner's login becomes it by SET ROLE
+            cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))

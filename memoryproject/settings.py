@@ -1,0 +1,204 @@
+"""All settings, flat. The environment is read through the strict readers of env.py and nowhere else."""
+
+from pathlib import Path
+
+from memoryproject import databases
+from memoryproject.embedded_postgres import Home
+from memoryproject.env import (
+    env_bool,
+    env_float,
+    env_int,
+    env_list,
+    env_secret,
+    env_str,
+    kept_secret,
+)
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+# All state of this installation: the embedded database, secrets made on first use.
+DATA_DIR = Path(env_str("MEMORY_DATA_DIR", str(BASE_DIR / ".data"))).expanduser().resolve()
+
+# Security
+DEBUG = env_bool("DEBUG")
+SECRET_KEY = env_secret("SECRET_KEY") or kept_secret(DATA_DIR / "secret_key")
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+# Set when a proxy in front speaks TLS and sets X-Forwarded-Proto itself.
+BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+AUTH_USER_MODEL = "workspaces.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+
+# Applications
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_q",
+    "workspaces",
+    "memories",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "memoryproject.urls"
+WSGI_APPLICATION = "memoryproject.wsgi.application"
+APPEND_SLASH = False  # the API's routes have no slash at their end; admin redirects by itself
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# Database: the server that DATABASE_URL names, else one below DATA_DIR that brings itself.
+# The owner migrates; web and worker are the ordinary role (`up` starts them with DATABASE_ROLE=app).
+DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
+DATABASE_URL = env_secret("DATABASE_URL")
+APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
+EMBEDDED_POSTGRES = None if DATABASE_URL else Home.below(DATA_DIR)
+DATABASES = {
+    "default": databases.external(DATABASE_URL, APP_DATABASE_URL, DATABASE_ROLE)
+    if DATABASE_URL
+    else databases.embedded(DATA_DIR, DATABASE_ROLE)
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Cache: per process on purpose. Nothing that must be shared is kept in it (throttles count per web process,
+# with limits divided by their number); a cache in the database would add two statements to every request.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+WEB_PROCESSES = env_int("WEB_PROCESSES", 1, minimum=1, maximum=256)  # `up` sets it for its children
+
+# Language and time
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# Static files: served out of the installed packages, so there is no step that collects them.
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
+
+# API
+DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "workspaces.auth.KeyAuthentication",
+        "workspaces.auth.MemberAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "memories.api.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "memoryproject",
+    "DESCRIPTION": "The memory you can check, correct and prove.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "COMPONENT_SPLIT_REQUEST": True,
+    # The documentation pages ask no other host for anything.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# Worker: tasks are bells that commit with their rows. A task is acknowledged also when it fails, for what is due
+# is read from the rows; only a killed worker's task rings again, after `retry` seconds.
+Q_CLUSTER = {
+    "name": "memoryproject",
+    "label": "Tasks",
+    "orm": "default",
+    "workers": env_int("WORKERS", 2, minimum=1, maximum=64),
+    "queue_limit": 4,
+    "timeout": 600,
+    "retry": 660,
+    "max_attempts": 3,
+    "ack_failures": True,
+    "catch_up": False,
+    "poll": 0.2,
+    "recycle": 500,
+    "save_limit": -1,
+}
+
+# Providers: a key that is set is used. The names are those of the SDKs.
+EMBEDDING_PROVIDER = env_str(
+    "EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "hash", "none")
+)
+EMBEDDING_MODEL = env_str("EMBEDDING_MODEL")
+EMBEDDING_DIMENSIONS = env_int("EMBEDDING_DIMENSIONS", 0, maximum=4000)  # 0: the model's own
+EXTRACTION_PROVIDER = env_str(
+    "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
+)
+EXTRACTION_MODEL = env_str("EXTRACTION_MODEL", "claude-haiku-4-5")
+OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
+OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
+ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")
+ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL")
+PROVIDER_TIMEOUT = env_float(
+    "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=590.0
+)  # below the worker's
+
+# Log: to stderr
+LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        # Django's own handlers write to stderr in DEBUG and mail otherwise: one line here is enough.
+        "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
+        # The SDKs log a line for every call.
+        "httpx2": {"level": "WARNING"},
+        "django-q": {"level": "WARNING"},
+    },
+}

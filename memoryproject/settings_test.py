@@ -1,0 +1,24 @@
+"""Settings of the tests: an own database folder that need not survive a crash, and no outside service."""
+
+from memoryproject import databases
+from memoryproject.embedded_postgres import Home
+from memoryproject.settings import *  # noqa: F403
+from memoryproject.settings import DATA_DIR, DATABASE_URL
+
+DATA_DIR = DATA_DIR / "test"
+if not DATABASE_URL:
+    EMBEDDED_POSTGRES = Home.below(DATA_DIR, fast=True)
+    DATABASES = {"default": databases.embedded(DATA_DIR, "owner")}
+
+DEBUG = False
+SECRET_KEY = "tests only, never in use elsewhere"
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# Whatever the developer's shell holds, tests begin without keys and with the deterministic embedder.
+EMBEDDING_PROVIDER = "hash"
+EMBEDDING_MODEL = ""
+EMBEDDING_DIMENSIONS = 0
+EXTRACTION_PROVIDER = "auto"
+EXTRACTION_MODEL = "claude-haiku-4-5"
+OPENAI_API_KEY = OPENAI_BASE_URL = ANTHROPIC_API_KEY = ANTHROPIC_BASE_URL = ""

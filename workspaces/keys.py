@@ -1,0 +1,121 @@
+"""API keys: issue, revoke, and find who is asking from what a caller presents."""
+
+import hashlib
+import hmac
+import secrets
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from workspaces.models import Agent, ApiKey, AuditEntry, Subject, User, all_capabilities
+from workspaces.scope import Scope
+
+LABEL = "mp"
+LAST_USED_EVERY = timedelta(minutes=1)
+
+FIND = """
+select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+       k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+       case when a.id is null then '{}' else array(
+         select b.id from workspaces_agent b
+         where b.workspace_id = k.workspace_id and b.team = a.team) end,
+       case when k.limited_to_subjects then array(
+         select s.subject_id from workspaces_apikey_subjects s where s.apikey_id = k.id)
+       else '{}' end
+from workspaces_apikey k
+join workspaces_workspace w on w.id = k.workspace_id
+left join workspaces_agent a on a.id = k.agent_id
+where k.prefix = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOptions:
+    """What a new key may do; empty `subjects` with `limited` None means all subjects."""
+
+    name: str
+    capabilities: tuple[str, ...] = ()
+    agent: Agent | None = None
+    subjects: tuple[Subject, ...] | None = None
+    expires_at: datetime | None = None
+
+
+def digest_of(secret: str) -> bytes:
+    """SHA-256 is enough: the secret has 256 random bits, there is nothing to guess."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+@transaction.atomic
+def issue_key(
+    workspace_id: uuid.UUID, options: KeyOptions, *, actor: str, user: User | None = None
+) -> tuple[ApiKey, str]:
+    """Make a key; the second value is the text that the caller presents, shown only here."""
+    prefix = secrets.token_hex(6)
+    text = f"{LABEL}_{prefix}_{secrets.token_urlsafe(32)}"
+    key = ApiKey.objects.create(
+        workspace_id=workspace_id,
+        name=options.name,
+        prefix=prefix,
+        digest=digest_of(text),
+        agent=options.agent,
+        capabilities=list(options.capabilities) or all_capabilities(),
+        limited_to_subjects=options.subjects is not None,
+        expires_at=options.expires_at,
+        created_by=user,
+    )
+    key.subjects.set(options.subjects or ())
+    AuditEntry.line(workspace_id, actor, "issue_key", key, after={"name": key.name}).save()
+    return key, text
+
+
+@transaction.atomic
+def revoke_key(key: ApiKey, *, actor: str) -> None:
+    """Revoke at once; revoking again changes nothing."""
+    now = timezone.now()
+    if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
+        key.revoked_at = now
+        AuditEntry.line(key.workspace_id, actor, "revoke_key", key).save()
+
+
+def scope_for_key(text: str) -> Scope | None:
+    """The scope of the key that `text` proves, or None where it proves nothing."""
+    label, _, rest = text.partition("_")
+    prefix, _, secret = rest.partition("_")
+    if label != LABEL or not secret or not prefix.isalnum():
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(FIND, [prefix[:16]])
+        row = cursor.fetchone()
+    # An unknown prefix costs the same comparison as a known one.
+    proves = hmac.compare_digest(bytes(row[1]) if row else bytes(32), digest_of(text))
+    return _scope_of(row) if row and proves else None
+
+
+def _scope_of(row: tuple[Any, ...]) -> Scope | None:
+    (key_id, _, workspace_id, slug, agent_id, capabilities, expires_at, revoked_at) = row[:8]
+    last_used_at, limited, team, mates, subjects = row[8:]
+    now = timezone.now()
+    if revoked_at is not None or (expires_at is not None and expires_at <= now):
+        return None
+    if last_used_at is None or now - last_used_at > LAST_USED_EVERY:
+        ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
+    return Scope(
+        workspace_id,
+        f"key:{key_id}",
+        frozenset(capabilities),
+        agent_id=agent_id,
+        team_agent_ids=tuple(mates),
+        in_default_team=agent_id is None or not team,
+        subject_ids=_ids(subjects) if limited else None,
+        key_id=key_id,
+        slug=slug,
+    )
+
+
+def _ids(values: Iterable[uuid.UUID]) -> tuple[uuid.UUID, ...]:
+    return tuple(values)

@@ -1,0 +1,19 @@
+from workspaces.models.audit import AuditEntry
+from workspaces.models.base import Row
+from workspaces.models.key import ApiKey, Capability, all_capabilities
+from workspaces.models.user import User
+from workspaces.models.workspace import Agent, Membership, Role, Subject, Workspace
+
+__all__ = [
+    "Agent",
+    "ApiKey",
+    "AuditEntry",
+    "Capability",
+    "Membership",
+    "Role",
+    "Row",
+    "Subject",
+    "User",
+    "Workspace",
+    "all_capabilities",
+]

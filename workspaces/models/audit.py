@@ -1,0 +1,51 @@
+import uuid
+from typing import Any
+
+from django.db import models
+
+from workspaces.models.base import Row
+from workspaces.models.workspace import Workspace
+
+
+class AuditEntry(Row):
+    """One line per act: who did what to which row, before and after. Written by the verbs."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="audit_entries")
+    actor = models.CharField(max_length=200)
+    action = models.CharField(max_length=60)
+    target_kind = models.CharField(max_length=40)
+    target_id = models.UUIDField()
+    subject_id = models.UUIDField(null=True)
+    reason = models.TextField(blank=True)
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="audit_newest"),
+            models.Index(fields=["target_id"], name="audit_target"),
+            models.Index(
+                fields=["subject_id"],
+                name="audit_subject",
+                condition=models.Q(subject_id__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.action} {self.target_kind}"
+
+    @staticmethod
+    def line(
+        workspace_id: uuid.UUID, actor: str, action: str, target: models.Model, **details: Any
+    ) -> "AuditEntry":
+        """An unsaved line about `target`; details are subject_id, reason, before, after."""
+        return AuditEntry(
+            workspace_id=workspace_id,
+            actor=actor,
+            action=action,
+            target_kind=target._meta.model_name or "",
+            target_id=target.pk,
+            **details,
+        )

@@ -1,0 +1,67 @@
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from workspaces.models.base import Row
+from workspaces.models.user import User
+from workspaces.models.workspace import Agent, Subject, Workspace
+
+
+class Capability(models.TextChoices):
+    READ = "read"
+    WRITE = "write"
+    CURATE = "curate"
+    ADMIN = "admin"
+
+
+def all_capabilities() -> list[str]:
+    return list(Capability.values)
+
+
+class ApiKey(Row):
+    """A key as it is stored: the prefix finds it, the digest proves it. The secret is shown once."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="keys")
+    name = models.CharField(max_length=200)
+    prefix = models.CharField(max_length=16, unique=True, editable=False)
+    digest = models.BinaryField(max_length=32, editable=False)
+    agent = models.ForeignKey(
+        Agent,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="keys",
+        help_text="Empty: the workspace's own backend, which sees all of the workspace.",
+    )
+    subjects = models.ManyToManyField(Subject, blank=True, related_name="keys")
+    limited_to_subjects = models.BooleanField(
+        default=False, help_text="Sees and writes only what is about its subjects."
+    )
+    capabilities = ArrayField(
+        models.CharField(max_length=10, choices=Capability), default=all_capabilities
+    )
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = "API key"
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(capabilities__contained_by=Capability.values)
+                & models.Q(capabilities__len__gt=0),
+                name="key_capabilities_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_active(self) -> bool:
+        expired = self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.revoked_at is None and not expired

@@ -1,0 +1,90 @@
+from django.core.validators import RegexValidator
+from django.db import models
+
+from workspaces.models.base import Row
+from workspaces.models.user import User
+
+SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
+
+
+class Role(models.TextChoices):
+    OWNER = "owner"
+    ADMIN = "admin"
+    EDITOR = "editor"
+    VIEWER = "viewer"
+
+
+class Workspace(Row):
+    """A tenant. Nothing is ever read or written across workspaces."""
+
+    slug = models.CharField(
+        max_length=63,
+        unique=True,
+        validators=[RegexValidator(SLUG, "Lower-case letters, digits and hyphens, 63 at most.")],
+    )
+    name = models.CharField(max_length=200)
+    settings = models.JSONField(default=dict, blank=True)
+    members = models.ManyToManyField(User, through="Membership", related_name="workspaces")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(Row):
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
+
+    class Meta:
+        verbose_name = "member"
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="membership_once"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="membership_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+
+class Agent(Row):
+    """A program that reads and writes memories, by the caller's own id."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="agents")
+    external_id = models.CharField(max_length=255)
+    name = models.CharField(max_length=255, blank=True)
+    team = models.CharField(
+        max_length=255, blank=True, help_text="Empty: the workspace's default team."
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "external_id"], name="agent_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.external_id
+
+
+class Subject(Row):
+    """Whom or what memories are about, by the caller's own id (`userId` in the API)."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="subjects")
+    external_id = models.CharField(max_length=255)
+    name = models.CharField(max_length=255, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "external_id"], name="subject_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.external_id
