@@ -62,3 +62,6 @@ class Forbidden(Exception):
         super().__init__(message, field)
         self.message = message
         self.field = field
+
+    def __str__(self) -> str:
+        return self.message

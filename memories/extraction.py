@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memories import gatekeeper, patterns
+from memories import gatekeeper, patterns, providers
 from memories.errors import ProviderError
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source, Visibility
-from memories.providers import ExtractedFact, ExtractionMessage, ExtractionRequest, Extractor
+from memories.providers import ExtractedFact, ExtractionRequest, Extractor
 from memories.supersession import Claim, Quote
 
 TYPE_OF: dict[str, str] = {
@@ -190,12 +190,12 @@ def _asked(
 def _request(messages: list[Message]) -> ExtractionRequest:
     return ExtractionRequest(
         messages=tuple(
-            ExtractionMessage(
+            providers.Message(
                 index=message.index,
                 role=message.role,
-                speaker=message.speaker,
                 text=message.text,
-                occurred_at=message.occurred_at,
+                speaker=message.speaker,
+                time=message.occurred_at,
             )
             for message in messages
         )
@@ -206,7 +206,8 @@ def _model_claim(
     fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str
 ) -> Claim:
     quotes = _verified(fact, by_index)
-    first = by_index[fact.evidence[0].message] if quotes else next(iter(by_index.values()))
+    cited = [by_index[q.message_index] for q in fact.quotes if q.message_index in by_index]
+    first = cited[0] if cited else next(iter(by_index.values()))
     category = fact.category if fact.category in Category.values else Category.OTHER
     return Claim(
         statement=fact.statement.strip(),
@@ -227,9 +228,9 @@ def _model_claim(
 def _verified(fact: ExtractedFact, by_index: dict[int, Message]) -> tuple[Quote, ...]:
     """The quotes of a model's fact that really stand in the text, as they stand there."""
     found = []
-    for evidence in fact.evidence:
-        message = by_index.get(evidence.message)
-        span = find_quote(message.text, evidence.quote) if message else None
+    for cited in fact.quotes:
+        message = by_index.get(cited.message_index)
+        span = find_quote(message.text, cited.text) if message else None
         if message and span:
             found.append(Quote(message.id, *span, message.text[slice(*span)]))
     return tuple(found)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from memories import extraction, lexical, outbox, supersession
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
 from memories.extraction import Extraction, Message, Wish
-from memories.indexing import due, entries, spaces
+from memories.indexing import due, entries, spaces, speakers
 from memories.indexing.nearest import Placement
 from memories.models import (
     Conversation,
@@ -38,7 +38,8 @@ from workspaces.scope import Scope, worker_scope
 
 State = MemorySession.State
 MAX_ATTEMPTS = 3
-LEASE = timedelta(minutes=10)
+# Longer than a worker can take: a model is asked three times at most, each time this long.
+LEASE = timedelta(seconds=60 + 3 * settings.PROVIDER_TIMEOUT)
 BACK_OFF = timedelta(seconds=20)
 
 
@@ -265,6 +266,7 @@ def _index(
             )
         )
     entries.write(space, items, vectors)
+    speakers.heard(space, session.subject_id, made)
     if before and made:
         at = len(before) - 1
         entries.reweigh(space, Layer.EPISODES, before[-1].pk, _document(stems, at))

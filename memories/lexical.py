@@ -185,6 +185,11 @@ def term_number(stem: str) -> int:
     return crc32(stem.encode()) % SPARSE_DIMENSIONS + 1
 
 
+def numbers_of(keys: Iterable[int]) -> list[int]:
+    """The term numbers of term keys, in their order."""
+    return [(key & 0xFFFFFFFF) % SPARSE_DIMENSIONS + 1 for key in keys]
+
+
 def sparse_text(weights: Mapping[int, float]) -> str:
     """pgvector's text form of a sparsevec: the 16,000 heaviest weights, in order of their index."""
     kept = sorted(weights.items())

@@ -123,7 +123,8 @@ def _guard(home: Home) -> None:
     os.close(fd)
     if unguarded:
         words = [sys.executable, "-I", "-S", postgres_guard.__file__, str(home.root)]
-        subprocess.run(words, check=True, stdin=subprocess.DEVNULL, cwd="/")
+        quiet = subprocess.DEVNULL  # it outlives us, and must not hold a pipe of ours open
+        subprocess.run(words, check=True, stdin=quiet, stdout=quiet, stderr=quiet, cwd="/")
 
 
 def _ping(home: Home) -> int:

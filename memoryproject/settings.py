@@ -114,7 +114,6 @@ USE_I18N = False
 
 # Static files: served out of the installed packages, so there is no step that collects them.
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG

@@ -87,17 +87,21 @@ class Child:
 
 
 def supervise(
-    children: Sequence[Child], *, until: Callable[[], bool], each_second: Callable[[], None]
+    children: Sequence[Child],
+    *,
+    until: Callable[[], bool],
+    watch: Sequence[Callable[[], None]] = (),
 ) -> None:
-    """Keep `children` running until `until()`, then end them all: asked first, by force after STOP_TIMEOUT."""
-    next_second = 0.0
+    """Keep `children` running and call `watch` several times a second, until `until()`.
+
+    Then end the children: asked first, by force after STOP_TIMEOUT.
+    """
     try:
         while not until():
             for child in children:
                 child.keep_running()
-            if time.monotonic() >= next_second:
-                each_second()
-                next_second = time.monotonic() + 1
+            for look in watch:
+                look()
             time.sleep(TICK)
     finally:
         for child in children:

@@ -70,7 +70,9 @@ def test_local_puts_like_nearer_than_unlike() -> None:
 
 
 def test_local_reads_very_long_texts() -> None:
-    long, short = embedder("local").embed(["the same words again " * 20_000, "the same words again"])
+    long, short = embedder("local").embed(
+        ["the same words again " * 20_000, "the same words again"]
+    )
     assert cosine(long, short) > 0.99
 
 

@@ -108,7 +108,10 @@ def test_a_refusal_of_claude_is_a_permanent_error(httpserver: HTTPServer) -> Non
 
 @pytest.mark.parametrize(
     "body",
-    [chat_completion(None, refusal="I cannot help with that"), chat_completion("", "content_filter")],
+    [
+        chat_completion(None, refusal="I cannot help with that"),
+        chat_completion("", "content_filter"),
+    ],
 )
 def test_a_refusal_of_openai_is_a_permanent_error(httpserver: HTTPServer, body: Json) -> None:
     serve_in_turn(httpserver, "/v1/chat/completions", body)
@@ -134,7 +137,9 @@ def test_a_cut_off_answer_of_openai_is_told_from_a_wrong_one(httpserver: HTTPSer
     assert error.permanent
 
 
-@pytest.mark.parametrize("text", ["Sure! Here are the facts:", "", '{"facts": 3}', "null", '{"a": 1}'])
+@pytest.mark.parametrize(
+    "text", ["Sure! Here are the facts:", "", '{"facts": 3}', "null", '{"a": 1}']
+)
 def test_an_answer_that_is_not_the_json_asked_for_is_a_passing_error(
     httpserver: HTTPServer, text: str
 ) -> None:
@@ -209,9 +214,11 @@ def test_a_quote_from_a_message_that_was_not_asked_about_is_dropped() -> None:
 
 
 def test_what_no_row_can_hold_is_taken_out() -> None:
-    (fact,) = scripted(statement="Ana\x00 lives ", entities=["", "Ana", "Ana", "x" * 300]).extract(
-        REQUEST
-    ).facts
+    (fact,) = (
+        scripted(statement="Ana\x00 lives ", entities=["", "Ana", "Ana", "x" * 300])
+        .extract(REQUEST)
+        .facts
+    )
     assert fact.statement == "Ana lives"
     assert fact.entities == ("Ana", "x" * 255)
 
@@ -219,3 +226,9 @@ def test_what_no_row_can_hold_is_taken_out() -> None:
 def test_empty_statements_and_facts_over_the_limit_are_left_out() -> None:
     said = facts_json({**FACT, "statement": " "}, *[FACT] * 40)
     assert len(ScriptedExtractor([said]).extract(REQUEST).facts) == REQUEST.max_facts
+
+
+def test_the_default_model_is_one_that_the_server_has() -> None:
+    theirs = extractor_from(ExtractorConfig("openai", base_url="https://api.openai.com/v1"))
+    own = extractor_from(ExtractorConfig("openai", base_url="http://localhost:11434/v1"))
+    assert (theirs.model, own.model) == ("gpt-5-mini", "llama3.2")

@@ -81,9 +81,7 @@ def serve_embeddings(server: HTTPServer, dimensions: int, as_text: bool = True) 
         body = json.loads(request.data)
         bodies.append(body)
         vectors = [[len(text), 1.0, *[0.0] * (dimensions - 2)] for text in body["input"]]
-        return Response(
-            json.dumps(embeddings(vectors, as_text)), content_type="application/json"
-        )
+        return Response(json.dumps(embeddings(vectors, as_text)), content_type="application/json")
 
     server.expect_request("/v1/embeddings", method="POST").respond_with_handler(answer)
     return bodies

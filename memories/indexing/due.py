@@ -88,6 +88,7 @@ def _item(row: Entry, text: str) -> Item:
         scope=row.scope,
         place=row.place,
         live=row.live,
+        position=row.position,
         texts=entries.texts_of(text),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector, SparseVector
 
-from memories import lexical
+from memories import lexical, ranking
 from memories.chunking import passages
 from memories.indexing import statements
 from memories.indexing.spaces import count
@@ -30,7 +30,7 @@ ENTRY_COLUMNS = {
     "id": "int8", "workspace": "int4", "layer": "int2", "item": "uuid", "subject": "uuid",
     "agent": "uuid", "visibility": "int2", "scope": "int2", "place": "uuid",
     "conversation": "uuid", "occurred_at": "timestamptz", "role": "varchar",
-    "author": "varchar", "traits": "int2", "live": "bool", "length": "int4",
+    "author": "varchar", "position": "int4", "marks": "int2", "live": "bool", "length": "int4",
     "terms": "int8[]", "trigrams": "int8[]", "weights": "sparsevec",
 }  # fmt: skip
 VECTOR_COLUMNS = {
@@ -57,7 +57,7 @@ class Item:
     conversation: uuid.UUID | None = None
     role: str = ""
     author: str = ""
-    traits: int = 0
+    position: int = 0
     live: bool = True
     texts: tuple[str, ...] = field(default=())
 
@@ -103,6 +103,7 @@ def episode_item(
         conversation=episode.conversation_id,
         role=episode.role,
         author=episode.author,
+        position=episode.position,
         texts=texts_of(episode.content),
     )
 
@@ -228,7 +229,7 @@ def _entry_record(id: int, number: int, average: float, item: Item) -> tuple[Any
     return (
         id, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.role, item.author,
-        item.traits, item.live, round(sum(item.counts.values())),
+        item.position, ranking.marks(item.text), item.live, round(sum(item.counts.values())),
         lexical.term_keys(number, item.layer, item.counts),
         lexical.trigram_keys(number, item.layer, item.text),
         sparse(weights),

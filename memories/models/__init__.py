@@ -1,3 +1,4 @@
+from memories.models.chain import Link, chain
 from memories.models.conversation import (
     Conversation,
     Episode,
@@ -15,6 +16,7 @@ from memories.models.index import (
     EmbeddingModel,
     Entry,
     Layer,
+    Speaker,
     Vector,
     WorkspaceIndex,
 )
@@ -46,16 +48,19 @@ __all__ = [
     "FactType",
     "IdempotentAnswer",
     "Layer",
+    "Link",
     "Liveness",
     "Memory",
     "MemoryScope",
     "MemorySession",
     "Rejection",
     "Source",
+    "Speaker",
     "Supersession",
     "Vector",
     "Visibility",
     "WorkspaceIndex",
+    "chain",
     "place_of",
     "seen_by",
     "workflow_place",

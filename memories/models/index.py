@@ -13,7 +13,6 @@ from pgvector.django import HalfVectorField, SparseVectorField
 
 from workspaces.models import Workspace
 
-
 # A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
 # covering index beside the scope columns.
 WIDEST_COVERED = 1200
@@ -87,7 +86,8 @@ class Entry(models.Model):
     occurred_at = models.DateTimeField()
     role = models.CharField(max_length=20)
     author = models.CharField(max_length=255)
-    traits = models.SmallIntegerField(default=0)
+    position = models.IntegerField(default=0)
+    marks = models.SmallIntegerField(default=0, help_text="See memories.ranking.Mark.")
     live = models.BooleanField(default=True)
     length = models.IntegerField()
     terms = ArrayField(models.BigIntegerField())
@@ -108,6 +108,26 @@ class Entry(models.Model):
                 name="entry_conversation",
                 condition=Q(conversation__isnull=False),
             ),
+        ]
+
+
+class Speaker(models.Model):
+    """Who speaks in a subject's episodes, and how often: what a query's names are read against."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.IntegerField()
+    subject = models.UUIDField(null=True)
+    author = models.CharField(max_length=255)
+    assistant = models.BooleanField()
+    episodes = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "subject", "author", "assistant"],
+                name="speaker_once",
+                nulls_distinct=False,
+            )
         ]
 
 

@@ -65,6 +65,14 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
 
+    def with_names(self) -> Self:
+        """With the callers' own ids: user_external, agent_external, thread_external."""
+        return self.annotate(
+            user_external=F("subject__external_id"),
+            agent_external=F("agent__external_id"),
+            thread_external=F("conversation__external_id"),
+        )
+
     def live(self) -> Self:
         """Neither superseded, forgotten, held for review nor expired."""
         return self.filter(

@@ -138,9 +138,8 @@ def refused(who: str, why: str = "") -> ProviderError:
 
 
 def cut_off(who: str, tokens: int) -> ProviderError:
-    return ProviderError(
-        f"{who} was cut off after {tokens} tokens: there is too much in one request", True
-    )
+    after = f" after {tokens} tokens" if tokens else ""
+    return ProviderError(f"{who} was cut off{after}: there is too much in one request", True)
 
 
 def fact_of(answer: FactAnswer, request: ExtractionRequest) -> ExtractedFact:

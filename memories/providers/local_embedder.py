@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 TENSOR = "embedding.weight"
-# The vectors of so many tokens are gathered at once: 2 MB, however long the text is.
-TOKENS_AT_ONCE = 4096
+# A longer text is tokenised and summed in parts: a megabyte at once would take 100 MB.
+CHARACTERS_AT_ONCE = 8_000
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,14 @@ def is_available() -> bool:
 
 
 def _sum(weights: _Weights, text: str) -> Vector:
+    if len(text) > CHARACTERS_AT_ONCE:
+        starts = range(0, len(text), CHARACTERS_AT_ONCE)
+        parts = (_sum(weights, text[start : start + CHARACTERS_AT_ONCE]) for start in starts)
+        return sum(parts, start=np.zeros(LocalEmbedder.dimensions, np.float32))
     ids = weights.tokenizer.encode(text, add_special_tokens=False).ids
-    total = np.zeros(LocalEmbedder.dimensions, np.float32)
-    for start in range(0, len(ids), TOKENS_AT_ONCE):
-        rows = weights.table.take(ids[start : start + TOKENS_AT_ONCE], axis=0)
-        total += rows.astype(np.float32).sum(axis=0)
+    if not ids:
+        return np.zeros(LocalEmbedder.dimensions, np.float32)
+    total: Vector = weights.table.take(ids, axis=0).astype(np.float32).sum(axis=0)
     return total
 
 

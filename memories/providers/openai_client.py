@@ -19,6 +19,11 @@ def client_for(endpoint: Endpoint) -> openai.OpenAI:
     return network.connect(openai.OpenAI, openai.DefaultHttpxClient, endpoint)
 
 
+def is_openai(endpoint: Endpoint) -> bool:
+    """Whether this is OpenAI's own service: others speak an older dialect of the wire."""
+    return endpoint.host.partition(":")[0] in ("", "api.openai.com")
+
+
 def named(model: str, endpoint: Endpoint) -> str:
     """How messages to people call the model: with its server, where that is not OpenAI's."""
-    return f"{model} at {endpoint.host}" if endpoint.host else f"OpenAI's {model}"
+    return f"OpenAI's {model}" if is_openai(endpoint) else f"{model} at {endpoint.host}"

@@ -13,7 +13,7 @@ from memories.providers.extractor import (
     cut_off,
     refused,
 )
-from memories.providers.openai_client import client_for, named
+from memories.providers.openai_client import client_for, is_openai, named
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
@@ -27,12 +27,12 @@ class OpenAIExtractor(Extractor):
     provider = "openai"
 
     def __init__(self, config: ExtractorConfig) -> None:
-        default = DEFAULT_LOCAL_MODEL if config.base_url else DEFAULT_MODEL
-        self.model = config.model or default
+        own = is_openai(config.endpoint)
+        self.model = config.model or (DEFAULT_MODEL if own else DEFAULT_LOCAL_MODEL)
         self._endpoint = config.endpoint
         self._who = named(self.model, config.endpoint)
         # OpenAI's newer models refuse the old name, Ollama does not know the new one.
-        name = "max_tokens" if config.base_url else "max_completion_tokens"
+        name = "max_completion_tokens" if own else "max_tokens"
         self._limit = {name: config.max_tokens}
 
     def ask(self, question: Question) -> Reply:

@@ -69,7 +69,7 @@ class Scanner:
             # A number at the rim may go on behind it.
             if end < len(self._window) or not self._grow():
                 self._go_to(end)
-                return data  # type: ignore[no-any-return]
+                return data
 
     def _is_cut_short(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated") or error.pos >= len(self._window) - CUT_SHORT

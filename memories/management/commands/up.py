@@ -7,7 +7,7 @@ import socket
 import sys
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,20 @@ class Address:
         """Where this machine reaches the server."""
         host = "127.0.0.1" if self.host in EVERYWHERE else self.host
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+@dataclass
+class Once:
+    """Asks `condition` until it holds, then does `act`, once."""
+
+    condition: Callable[[], bool]
+    act: Callable[[], None]
+    done: bool = False
+
+    def __call__(self) -> None:
+        if not self.done and self.condition():
+            self.done = True
+            self.act()
 
 
 class Command(BaseCommand):
@@ -78,7 +92,7 @@ class Command(BaseCommand):
 
     def prepare(self) -> str:
         """Check, migrate and hand out rights; the answer is the role of web and worker."""
-        call_command("check", databases=["default"])
+        self.check(databases=["default"])
         call_command("migrate", interactive=False, verbosity=0)
         granted = roles.prepare(connection)
         if granted.why:
@@ -97,20 +111,14 @@ class Command(BaseCommand):
         info: Path | None,
     ) -> None:
         """Supervise until a signal; tell once when the server answers."""
-        ready = False
 
-        def each_second() -> None:
-            nonlocal ready
-            revive_database()
-            if not ready and answers(address):
-                ready = True
-                if info is not None:
-                    first_run.write_private(info.resolve(), info_of(address, known))
-                self.tell(address, known, shown=first is not None)
+        def become_ready() -> None:
+            if info is not None:
+                first_run.write_private(info.resolve(), info_of(address, known))
+            self.tell(address, known, shown=first is not None)
 
-        supervise(children, until=lambda: self.stopping, each_second=each_second)
-        if info is not None:
-            info.unlink(missing_ok=True)
+        ready = Once(lambda: answers(address), become_ready)
+        supervise(children, until=lambda: self.stopping, watch=(revive_database, ready))
 
     def tell(self, address: Address, known: FirstRun | None, *, shown: bool) -> None:
         url = address.url
@@ -215,7 +223,7 @@ def processes(address: Address, role: str, *, web: int, workers: int) -> list[Ch
     folder = settings.BASE_DIR
     return [
         Child("web", web_command(address, web), env, folder),
-        Child("worker", [sys.executable, "manage.py", "qcluster"], env, folder),
+        Child("worker", [sys.executable, "manage.py", "work"], env, folder),
     ]
 
 

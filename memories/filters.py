@@ -1,0 +1,306 @@
+"""The `filter` of search and lists: parsed, validated, compiled to SQL with parameters only.
+
+    {"and": [{"field": "category", "op": "eq", "value": "plan"},
+             {"not": {"field": "metadata.archived", "op": "exists", "value": true}}]}
+
+Nothing of the caller's is ever part of a statement's text.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.dateparse import parse_date, parse_datetime
+
+from memories.errors import Invalid
+
+COMPARISONS = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+OPERATORS = (*COMPARISONS, "in", "contains", "exists")
+DEEPEST, MOST_CONDITIONS = 8, 50
+
+# field -> (column, kind); m is the memory, e the episode, s, a, c their subject, agent, thread.
+COMMON = {
+    "id": ("uuid", "{row}.id"),
+    "content": ("text", "{row}.content"),
+    "userId": ("text", "s.external_id"),
+    "agentId": ("text", "a.external_id"),
+    "threadId": ("text", "c.external_id"),
+    "createdAt": ("time", "{row}.created_at"),
+}
+FIELDS: dict[str, dict[str, tuple[str, str]]] = {
+    "memories": COMMON
+    | {
+        "scope": ("text", "{row}.scope"),
+        "factType": ("text", "{row}.fact_type"),
+        "category": ("text", "{row}.category"),
+        "source": ("text", "{row}.source"),
+        "visibility": ("text", "{row}.visibility"),
+        "workflowId": ("text", "{row}.workflow"),
+        "confidence": ("number", "{row}.confidence"),
+        "version": ("number", "{row}.version"),
+        "sourceCount": ("number", "{row}.source_count"),
+        "pinned": ("bool", "{row}.pinned"),
+        "isInference": ("bool", "{row}.is_inference"),
+        "eventDate": ("time", "{row}.event_date"),
+        "validFrom": ("time", "{row}.valid_from"),
+        "validUntil": ("time", "{row}.valid_until"),
+        "forgetAfter": ("time", "{row}.forget_after"),
+        "updatedAt": ("time", "{row}.updated_at"),
+        "entities": ("list", "{row}.entities"),
+    },
+    "episodes": COMMON
+    | {
+        "role": ("text", "{row}.role"),
+        "kind": ("text", "{row}.kind"),
+        "name": ("text", "{row}.author"),
+        "externalId": ("text", "{row}.external_id"),
+        "occurredAt": ("time", "{row}.occurred_at"),
+        "position": ("number", "{row}.position"),
+    },
+}
+TABLES = {"memories": "memories_memory", "episodes": "memories_episode"}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison; `path` is where it stands in the request."""
+
+    field: str
+    op: str
+    value: Any
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`and`, `or` or `not` over parts."""
+
+    joint: str
+    parts: tuple["Condition | Group", ...]
+
+
+Filter = Condition | Group
+
+
+def parse(raw: object, layers: tuple[str, ...]) -> Filter:
+    """The validated tree; raises Invalid with the path of the part that is wrong."""
+    known = {field for layer in layers for field in FIELDS.get(layer, {})}
+    return _Parser(known).part(raw, "filter", 1)
+
+
+class _Parser:
+    def __init__(self, known: set[str]) -> None:
+        self.known, self.conditions = known, 0
+
+    def part(self, raw: object, path: str, depth: int) -> Filter:
+        if not isinstance(raw, dict) or not raw:
+            raise Invalid(path, "Must be an object with and, or, not, or a field.")
+        if depth > DEEPEST:
+            raise Invalid(path, f"Nested deeper than {DEEPEST}.")
+        joints = [joint for joint in ("and", "or", "not") if joint in raw]
+        if not joints:
+            return self._condition(raw, path)
+        if len(raw) != 1:
+            raise Invalid(path, "Give one of and, or, not alone.")
+        return self._group(joints[0], raw[joints[0]], f"{path}.{joints[0]}", depth)
+
+    def _group(self, joint: str, raw: object, path: str, depth: int) -> Group:
+        if joint == "not" and isinstance(raw, dict):
+            return Group(joint, (self.part(raw, path, depth + 1),))
+        if not isinstance(raw, list) or not raw:
+            raise Invalid(path, "Must be a list with at least one part.")
+        parts = [self.part(p, f"{path}[{i}]", depth + 1) for i, p in enumerate(raw)]
+        return Group(joint, tuple(parts))
+
+    def _condition(self, raw: dict[str, Any], path: str) -> Condition:
+        self.conditions += 1
+        if self.conditions > MOST_CONDITIONS:
+            raise Invalid(path, f"More than {MOST_CONDITIONS} conditions.")
+        if unknown := set(raw) - {"field", "op", "value"}:
+            raise Invalid(f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value.")
+        field, op = raw.get("field"), raw.get("op", "eq")
+        if not isinstance(field, str) or not self._is_known(field):
+            raise Invalid(f"{path}.field", f"Unknown field. Known: {', '.join(sorted(self.known))}"
+                          " and metadata.<key>.")
+        if not isinstance(op, str) or op not in OPERATORS:
+            raise Invalid(f"{path}.op", f"Unknown operator. Known: {', '.join(OPERATORS)}.")
+        value = raw.get("value", True if op == "exists" else None)
+        return Condition(field, op, _value(field, op, value, f"{path}.value"), f"{path}.value")
+
+    def _is_known(self, field: str) -> bool:
+        return field in self.known or (field.startswith("metadata.") and len(field) > 9)
+
+
+def _value(field: str, op: str, value: Any, path: str) -> Any:
+    if op == "exists":
+        if not isinstance(value, bool):
+            raise Invalid(path, "exists takes true or false.")
+        return value
+    kind = "json" if field.startswith("metadata.") else _kind(field)
+    if op == "contains":
+        if kind in ("number", "bool", "time", "uuid"):
+            raise Invalid(path, f"contains does not fit {field}.")
+        return _typed("text" if kind != "json" else "json", value, path)
+    if op == "in":
+        if not isinstance(value, list) or not 0 < len(value) <= 1000:
+            raise Invalid(path, "in takes a list of 1 to 1000 values.")
+        return [_typed(kind, one, f"{path}[{i}]") for i, one in enumerate(value)]
+    if kind == "list":
+        raise Invalid(path, f"{field} is a list: use contains or exists.")
+    return _typed(kind, value, path)
+
+
+def _kind(field: str) -> str:
+    return next(fields[field][0] for fields in FIELDS.values() if field in fields)
+
+
+def _typed(kind: str, value: Any, path: str) -> Any:
+    if kind == "time":
+        return _time(value, path)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Invalid(path, "Must be a finite number.")
+    fits = {
+        "text": isinstance(value, str),
+        "uuid": isinstance(value, str),
+        "list": isinstance(value, str),
+        "bool": isinstance(value, bool),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "json": isinstance(value, str | int | float | bool),
+    }[kind]
+    if not fits:
+        raise Invalid(path, f"Must be a {kind if kind != 'json' else 'text, number or boolean'}.")
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
+        raise Invalid(path, "The number is too large.")
+    return value
+
+
+def _time(value: Any, path: str) -> datetime:
+    try:
+        found = parse_datetime(value) if isinstance(value, str) else None
+        if found is None and isinstance(value, str) and (day := parse_date(value)):
+            found = datetime.fromisoformat(f"{day.isoformat()}T00:00:00+00:00")
+    except ValueError:
+        found = None
+    if found is None:
+        raise Invalid(path, "Must be a time as ISO 8601.")
+    return found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00")
+
+
+# ---- SQL ------------------------------------------------------------------------------------
+
+
+def compile(tree: Filter, layer: str, values: dict[str, Any]) -> str:
+    """A boolean SQL expression over `row` (with s, a, c joined); parameters go into `values`.
+
+    A field that the layer does not have is null: no comparison with it holds.
+    """
+    if isinstance(tree, Condition):
+        return f"coalesce({_condition_sql(tree, layer, values)}, false)"
+    parts = [compile(part, layer, values) for part in tree.parts]
+    return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
+
+
+def _condition_sql(c: Condition, layer: str, values: dict[str, Any]) -> str:
+    put = _putter(values)
+    if c.field.startswith("metadata."):
+        return _metadata_sql(c, layer, put)
+    if c.field not in FIELDS[layer]:
+        return "false"
+    kind, column = FIELDS[layer][c.field]
+    column = column.format(row="row")
+    if c.op == "exists":
+        return _exists_sql(kind, column, c.value)
+    if kind == "uuid":
+        column, kind = f"{column}::text", "text"
+    return _comparison_sql(kind, column, c, put)
+
+
+def _exists_sql(kind: str, column: str, wanted: bool) -> str:
+    empty = {"text": f"{column} = ''", "list": f"cardinality({column}) = 0"}.get(kind, "false")
+    missing = f"({column} is null or {empty})"
+    return f"not {missing}" if wanted else missing
+
+
+def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], str]) -> str:
+    types = {"text": "text", "number": "float8", "bool": "bool", "time": "timestamptz"}
+    if kind == "list":
+        if c.op == "in":
+            return f"{column}::text[] && {put(list(c.value))}::text[]"
+        return f"{put(c.value)}::text = any({column}::text[])"
+    if c.op == "in":
+        return f"{column} = any({put(list(c.value))}::{types[kind]}[])"
+    if c.op == "contains":
+        return f"strpos(lower({column}), lower({put(c.value)}::text)) > 0"
+    if c.op == "neq":
+        return f"{column} is distinct from {put(c.value)}::{types[kind]}"
+    return f"{column} {COMPARISONS[c.op]} {put(c.value)}::{types[kind]}"
+
+
+def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str]) -> str:
+    """A memory answers for its own metadata and for that of the episodes it cites."""
+    key = put(c.field.removeprefix("metadata."))
+    own = _json_sql("row.metadata", key, c, put)
+    if layer != "memories" or c.op == "neq" or (c.op == "exists" and not c.value):
+        return own
+    cited = _json_sql("ep.metadata", key, c, put)
+    return (
+        f"({own} or exists (select 1 from memories_fact f"
+        " join memories_citation ci on ci.fact_id = f.id"
+        " join memories_episode ep on ep.id = ci.episode_id"
+        " where f.memory_id = row.id"
+        " and (%(bound)s::uuid is null or ep.agent_id = %(bound)s::uuid)"
+        f" and {cited}))"
+    )
+
+
+def _json_sql(column: str, key: str, c: Condition, put: Callable[[Any], str]) -> str:
+    found = f"({column} -> {key}::text)"
+    if c.op == "exists":
+        return f"(({found} is not null) = {put(c.value)}::bool)"
+    if c.op == "in":
+        listed = put([json.dumps(value) for value in c.value])
+        return f"{found} = any({listed}::jsonb[])"
+    if c.op == "contains":
+        text = f"strpos(lower({column} ->> {key}::text), lower({put(str(c.value))}::text)) > 0"
+        return f"({found} @> {put(json.dumps(c.value))}::jsonb or {text})"
+    value = put(json.dumps(c.value))
+    if c.op == "neq":
+        return f"{found} is distinct from {value}::jsonb"
+    same_kind = f"jsonb_typeof({found}) = jsonb_typeof({value}::jsonb)"
+    return f"({same_kind} and {found} {COMPARISONS[c.op]} {value}::jsonb)"
+
+
+def _putter(values: dict[str, Any]) -> Callable[[Any], str]:
+    def put(value: Any) -> str:
+        name = f"f{len(values)}"
+        values[name] = value
+        return f"%({name})s"
+
+    return put
+
+
+def subquery(tree: Filter, layer: str, values: dict[str, Any]) -> str:
+    """Items of `layer` that satisfy the filter: the condition of a correlated EXISTS over x.item."""
+    condition = compile(tree, layer, values)
+    return (
+        f"exists (select 1 from {TABLES[layer]} row"
+        " left join workspaces_subject s on s.id = row.subject_id"
+        " left join workspaces_agent a on a.id = row.agent_id"
+        " left join memories_conversation c on c.id = row.conversation_id"
+        f" where row.id = en.item and {condition})"
+    )
+
+
+def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:
+    """`tree` and, for each field with values, one of them."""
+    parts: list[Filter] = [
+        Condition(field, "in", list(values), field) for field, values in conditions.items() if values
+    ]
+    if tree is not None:
+        parts.append(tree)
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Group("and", tuple(parts))

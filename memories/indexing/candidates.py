@@ -1,0 +1,238 @@
+"""The search statements: scope and visibility stand here once, for every layer.
+
+Texts are put together from fixed pieces only, so each is prepared once and planned once; what
+the caller said is a parameter. The exact texts compare an untyped column without a cast, which
+leaves the planner no index but the covering one.
+"""
+
+import uuid
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector
+
+from memories import lexical
+from memories.indexing import statements
+from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
+from workspaces.scope import Scope
+
+# x is an entry or a vector: both carry the scope columns.
+VISIBLE = """
+  and (%(bound)s::uuid is null or x.visibility = 2
+       or (x.visibility = 1 and (x.agent = any(%(team)s::uuid[])
+                                 or (x.agent is null and %(default_team)s)))
+       or (x.visibility = 0 and x.agent = %(bound)s::uuid))
+  and (%(subjects)s::uuid[] is null or x.subject = any(%(subjects)s::uuid[]))
+  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
+"""
+VECTOR_ROWS = """
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide}x.wide {subject} {visible} {wanted}
+"""
+SUBJECT_BRANCHES = {
+    False: ("",),
+    True: ("and x.subject = %(subject)s::uuid", "and x.subject is null"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is looked for and who asks, as the statements take it.
+
+    `subject` None: about anybody. `wanted` is an SQL condition over `en`, an entry.
+    """
+
+    scope: Scope
+    layer: Layer
+    query: str
+    vector: np.ndarray | None = None
+    subject: uuid.UUID | None = None
+    memory_scope: str = ""
+    place_of_thread: uuid.UUID | None = None
+    workflow: str = ""
+    wanted: str = ""
+    wanted_values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[uuid.UUID]:
+        asked = self.memory_scope
+        thread = [self.place_of_thread] if self.place_of_thread and asked != "workflow" else []
+        workflow = [workflow_place(self.workflow)] if self.workflow and asked != "thread" else []
+        return [] if asked == "user" else [*thread, *workflow]
+
+    @property
+    def open_scopes(self) -> list[int]:
+        """Scopes of which all is looked at; a thread's or workflow's own needs its name."""
+        asked = self.memory_scope or "user"
+        return [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
+
+
+def parameters(space: WorkspaceIndex, asked: Asked) -> dict[str, Any]:
+    scope = asked.scope
+    return {
+        "workspace": space.number,
+        "model": space.embedding_model_id,
+        "layer": int(asked.layer),
+        "vector": None if asked.vector is None else HalfVector(asked.vector),
+        "bound": scope.agent_id,
+        "team": list(scope.team_agent_ids),
+        "default_team": scope.in_default_team,
+        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+        "subject": asked.subject,
+        "open_scopes": asked.open_scopes,
+        "places": asked.places,
+        **asked.wanted_values,
+    }
+
+
+def is_wide(space: WorkspaceIndex) -> bool:
+    model = space.embedding_model
+    return model is not None and model.dimensions > WIDEST_COVERED
+
+
+@lru_cache(maxsize=256)
+def vector_rows(has_subject: bool, wide: bool, wanted: str, condition: str = "") -> str:
+    """All rows of the asked set with their distance d (the negative cosine), by vector."""
+    inside = "and exists (select 1 from memories_entry en where en.id = x.entry_id and {})"
+    return "\n  union all\n".join(
+        VECTOR_ROWS.format(
+            wide="" if wide else "not ",
+            subject=f"{branch} {condition}",
+            visible=VISIBLE,
+            wanted=inside.format(wanted) if wanted else "",
+        )
+        for branch in SUBJECT_BRANCHES[has_subject]
+    )
+
+
+def entry_condition(has_subject: bool, wanted: str) -> str:
+    """Which entries x of the layer the asker may find; live, of the workspace by their keys."""
+    subject = (
+        "and (x.subject = %(subject)s::uuid or x.subject is null)" if has_subject else ""
+    )
+    inside = "and exists (select 1 from memories_entry en where en.id = x.id and {})"
+    return f"""
+    x.workspace = %(workspace)s and x.layer = %(layer)s and x.live {subject} {VISIBLE}
+    {inside.format(wanted) if wanted else ""}"""
+
+
+# ---- the seed's merge -----------------------------------------------------------------------
+
+LINEA = """
+with v as materialized (
+  select entry_id, -d as cosine from ({vectors}) x order by d, entry_id limit {top}),
+k as materialized ({keywords}),
+f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
+      from v full join k on k.id = v.entry_id)
+select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id
+"""
+NO_VECTORS = "select null::int8 as entry_id, null::float8 as d where false"
+NO_KEYWORDS = "select null::int8 as id where false"
+KEYWORDS = """
+  select x.id from memories_entry x join {table} t on t.id = x.item
+  where {entry} {trigrams} and t.content ilike %(pattern)s
+  order by t.created_at desc, t.id desc limit {top}"""
+CONTENT = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
+TOP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate: its entry, the row it stands for, its cosine, and whether words matched."""
+
+    entry: int
+    item: uuid.UUID
+    cosine: float | None
+    matched: bool
+
+
+@lru_cache(maxsize=256)
+def linea_text(layer: Layer, shape: tuple[bool, bool, bool, bool, bool], wanted: str) -> str:
+    has_subject, wide, has_vector, has_keywords, has_trigrams = shape
+    vectors = vector_rows(has_subject, wide, wanted, "and x.part = 0") if has_vector else NO_VECTORS
+    keywords = KEYWORDS.format(
+        table=CONTENT[layer],
+        entry=entry_condition(has_subject, wanted),
+        trigrams="and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else "",
+        top=TOP,
+    )
+    return LINEA.format(vectors=vectors, keywords=keywords if has_keywords else NO_KEYWORDS, top=TOP)
+
+
+def linea(
+    space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, by_words: bool = True
+) -> list[Found]:
+    """20 nearest by cosine and the newest 20 whose text holds the whole query, in one round trip."""
+    values = parameters(space, asked)
+    trigrams = lexical.ilike_keys(space.number, asked.layer, asked.query)
+    values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
+    has_vector = by_vector and asked.vector is not None
+    has_subject = asked.subject is not None
+    shape = (has_subject, is_wide(space), has_vector, by_words, bool(trigrams))
+    rows = statements.rows(linea_text(asked.layer, shape, asked.wanted), values)
+    return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
+
+
+# ---- the pool that the hybrid ranking chooses from ------------------------------------------
+
+POOL = """
+with v0 as materialized ({vectors}),
+v1 as materialized (
+  select entry_id, -min(d) as best, -min(d) filter (where part = 0) as whole
+  from v0 group by entry_id),
+stats as materialized (
+  select {count} as n, avg(best) as mean, stddev_pop(best) as deviation from v1),
+near as (select entry_id from v1 order by best desc, entry_id limit {top}),
+k0 as materialized (
+  select x.id, x.terms, x.weights from memories_entry x
+  where x.terms && %(keys)s::int8[] and {entry}),
+df as (
+  select t.number, count(*) as df
+  from k0 cross join unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  where t.key = any(k0.terms) group by t.number),
+idf as materialized (
+  select ('{{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+            - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+          || '}}/1000000000')::sparsevec as q from df),
+k1 as materialized (select id, -(weights <#> (select q from idf)) as bm25 from k0),
+said as (select id from k1 order by bm25 desc, id limit {top}),
+pool as (select entry_id as id from near union select id from said)
+select e.id, e.item, e.conversation, e.occurred_at, e.role, e.author, e.marks, e.position,
+       e.length,
+       v1.best, v1.whole, k1.bm25, stats.n, stats.mean, stats.deviation
+from pool join memories_entry e on e.id = pool.id
+left join v1 on v1.entry_id = pool.id left join k1 on k1.id = pool.id cross join stats
+order by e.id
+"""
+ALL_OF_THEM = "(select count(*) from memories_entry x where {entry})"
+POOL_TOP = 150
+
+
+@lru_cache(maxsize=256)
+def pool_text(shape: tuple[bool, bool, bool], wanted: str) -> str:
+    has_subject, wide, has_vector = shape
+    entry = entry_condition(has_subject, wanted)
+    return POOL.format(
+        vectors=vector_rows(has_subject, wide, wanted)
+        if has_vector
+        else "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false",
+        count="count(*)" if has_vector else ALL_OF_THEM.format(entry=entry),
+        entry=entry,
+        top=POOL_TOP,
+    )
+
+
+def pool(space: WorkspaceIndex, asked: Asked, stems: list[str]) -> list[Any]:
+    """Rows of the nearest and of the best by BM25, in one round trip, in the order of entries.
+
+    Each has id, item, conversation, occurred_at, role, author, marks, position, length, best (cosine of
+    the whole or of the best passage), whole, bm25, and of the asked set n, mean, deviation.
+    """
+    keys = lexical.term_keys(space.number, asked.layer, stems)
+    values = parameters(space, asked) | {"keys": keys, "numbers": lexical.numbers_of(keys)}
+    shape = (asked.subject is not None, is_wide(space), asked.vector is not None)
+    return statements.rows(pool_text(shape, asked.wanted), values)

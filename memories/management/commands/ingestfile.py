@@ -1,0 +1,161 @@
+"""Conversations and documents out of files, into a workspace."""
+
+import json
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memories.errors import Conflict, Invalid, ProviderError
+from memories.management.import_report import Survey, Tally, survey
+from memories.management.interruption import Interruption, interruptible
+from memories.management.progress import Progress, progress
+from memories.models import MemorySession
+from memories.portability import Wish, import_transcript
+from memories.transcripts import FORMATS, Transcript, read
+from workspaces.models import Workspace
+from workspaces.scope import Scope, worker_scope
+
+# What is taken out of a folder; a file that is named itself may be called anything.
+ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt"})
+LARGEST_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the command, on its way through the transcripts."""
+
+    scope: Scope
+    asked: Interruption
+    shown: Progress
+    tally: Tally = field(default_factory=Tally)
+
+    def store(self, transcript: Transcript, wish: Wish) -> None:
+        """Store what a transcript brings, up to an interruption; a refusal is noted."""
+        try:
+            for batch in import_transcript(self.scope, transcript, wish):
+                self.tally.add(batch, transcript.thread)
+                self.shown.update(batch.messages)
+                if self.asked.is_asked:
+                    break
+        except (Conflict, Invalid) as error:
+            self.tally.refused.append(str(error))
+        except ProviderError as error:
+            raise CommandError(f"{error} The same command goes on from here.") from error
+
+
+class Command(BaseCommand):
+    help = (
+        "Ingest files: text, Markdown, messages as JSON or JSONL, exports of ChatGPT and Claude, "
+        "LoCoMo. The same file again adds nothing; what was interrupted goes on where it was."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", type=Path, help="files, or folders of files")
+        parser.add_argument("--workspace", help="its slug; may be left out where there is one only")
+        parser.add_argument("--user", default="", help="whom it is about (default: as in the file)")
+        parser.add_argument("--agent", default="", help="whose memories it becomes")
+        parser.add_argument("--thread", default="", help="for a file of one conversation")
+        parser.add_argument("--format", choices=FORMATS, help="default: told by the content")
+        parser.add_argument("--mode", choices=MemorySession.Mode.values, default="sync")
+        parser.add_argument("--extract", choices=MemorySession.Extract.values, default="auto")
+        parser.add_argument("--batch", type=_batch, default=100, help="messages per ingest")
+        parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
+        parser.add_argument("--json", action="store_true", help="the report as JSON")
+
+    def handle(self, *, paths: list[Path], dry_run: bool, **options: Any) -> None:
+        scope = None if dry_run else _scope(options["workspace"])
+        surveys = [survey(path, options["format"]) for path in _files(paths)]
+        _check_thread(surveys, options["thread"])
+        tally = Tally()
+        if scope is not None:
+            tally = self.store(scope, [s for s in surveys if s.is_usable], options)
+        self.report(surveys, None if dry_run else tally, as_json=options["json"])
+        if tally.is_stopped:
+            raise CommandError("Stopped. The same command goes on from here.", returncode=130)
+        if tally.refused:
+            raise CommandError(f"{len(tally.refused)} conversations were not stored.")
+        if not any(found.is_usable for found in surveys):
+            raise CommandError("There was nothing that could be read.")
+
+    def store(self, scope: Scope, surveys: list[Survey], options: dict[str, Any]) -> Tally:
+        total = sum(found.messages for found in surveys)
+        with interruptible() as asked, progress(total, "messages", sys.stderr) as shown:
+            run = Run(scope, asked, shown)
+            for found in surveys:
+                wish = _wish(found.path, options)
+                for part in read(found.path, options["format"]):
+                    if isinstance(part, Transcript) and not asked.is_asked:
+                        run.store(part, wish)
+        run.tally.is_stopped = asked.is_asked
+        return run.tally
+
+    def report(self, surveys: list[Survey], tally: Tally | None, *, as_json: bool) -> None:
+        if as_json:
+            told = {"files": [found.as_json() for found in surveys]}
+            self.stdout.write(json.dumps(told | (tally.as_json() if tally else {}), indent=2))
+            return
+        usable = [found for found in surveys if found.is_usable]
+        self.stdout.write(
+            f"{len(usable)} files with {sum(len(found.threads) for found in usable)} conversations"
+            f" and {sum(found.messages for found in usable)} messages read."
+        )
+        for line in tally.lines() if tally else ():
+            self.stdout.write(line)
+        for found in surveys:
+            for line in found.lines():
+                self.stderr.write(line)
+
+
+def _scope(slug: str | None) -> Scope:
+    found = list(Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()[:2])
+    if not found:
+        raise CommandError(f"There is no workspace {slug!r}." if slug else "No workspace yet.")
+    if len(found) > 1:
+        raise CommandError("There are several workspaces: name one with --workspace.")
+    return worker_scope(found[0].pk, "ingestfile")
+
+
+def _wish(path: Path, options: dict[str, Any]) -> Wish:
+    """What has no time of its own was said when the file was written, at the latest."""
+    return Wish(
+        user_id=options["user"],
+        agent_id=options["agent"],
+        thread_id=options["thread"],
+        mode=options["mode"],
+        extract=options["extract"],
+        batch=options["batch"],
+        occurred_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        metadata={"file": path.name},
+    )
+
+
+def _files(paths: list[Path]) -> Iterator[Path]:
+    """The files themselves, and of folders all that look like text, in a steady order."""
+    for path in paths:
+        yield from _below(path) if path.is_dir() else [path]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.suffix.lower() in ENDINGS and path.is_file() and not is_hidden:
+            yield path
+
+
+def _check_thread(surveys: list[Survey], thread: str) -> None:
+    count = sum(len(found.threads) for found in surveys)
+    if thread and count > 1:
+        raise CommandError(f"--thread is for one conversation, and here are {count}.")
+
+
+def _batch(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= LARGEST_BATCH:
+        raise ArgumentTypeError(f"from 1 to {LARGEST_BATCH}")
+    return number

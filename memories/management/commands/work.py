@@ -1,0 +1,57 @@
+"""The task worker: django-q2's cluster, ended as a whole when one of its processes was killed.
+
+A process that is killed while it waits at the queue between the processes takes that queue's lock with it, and all
+others wait for ever. So nothing is mended inside; `up` (or systemd, or Docker) starts it again. What was under way
+is found by the sweep.
+"""
+
+import os
+import sys
+import time
+from multiprocessing import Process
+from typing import Any, NoReturn
+
+from django.core.management.base import BaseCommand
+from django_q import cluster
+from django_q.conf import logger
+
+RAN_TOO_LONG, WAS_RECYCLED = 0, -2  # what django-q2 writes into a worker's timer when it ends it itself
+PATIENCE = 30.0  # seconds for the tasks of the other processes
+
+
+class Sentinel(cluster.Sentinel):
+    def reincarnate(self, process: Process) -> None:
+        if not is_planned(process):
+            self.give_up(process)
+        super().reincarnate(process)
+
+    def give_up(self, process: Process) -> NoReturn:
+        logger.error("%s was killed: ending all worker processes", process.name)
+        self.pusher.terminate()  # takes no further tasks
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and any(is_busy(other) for other in self.pool):
+            time.sleep(0.1)
+        time.sleep(1.0)  # for the monitor to write down the last results
+        for other in (*self.pool, self.monitor):
+            other.terminate()
+        os._exit(1)
+
+
+class Command(BaseCommand):
+    help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
+        running = cluster.Cluster()
+        running.start()
+        running.sentinel.join()
+        sys.exit(running.sentinel.exitcode and 1)
+
+
+def is_planned(process: Process) -> bool:
+    timer = getattr(process, "timer", None)  # the monitor and the pusher have none
+    return timer is not None and int(timer.value) in (RAN_TOO_LONG, WAS_RECYCLED)
+
+
+def is_busy(process: Process) -> bool:
+    return process.is_alive() and process.timer.value > 0  # type: ignore[attr-defined]

@@ -1,0 +1,85 @@
+"""Cutting a text into clauses that each say one thing, with their places in the text."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
+_sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\s*\n\s*|\s+[-–—]+\s+|—|(?<=\w);\s+")
+_abbreviated = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$", re.IGNORECASE
+)
+_joint = re.compile(
+    r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
+    r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?=(?:I|we)(?:['’]\w+)?\s)",
+    re.IGNORECASE,
+)
+_fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
+_opening_words = (
+    r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|no|nope|nah|well|so|oh|ooh|ah|aww*|and|but|also"
+    r"|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
+    r"|thank you(?: so much)?|sure(?: thing)?|guess what|you know(?: what)?|anyways?|haha\w*|lol|cool"
+    r"|great|nice|awesome|sorry|ok(?:ay)?|hmm+|definitely|absolutely|of course|congrats"
+    r"|congratulations|exactly|right|then|unfortunately|luckily|fortunately|thankfully|same here"
+    r"|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way|man|dude"
+    r"|basically|obviously|clearly|true|agreed|fyi|update|in fact|however|therefore|meanwhile"
+    r"|overall|personally|good (?:morning|evening|afternoon)|of late"
+)
+_opening = re.compile(
+    rf"(?:(?:{_opening_words})\b(?!['’-]\w)(?:,? [A-Z][a-z]{{1,14}}(?=[,!.?]))?[\s,!.:…–-]+)+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`text` is the clause without opening interjections; [start, end) is its place, ends trimmed."""
+
+    text: str
+    start: int
+    end: int
+    is_question: bool
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of `text` stand; code between fences is none."""
+    text = _fence.sub(lambda m: "\n" * len(m.group()), text)
+    start = 0
+    for match in _sentence_end.finditer(text):
+        if _abbreviated.search(text[max(start, match.start() - 8) : match.start()]):
+            continue
+        yield from _span(text, start, match.start())
+        start = match.end()
+    yield from _span(text, start, len(text))
+
+
+def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    bullet = _bullet.match(text, start, end)
+    start = bullet.end() if bullet else start
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end and end - start <= LONGEST:
+        yield start, end
+
+
+def of_text(text: str) -> Iterator[Clause]:
+    """The clauses of all sentences of `text`, in order."""
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        is_question = sentence.rstrip("\"'”’)*_").endswith("?")
+        position = 0
+        for joint in _joint.finditer(sentence):
+            yield from _clause(text, start + position, start + joint.start(), is_question)
+            position = joint.end()
+        yield from _clause(text, start + position, end, is_question)
+
+
+def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clause]:
+    opening = _opening.match(text, start, end)
+    body = text[opening.end() if opening else start : end].strip(' \t\r\n"“”*_,')
+    body = body.rstrip(".!,;:…")
+    if body:
+        yield Clause(body, start, end, is_question)

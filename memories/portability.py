@@ -1,0 +1,180 @@
+"""Bringing conversations in from elsewhere, through the same verbs as the API.
+
+Messages carry ids that stay the same from run to run, so a second import of the same conversation
+adds nothing, and one that was interrupted goes on where it was.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memories import ingest
+from memories.errors import Conflict
+from memories.ingest import IngestRequest, NewMessage
+from memories.models import Conversation, Episode, MemorySession
+from memories.transcripts import Message, Transcript
+from workspaces.scope import Scope
+
+State = MemorySession.State
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How an import is to be stored. Empty names: the transcript's own; `batch` in messages."""
+
+    user_id: str = ""
+    agent_id: str = ""
+    thread_id: str = ""
+    mode: str = MemorySession.Mode.SYNC
+    extract: str = MemorySession.Extract.AUTO
+    batch: int = 100
+    occurred_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What became of up to `Wish.batch` messages.
+
+    `known` were there already. `changed` are the ids that are stored with other words than they
+    have now: what was said first stays. `sessions` are those that this batch began or finished, as they now stand.
+    """
+
+    messages: int
+    stored: int
+    known: int
+    changed: tuple[str, ...]
+    sessions: tuple[MemorySession, ...]
+
+
+def import_transcript(scope: Scope, transcript: Transcript, wish: Wish) -> Iterator[Batch]:
+    """Store a transcript batch by batch; whoever stops asking for batches stops between two.
+
+    Raises Conflict where its thread is known and about another subject.
+    """
+    thread = wish.thread_id or transcript.thread
+    user = wish.user_id or transcript.subject or ""
+    _check_subject(scope, thread, user)
+    for at in range(0, len(transcript.messages), wish.batch):
+        messages = transcript.messages[at : at + wish.batch]
+        yield _import_batch(scope, messages, wish, thread=thread, user=user)
+    _entitle(scope, thread, transcript.title)
+
+
+def _check_subject(scope: Scope, thread: str, user: str) -> None:
+    known = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
+    found = known.select_related("subject").first()
+    if found is None:
+        return
+    about = found.subject.external_id if found.subject else ""
+    if about != user:
+        raise Conflict(
+            f"The thread {thread!r} is there already, and is about "
+            f"{about or 'nobody in particular'}, not about {user or 'nobody in particular'}."
+        )
+
+
+def _import_batch(
+    scope: Scope, messages: Sequence[Message], wish: Wish, *, thread: str, user: str
+) -> Batch:
+    known = _known(scope, thread, messages)
+    words = {message.id: content_of(message) for message in messages}
+    # An episode without a session was recorded without learning: now it is learned from.
+    fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
+    changed = tuple(name for name, row in known.items() if row.content != words[name])
+    send = [m for m in fresh if m.id not in changed]
+    sessions = [_finish(scope, row, wish) for row in _unfinished(known)]
+    if send:
+        sessions.append(_ingest(scope, _request(send, wish, thread=thread, user=user)))
+    there = len(messages) - len(send) - len(changed)
+    return Batch(len(messages), len(send), there, changed, tuple(sessions))
+
+
+def _known(scope: Scope, thread: str, messages: Sequence[Message]) -> dict[str, Episode]:
+    rows = Episode.objects.filter(
+        workspace_id=scope.workspace_id,
+        conversation__external_id=thread,
+        external_id__in=[message.id for message in messages],
+    )
+    return {row.external_id or "": row for row in rows.select_related("session")}
+
+
+def _unfinished(known: Mapping[str, Episode]) -> list[MemorySession]:
+    sessions = {row.session_id: row.session for row in known.values() if row.session}
+    return [session for session in sessions.values() if session.state != State.DONE]
+
+
+def _finish(scope: Scope, session: MemorySession, wish: Wish) -> MemorySession:
+    if session.state in (State.FAILED, State.DEAD):
+        session = ingest.retry(scope, session)
+    return _run(session) if wish.mode == MemorySession.Mode.SYNC else session
+
+
+def _ingest(scope: Scope, request: IngestRequest) -> MemorySession:
+    session = ingest.receive(scope, request)
+    return _run(session) if request.mode == MemorySession.Mode.SYNC else session
+
+
+def _run(session: MemorySession) -> MemorySession:
+    """Where another worker has it, or its next attempt is not due, it is shown as it stands."""
+    finished = ingest.run(session.pk)
+    if finished is None:
+        session.refresh_from_db()
+    return finished or session
+
+
+def _request(messages: Sequence[Message], wish: Wish, *, thread: str, user: str) -> IngestRequest:
+    return IngestRequest(
+        messages=tuple(_new_message(message) for message in messages),
+        user_id=user,
+        agent_id=wish.agent_id,
+        thread_id=thread,
+        occurred_at=wish.occurred_at,
+        metadata=dict(wish.metadata),
+        mode=wish.mode,
+        extract=wish.extract,
+    )
+
+
+def _new_message(message: Message) -> NewMessage:
+    return NewMessage(
+        content=content_of(message),
+        role=message.role,
+        name=message.name,
+        created_at=message.created_at,
+        id=message.id,
+        kind=message.kind,
+        metadata=message.metadata,
+        payload=payload_of(message),
+    )
+
+
+def content_of(message: Message) -> str:
+    """A message's words; of a tool call, which has none, the call as one would write it."""
+    if message.content or message.kind != Episode.Kind.TOOL_USE:
+        return message.content
+    given = message.input
+    written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return f"{message.tool_name}: {written}" if given is not None else message.tool_name
+
+
+def payload_of(message: Message) -> dict[str, Any]:
+    """What an episode of a tool keeps beside its words, in the API's names; empty for others."""
+    if message.kind not in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT):
+        return {}
+    kept = {
+        "toolName": message.tool_name,
+        "toolUseId": message.tool_use_id,
+        "input": message.input,
+        "output": message.output,
+        "isError": message.is_error,
+    }
+    return {key: value for key, value in kept.items() if value not in ("", None)}
+
+
+def _entitle(scope: Scope, thread: str, title: str) -> None:
+    Conversation.objects.filter(
+        workspace_id=scope.workspace_id, external_id=thread, title=""
+    ).update(title=title)

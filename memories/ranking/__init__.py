@@ -1,0 +1,29 @@
+"""Arithmetic on ids and scores: which of the candidates answer the query. No database, no text.
+
+`analyse` reads the query, `marks` reads a message once when it is indexed, `hybrid` and the
+plain rankings put candidates in order.
+"""
+
+from memories.ranking.hybrid import Recency, Weights, hybrid
+from memories.ranking.marks import Mark, marks
+from memories.ranking.plain import BOTH_BONUS, KEYWORD_ONLY, by_keyword, by_vector, linea
+from memories.ranking.query import Participant, QueryView, analyse
+from memories.ranking.values import Candidate, Ranked
+
+__all__ = [
+    "BOTH_BONUS",
+    "Candidate",
+    "KEYWORD_ONLY",
+    "Mark",
+    "Participant",
+    "QueryView",
+    "Ranked",
+    "Recency",
+    "Weights",
+    "analyse",
+    "by_keyword",
+    "by_vector",
+    "hybrid",
+    "linea",
+    "marks",
+]

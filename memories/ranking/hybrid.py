@@ -1,0 +1,170 @@
+"""The default ranking: words, meaning, and where, when and by whom a thing was said.
+
+A weighted sum of parts, each about 0 to 1. One set of weights serves talk between people, talk
+with an assistant, questions about the past and the next turn of a conversation: which parts count
+is read from the query (`turn`) and from who speaks (`among_people`), never configured.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from memories.ranking.columns import Array, Columns
+from memories.ranking.dates import fits
+from memories.ranking.marks import Mark
+from memories.ranking.query import QueryView
+from memories.ranking.values import Candidate, Ranked
+
+_day = 86_400.0
+_conversations = 5  # after so many others, a conversation is half as recent
+_log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each part counts. The order of the groups is that of their effect."""
+
+    keyword: float = 1.0
+    vector: float = 0.9
+    session_best: float = 0.3  # the best keyword match in the same conversation
+    session_some: float = 0.5  # mean of its three best
+    following: float = 0.2  # keyword match of the next message, often the answer
+    previous: float = 0.1
+    speaker: float = 1.5  # said by the one whom the query names
+    date: float = 1.5
+    when: float = 0.5  # "when" is answered by messages that say when
+    # among people only
+    length: float = 0.94
+    question: float = -0.35
+    answer: float = 0.42  # follows a question that matches
+    # with an assistant, and the query is a question
+    role: float = 0.85  # not said by the assistant
+    rule: float = 0.4  # a standing instruction
+    # the query is the next turn of a conversation
+    turn_recency: float = 1.0
+    turn_session: float = 0.3  # recent and about the same
+    turn_length: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Recency:
+    """A boost for what is young: `weight` today, half of it after `half_life_days`."""
+
+    weight: float
+    half_life_days: float
+    now: datetime
+
+
+DEFAULT = Weights()
+
+
+def hybrid(
+    query: QueryView,
+    candidates: Sequence[Candidate],
+    *,
+    limit: int | None = None,
+    weights: Weights = DEFAULT,
+    recency: Recency | None = None,
+) -> list[Ranked]:
+    """The candidates best first, with scores from 0 to 1; ties by id, newest first.
+
+    A score says how near a candidate comes to the best that this query allows, and is the sum
+    of its parts. It compares hits of one query, not of two.
+    """
+    if not candidates:
+        return []
+    columns = Columns(candidates)
+    parts = _parts(query, columns, weights)
+    if recency:
+        parts["recency"] = parts.get("recency", 0.0) + _young(columns, recency)
+    ceiling = _ceiling(query, weights) + (recency.weight if recency else 0.0)
+    total = np.sum([*parts.values()], axis=0) / ceiling
+    ids = np.array([c.id for c in candidates])
+    order = np.lexsort((-ids, -total))[:limit]
+    return [_ranked(candidates[i], float(total[i]), parts, ceiling, int(i)) for i in order]
+
+
+def _ranked(
+    candidate: Candidate, total: float, parts: dict[str, Array], ceiling: float, i: int
+) -> Ranked:
+    shown = {name: float(part[i]) / ceiling for name, part in parts.items() if part[i]}
+    return Ranked(candidate.id, candidate.layer, min(1.0, max(0.0, total)), shown)
+
+
+def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
+    parts = _matches(columns, w) | _hints(query, columns, w)
+    if query.among_people:
+        return parts | _among_people(columns, w)
+    return parts | _with_assistant(query, columns, w)
+
+
+def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
+    keyword = columns.keyword
+    return {
+        "keyword": w.keyword * keyword,
+        "vector": w.vector * columns.vector,
+        "session": w.session_best * columns.best_of_conversation(keyword, 1)
+        + w.session_some * columns.best_of_conversation(keyword, 3),
+        "neighbours": w.following * columns.of_neighbour(keyword, 1)
+        + w.previous * columns.of_neighbour(keyword, -1),
+    }
+
+
+def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
+    rows, parts = columns.candidates, {}
+    if query.named:
+        parts["speaker"] = w.speaker * np.array([c.author == query.named for c in rows], float)
+    if query.anchors:
+        days = [c.occurred_at.date() if c.occurred_at else None for c in rows]
+        parts["date"] = w.date * np.array(fits(query.anchors, days))
+    if query.asks_when:
+        parts["when"] = w.when * columns.marked(Mark.TIME)
+    return parts
+
+
+def _among_people(columns: Columns, w: Weights) -> dict[str, Array]:
+    question = columns.marked(Mark.QUESTION)
+    return {
+        "length": w.length * _length(columns),
+        "question": w.question * question,
+        "answer": w.answer * columns.of_neighbour(columns.keyword * question, -1),
+    }
+
+
+def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
+    """A question is answered by what the user said; the next turn goes on from recent talk."""
+    turn, asked = query.turn, 1.0 - query.turn
+    recent: Array = 0.5 ** (columns.conversations_since / _conversations)
+    near = columns.best_of_conversation(columns.keyword, 1)
+    role = 0.0 if query.asks_assistant else w.role * asked
+    user = np.array([not c.assistant for c in columns.candidates], float)
+    return {
+        "role": role * user,
+        "rule": w.rule * asked * user * columns.marked(Mark.RULE),
+        "recency": turn * recent * (w.turn_recency + w.turn_session * near),
+        "length": w.turn_length * turn * _length(columns),
+    }
+
+
+def _length(columns: Columns) -> Array:
+    return np.log1p(np.array([c.length for c in columns.candidates], float)) / _log_length
+
+
+def _young(columns: Columns, recency: Recency) -> Array:
+    days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
+    young: Array = recency.weight * 0.5 ** (days / recency.half_life_days)
+    return young
+
+
+def _ceiling(query: QueryView, w: Weights) -> float:
+    """What an ideal candidate of this query would have."""
+    best = w.keyword + w.vector + w.session_best + w.session_some + w.following + w.previous
+    best += w.speaker * bool(query.named) + w.date * bool(query.anchors)
+    best += w.when * query.asks_when
+    if query.among_people:
+        return best + w.length + w.answer
+    asked = 1.0 - query.turn
+    best += asked * (w.rule + w.role * (not query.asks_assistant))
+    return best + query.turn * (w.turn_recency + w.turn_session + w.turn_length)

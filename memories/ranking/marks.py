@@ -1,0 +1,47 @@
+"""What a message looks like, as a small integer that is kept beside it in the index."""
+
+import re
+from enum import IntFlag
+
+_months = (
+    r"jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_spans = r"weekend|week|month|year|summer|winter|spring|fall|autumn|night|morning|evening"
+_amount = r"an?|one|two|three|four|five|six|seven|eight|nine|ten|few|several|couple(?: of)?|\d+"
+_time = re.compile(
+    rf"""\b(?:yesterday|today|tonight|tomorrow|recently|just|since\ \w+|\d+\ years|(?:19|20)\d\d
+    |(?:last|this|next)\ (?:{_spans}|mon|tues|wednes|thurs|fri|satur|sun)\w*
+    |(?:{_amount})\ (?:day|week|month|year|weekend)s?\ ago
+    |for\ (?:\w+\ )?(?:years|months|weeks)
+    |the\ (?:week|weekend|day)\ (?:before|of|after)
+    |(?:in|on|since|until|by|of)\ may|may\ \d|(?:{_months})\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_rule = re.compile(
+    r"(?:^|[.!?:\n] ?)(?:please |also,? |and |so |from now on,? )?"
+    r"(?:always|never|whenever|don'?t ever|do not ever|from now on|in future|remember to"
+    r"|make sure (?:to |you )?(?:always|never))\b",
+    re.IGNORECASE,
+)
+_head = 400  # characters; a rule that comes later is not what the message is about
+
+
+class Mark(IntFlag):
+    """Shapes that matter to a ranking."""
+
+    QUESTION = 1  # ends in a question
+    TIME = 2  # says when
+    RULE = 4  # a standing instruction
+
+
+def marks(text: str) -> int:
+    """The marks of a message, to be stored when it is indexed (a `Mark` as a plain integer)."""
+    found = Mark(0)
+    if text.rstrip().endswith(("?", "？")):
+        found |= Mark.QUESTION
+    if _time.search(text):
+        found |= Mark.TIME
+    if _rule.search(text[:_head]):
+        found |= Mark.RULE
+    return int(found)

@@ -1,0 +1,127 @@
+"""What a query asks for, read from its own words and from who speaks in the conversations."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from memories.lexical import STOP_WORDS, stems
+from memories.ranking.dates import Anchor, anchors
+
+# words that only carry the form of a question: nothing is found by them
+_question_words = """
+    what which who whom whose when where why how many much long often old kind type sort name
+    list tell give find say said mention mentioned describe according happen happened likely
+    would could might may shall
+"""
+_form = frozenset(stems(_question_words)) | STOP_WORDS
+_when = re.compile(
+    r"^\s*(?:when|how long|what time|in (?:what|which) (?:month|year))\b"
+    r"|\b(?:what|which) (?:date|day|month|year)\b",
+    re.IGNORECASE,
+)
+_told = re.compile(
+    r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|explained|gave|proposed"
+    r"|advised|wrote|listed)\b",
+    re.IGNORECASE,
+)
+_sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_nobody = frozenset("user assistant system human ai bot agent tool me model customer".split(" "))
+# names that are words as well: meant as names only with a capital and not at the beginning
+_also_words = frozenset(
+    "art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose "
+    "sky sue summer will".split(" ")
+)
+_turn_from, _turn_to = 4, 20  # words outside of questions
+
+
+class Participant(NamedTuple):
+    """Somebody who speaks in the conversations that are searched, and how many messages."""
+
+    author: str
+    assistant: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryView:
+    """A query as the rankings see it.
+
+    `meaning` is the text to embed and `terms` the distinct stems to look up, in order of
+    appearance (names of people in the conversation are in neither). `named` is the author whom
+    the query names, if it names one alone. `turn` is 0 for a question or a few keywords and
+    grows to 1 for the next message of a conversation, which wants its context rather than an
+    answer. `among_people` says that people talk with each other, not with an assistant.
+    """
+
+    text: str
+    meaning: str
+    terms: tuple[str, ...]
+    named: str | None
+    anchors: tuple[Anchor, ...]
+    asks_when: bool
+    asks_assistant: bool
+    turn: float
+    among_people: bool
+
+
+def analyse(
+    query: str, participants: Sequence[Participant] = (), *, now: datetime | None = None
+) -> QueryView:
+    """Reads a query. `now` grounds "last week"; without it only absolute dates count."""
+    people = [p.author for p in participants if not p.assistant and _is_name(p.author)]
+    named = {name: words for name in people if (words := _names_in(query, name))}
+    meaning = _without(query, [word for words in named.values() for word in words])
+    return QueryView(
+        text=query,
+        meaning=meaning,
+        terms=_terms(meaning),
+        named=next(iter(named)) if len(named) == 1 else None,
+        anchors=tuple(anchors(query, now)),
+        asks_when=bool(_when.search(query)),
+        asks_assistant=bool(_told.search(query)),
+        turn=_turn(query),
+        among_people=_among_people(participants),
+    )
+
+
+def _is_name(author: str) -> bool:
+    return bool(author) and author.casefold() not in _nobody
+
+
+def _names_in(query: str, name: str) -> list[str]:
+    words = [word for word in name.split() if len(word) > 1]
+    return [word for word in words if _occurs(word, query)]
+
+
+def _occurs(word: str, query: str) -> bool:
+    if word.casefold() in _also_words or word.casefold() in STOP_WORDS:
+        return re.search(rf"(?<=\w ){re.escape(word)}\b", query) is not None
+    return re.search(rf"\b{re.escape(word)}\b", query, re.IGNORECASE) is not None
+
+
+def _without(query: str, words: Sequence[str]) -> str:
+    rest = query
+    for word in words:
+        rest = re.sub(rf"\b{re.escape(word)}\b(?:['’]s\b)?", " ", rest, flags=re.IGNORECASE)
+    rest = " ".join(rest.split())
+    return rest if stems(rest) else query
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    distinct = dict.fromkeys(stems(text))
+    return tuple(t for t in distinct if t not in _form) or tuple(distinct)
+
+
+def _turn(query: str) -> float:
+    said = [s for s in _sentence_end.split(query) if not s.rstrip().endswith(("?", "？"))]
+    words = sum(len(s.split()) for s in said)
+    return min(1.0, max(0.0, (words - _turn_from) / (_turn_to - _turn_from)))
+
+
+def _among_people(participants: Sequence[Participant]) -> bool:
+    total = sum(p.count for p in participants)
+    people = [p for p in participants if not p.assistant and _is_name(p.author)]
+    spoken = sum(p.count for p in people)
+    return len(people) > 1 and spoken >= 0.9 * total

@@ -1,0 +1,39 @@
+"""What goes into a ranking and what comes out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Candidate(NamedTuple):
+    """One row of the candidate statement; `Candidate(*row)` is meant to be cheap.
+
+    `cosine` is that of the best vector, None where there is none. `bm25` is over the
+    neighbour-aware document, 0 where no term of the query occurs. `position` counts messages in
+    their conversation without gaps. `assistant` says that the assistant (or a tool) spoke.
+    `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
+    `ranking.marks` of the text.
+    """
+
+    id: int
+    layer: int
+    cosine: float | None
+    bm25: float
+    conversation: int | None = None
+    position: int | None = None
+    occurred_at: datetime | None = None
+    assistant: bool = False
+    author: str | None = None
+    length: int = 0
+    marks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate's id and layer, its score from 0 to 1, and the parts that the score sums up."""
+
+    id: int
+    layer: int
+    score: float
+    parts: Mapping[str, float]

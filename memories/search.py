@@ -1,0 +1,337 @@
+"""Search: scope, candidates out of the index, ranking, hits with scores and citations."""
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from memories import filters, ranking
+from memories.errors import Forbidden, ProviderError
+from memories.filters import Filter
+from memories.indexing import candidates, spaces, speakers, statements
+from memories.indexing.candidates import Asked
+from memories.models import Conversation, Layer, Link, WorkspaceIndex, chain
+from workspaces.naming import NOBODY, NotAllowed, agent_to_read, subject_to_read
+from workspaces.scope import Scope
+
+RANKINGS = ("hybrid", "linea", "vector", "keyword")
+LAYERS = {"memories": Layer.MEMORIES, "episodes": Layer.EPISODES}
+INCLUDES = ("citations", "scores", "chain")
+
+
+@dataclass(frozen=True, slots=True)
+class Recency:
+    weight: float
+    half_life_days: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A validated question; ids are the callers' own. `filter` comes from `filters.parse`."""
+
+    query: str
+    limit: int = 10
+    memory_scope: str = ""
+    user_id: str = ""
+    agent_id: str = ""
+    thread_id: str = ""
+    workflow_id: str = ""
+    fact_types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    filter: Filter | None = None
+    ranking: str = "hybrid"
+    recency: Recency | None = None
+    threshold: float | None = None
+    layers: tuple[str, ...] = ("memories",)
+    include: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Hit:
+    """One result: the row of its layer, its score, and how the score came about."""
+
+    layer: str
+    score: float
+    scores: dict[str, float]
+    memory: Any = None
+    episode: Any = None
+    citations: list[Any] | None = None
+    chain: list[Link] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    hits: list[Hit]
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate after ranking; `entry` breaks ties."""
+
+    layer: str
+    entry: int
+    item: uuid.UUID
+    score: float
+    scores: Mapping[str, float]
+
+
+def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
+    """The best hits of the asked layers, best first. Raises Invalid and Forbidden.
+
+    Without a vector (no embedder, a provider that fails, no word it knows) words alone decide.
+    """
+    started = time.perf_counter()
+    space = spaces.space_of(scope.workspace_id)
+    asked = _asked(scope, request)
+    ranked = _rankers()[request.ranking](space, request, asked)
+    if request.threshold is not None:
+        ranked = [found for found in ranked if found.score >= request.threshold]
+    hits = _hits(scope, request, ranked)
+    return SearchAnswer(hits, (time.perf_counter() - started) * 1e3)
+
+
+def _rankers() -> dict[str, Callable[[WorkspaceIndex, SearchRequest, Asked], list[Scored]]]:
+    return {"linea": _linea, "vector": _vector, "keyword": _keyword, "hybrid": _hybrid}
+
+
+def _asked(scope: Scope, request: SearchRequest) -> Asked:
+    try:
+        reader = agent_to_read(scope, request.agent_id)
+    except NotAllowed as error:
+        raise Forbidden(error.message, "agentId") from None
+    return Asked(
+        scope=reader,
+        layer=Layer.MEMORIES,
+        query=request.query,
+        subject=subject_to_read(scope, request.user_id) if request.user_id else None,
+        memory_scope=request.memory_scope,
+        place_of_thread=_thread(scope, request.thread_id),
+        workflow=request.workflow_id,
+    )
+
+
+def _thread(scope: Scope, thread_id: str) -> uuid.UUID | None:
+    if not thread_id:
+        return None
+    known = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread_id)
+    return known.values_list("pk", flat=True).first() or NOBODY
+
+
+def query_vector(space: WorkspaceIndex, query: str) -> np.ndarray | None:
+    try:
+        return spaces.embedder_of(space).embed_one(query)
+    except ProviderError:
+        return None
+
+
+def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
+    """The question put to one layer; None where its filters leave nothing to find there."""
+    if layer != "memories" and (request.fact_types or request.categories):
+        return None
+    own = {"factType": list(request.fact_types), "category": list(request.categories)}
+    tree = filters.all_of(own, request.filter)
+    values: dict[str, Any] = {}
+    wanted = filters.subquery(tree, layer, values) if tree else ""
+    return _with(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
+
+
+def _with(asked: Asked, **changes: Any) -> Asked:
+    names = [name for name in Asked.__slots__ if name not in changes]
+    return Asked(**{name: getattr(asked, name) for name in names}, **changes)
+
+
+# ---- the rankings ---------------------------------------------------------------------------
+
+
+def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    vector = query_vector(space, request.query)
+    return _merged(space, request, _with(asked, vector=vector))
+
+
+def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    vector = query_vector(space, request.query)
+    found = _merged(space, request, _with(asked, vector=vector), by_words=False)
+    return [_scaled(one, one.score) for one in found]
+
+
+def _merged(
+    space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, by_words: bool = True
+) -> list[Scored]:
+    found: list[Scored] = []
+    for layer in request.layers:
+        there = in_layer(request, asked, layer)
+        for one in candidates.linea(space, there, by_words=by_words) if there else []:
+            score = _linea_score(one)
+            parts = {"keyword": 1.0 if one.matched else 0.0}
+            if one.cosine is not None:
+                parts["vector"] = one.cosine
+            found.append(Scored(layer, one.entry, one.item, score, parts))
+    return found
+
+
+def _linea_score(found: candidates.Found) -> float:
+    """The seed's merge: the cosine, 0.2 more where the words match too, 0.3 for words alone."""
+    if found.cosine is None:
+        return ranking.KEYWORD_ONLY
+    return found.cosine + (ranking.BOTH_BONUS if found.matched else 0.0)
+
+
+def _scaled(found: Scored, score: float) -> Scored:
+    return Scored(found.layer, found.entry, found.item, min(1.0, max(0.0, score)), found.scores)
+
+
+def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    pool, _ = _pool(space, request, asked, with_vector=False)
+    return _scored(pool, ranking.by_keyword([candidate for candidate, _ in pool.values()]))
+
+
+def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    pool, view = _pool(space, request, asked, with_vector=True)
+    chosen = [candidate for candidate, _ in pool.values()]
+    return _scored(pool, ranking.hybrid(view, chosen, recency=_recency(request)))
+
+
+def _recency(request: SearchRequest) -> ranking.Recency | None:
+    if request.recency is None:
+        return None
+    wanted = request.recency
+    return ranking.Recency(wanted.weight, wanted.half_life_days, timezone.now())
+
+
+Pool = dict[int, tuple[ranking.Candidate, uuid.UUID]]
+
+
+def _pool(
+    space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, with_vector: bool
+) -> tuple[Pool, ranking.QueryView]:
+    """Candidates of all layers by entry, and the query as the rankings see it."""
+    people = speakers.participants(space, asked.subject)
+    view = ranking.analyse(request.query, people, now=timezone.now())
+    vector = query_vector(space, view.meaning) if with_vector else None
+    pool: Pool = {}
+    for layer in request.layers:
+        there = in_layer(request, _with(asked, vector=vector), layer)
+        if there is None:
+            continue
+        numbers: dict[uuid.UUID, int] = {}
+        for row in candidates.pool(space, there, list(view.terms)):
+            pool[row.id] = (_candidate(row, there.layer, numbers), row.item)
+    return pool, view
+
+
+def _candidate(row: Any, layer: Layer, numbers: dict[uuid.UUID, int]) -> ranking.Candidate:
+    conversation = row.conversation
+    return ranking.Candidate(
+        id=row.id,
+        layer=layer,
+        cosine=row.best,
+        bm25=row.bm25 or 0.0,
+        conversation=None if conversation is None else numbers.setdefault(conversation, len(numbers)),
+        position=row.position,
+        occurred_at=row.occurred_at,
+        assistant=row.role == "assistant",
+        author=row.author,
+        length=row.length,
+        marks=row.marks,
+    )
+
+
+def _scored(pool: Pool, ranked: Sequence[ranking.Ranked]) -> list[Scored]:
+    names = {number: name for name, number in LAYERS.items()}
+    return [
+        Scored(names[Layer(one.layer)], one.id, pool[one.id][1], one.score, one.parts)
+        for one in ranked
+    ]
+
+
+# ---- from candidates to hits ----------------------------------------------------------------
+
+MEMORY_ROWS = """
+select m.*, s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external
+from memories_memory m
+left join workspaces_subject s on s.id = m.subject_id
+left join workspaces_agent a on a.id = m.agent_id
+left join memories_conversation c on c.id = m.conversation_id
+where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
+  and (m.forget_after is null or m.forget_after > now())
+"""
+EPISODE_ROWS = """
+select e.*, s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external
+from memories_episode e
+left join workspaces_subject s on s.id = e.subject_id
+left join workspaces_agent a on a.id = e.agent_id
+left join memories_conversation c on c.id = e.conversation_id
+where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
+"""
+# A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
+CITATION_ROWS = """
+select f.memory_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+       e.external_id as external_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+join memories_episode e on e.id = ci.episode_id
+where f.memory_id = any(%(ids)s::uuid[])
+  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+order by ci.id
+"""
+ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS}
+
+
+def _hits(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
+    best = _ordered(scope, ranked, request.limit)
+    hits = [_hit(found, row) for found, row in best]
+    if "citations" in request.include:
+        _cite(scope, hits)
+    if "chain" in request.include:
+        for hit in hits:
+            hit.chain = chain(scope, hit.memory.id) if hit.memory else []
+    return hits
+
+
+def _ordered(
+    scope: Scope, ranked: Sequence[Scored], limit: int
+) -> list[tuple[Scored, Any]]:
+    """The best with their rows; equal scores by the time they were made, newest first."""
+    # Some more than asked: rows that expired in this minute fall out.
+    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: limit + 20]
+    found = [(one, row) for one, row in _rows(scope, chosen) if row is not None]
+    found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
+    return found[:limit]
+
+
+def _rows(scope: Scope, chosen: Sequence[Scored]) -> list[tuple[Scored, Any]]:
+    rows: dict[tuple[str, uuid.UUID], Any] = {}
+    for layer in {one.layer for one in chosen}:
+        ids = [one.item for one in chosen if one.layer == layer]
+        values = {"ids": ids, "workspace": scope.workspace_id}
+        rows |= {(layer, row.id): row for row in statements.rows(ROWS[layer], values)}
+    return [(one, rows.get((one.layer, one.item))) for one in chosen]
+
+
+def _hit(found: Scored, row: Any) -> Hit:
+    hit = Hit(found.layer, found.score, dict(found.scores))
+    if found.layer == "memories":
+        hit.memory = row
+    else:
+        hit.episode = row
+    return hit
+
+
+def _cite(scope: Scope, hits: Sequence[Hit]) -> None:
+    values = {
+        "ids": [hit.memory.id for hit in hits if hit.memory],
+        "bound": scope.agent_id,
+        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+    }
+    by_memory: dict[uuid.UUID, list[Any]] = {}
+    for row in statements.rows(CITATION_ROWS, values):
+        by_memory.setdefault(row.memory_id, []).append(row)
+    for hit in hits:
+        hit.citations = by_memory.get(hit.memory.id, []) if hit.memory else []

@@ -1,0 +1,17 @@
+"""What the worker does: ids in, a verb called. Every task can run twice."""
+
+import uuid
+
+from memories import ingest, sweeping
+
+
+def run_session(session_id: str) -> None:
+    ingest.run(uuid.UUID(session_id))
+
+
+def fill_space(number: str) -> None:
+    sweeping.fill_space(int(number))
+
+
+def sweep() -> None:
+    sweeping.sweep()

@@ -1,0 +1,136 @@
+"""`manage.py` on a bare Python. A stand-in for uv links the packages of this environment instead of fetching them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BARE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+UV = f"""#!{BARE_PYTHON}
+import os, pathlib, subprocess, sys, time
+here = pathlib.Path(__file__).parent
+with open(here / "calls", "a") as calls:
+    calls.write(sys.argv[1] + "\\n")
+if sys.argv[1] == "venv":
+    subprocess.run([{str(BARE_PYTHON)!r}, "-m", "venv", "--without-pip", sys.argv[-1]], check=True)
+    sys.exit()
+if (here / "fail").exists():
+    sys.exit("no network")
+time.sleep(0.5)
+python = pathlib.Path(sys.argv[sys.argv.index("--python") + 1])
+packages = next(python.parent.parent.glob("lib/python*/site-packages"))
+(packages / "packages.pth").write_text({sysconfig.get_paths()["purelib"]!r})
+"""
+
+
+class Tree:
+    """A fresh clone: manage.py and the lock, and a PATH that holds one uv."""
+
+    def __init__(self, folder: Path, *, with_uv: bool = True) -> None:
+        self.folder, self.bin = folder, folder / "bin"
+        self.bin.mkdir()
+        shutil.copy(ROOT / "manage.py", folder)
+        self.lock = folder / "requirements.lock"
+        self.lock.write_text("# one\n")
+        if with_uv:
+            (self.bin / "uv").write_text(UV)
+            (self.bin / "uv").chmod(0o755)
+
+    @property
+    def calls(self) -> list[str]:
+        return (self.bin / "calls").read_text().split()
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        env = {"PATH": str(self.bin), "HOME": str(self.folder), "LANG": "C.UTF-8"}
+        command = [str(BARE_PYTHON), str(self.folder / "manage.py"), *words]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True, cwd="/")
+
+    def run(self) -> tuple[int, str]:
+        process = self.start("test", "--version")
+        out, errors = process.communicate()
+        return process.returncode, out + errors
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path)
+
+
+def test_the_first_command_installs_and_goes_on(tree: Tree):
+    code, said = tree.run()
+    assert (code, tree.calls) == (0, ["venv", "pip"]), said
+    assert "pytest" in said
+
+
+def test_the_second_command_installs_nothing(tree: Tree):
+    tree.run()
+    code, said = tree.run()
+    assert (code, tree.calls) == (0, ["venv", "pip"])
+    assert "Installing" not in said
+
+
+def test_a_changed_lock_is_installed_into_the_same_environment(tree: Tree):
+    tree.run()
+    tree.lock.write_text("# two\n")
+    code, _ = tree.run()
+    assert (code, tree.calls) == (0, ["venv", "pip", "pip"])
+
+
+def test_an_interrupted_installation_is_made_anew(tree: Tree):
+    (tree.bin / "fail").touch()
+    code, said = tree.run()
+    assert code == 1
+    assert "Failed:" in said
+    (tree.bin / "fail").unlink()
+    code, _ = tree.run()
+    assert (code, tree.calls) == (0, ["venv", "pip", "venv", "pip"])
+
+
+def test_two_commands_at_once_install_once(tree: Tree):
+    running = [tree.start("test", "--version") for _ in range(2)]
+    said = [process.communicate() for process in running]
+    assert [process.returncode for process in running] == [0, 0], said
+    assert tree.calls == ["venv", "pip"]
+
+
+def test_an_environment_made_by_others_is_left_alone(tree: Tree):
+    tree.run()
+    (tree.folder / ".venv" / "installed-lock").unlink()
+    tree.lock.write_text("# two\n")
+    code, _ = tree.run()
+    assert (code, tree.calls) == (0, ["venv", "pip"])
+
+
+def test_pip_installs_where_there_is_no_uv(tmp_path: Path):
+    tree = Tree(tmp_path, with_uv=False)
+    code, said = tree.run()
+    assert code == 1
+    assert "is not complete although it was just installed" in said  # its lock names nothing
+    assert (tmp_path / ".venv" / "bin" / "pip").exists()
+
+
+def test_an_old_python_is_refused_by_name():
+    code = "import sys, runpy; sys.version_info = (3, 9, 2); runpy.run_path('manage.py', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert "Python 3.11 or newer is needed; this is 3.9." in done.stderr
+
+
+def test_the_lock_names_no_package_index():
+    assert "://" not in (ROOT / "requirements.lock").read_text()
+
+
+def test_other_commands_are_djangos_own():
+    done = subprocess.run(
+        [sys.executable, "manage.py", "nonsense"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ,
+    )
+    assert "Unknown command: 'nonsense'" in done.stderr

@@ -1,0 +1,226 @@
+"""`manage.py up` as a stranger runs it: real processes, a real port, real signals."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import psycopg
+import pytest
+
+from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, Home, is_alive
+from memoryproject.postgres_guard import command_line, postmaster
+
+pytestmark = pytest.mark.xdist_group("up")
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 60.0
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+class Server:
+    """One `up` over a folder; its children are found by the variable that names the folder."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.folder, self.file = folder, folder / "info.json"
+        self.home = Home.below(folder / "data")
+        words = ["--port", str(port), "--data", str(folder / "data"), "--info", str(self.file)]
+        words += ["--web", "1", "--workers", "1"]
+        env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        env |= {"DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
+        self.log = folder / "log"
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up", *words],
+                cwd=ROOT,
+                env=env,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def wait_until_ready(self) -> "Server":
+        wait_for(lambda: self.file.exists() or self.process.poll() is not None)
+        assert self.file.exists(), self.log.read_text()
+        return self
+
+    @property
+    def info(self) -> dict[str, str]:
+        return json.loads(self.file.read_text())
+
+    def get(self, path: str) -> int:
+        request = Request(self.info["url"] + path, headers={"X-API-Key": self.info["key"]})
+        try:
+            with urlopen(request, timeout=5) as answer:
+                return answer.status
+        except URLError as error:
+            return getattr(error, "code", 0)
+
+    def ask(self, statement: str) -> list[tuple[object, ...]]:
+        host = str(self.home.socket)
+        with psycopg.connect(host=host, user=OWNER_ROLE, dbname=DATABASE) as connection:
+            return connection.execute(statement).fetchall()
+
+    def children(self, word: str) -> list[int]:
+        """The pids of this server's processes whose command has `word`, oldest first."""
+        mark = f"MEMORY_DATA_DIR={self.folder / 'data'}".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                env = (process / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark in env and word in command_line(int(process.name)):
+                found.append(int(process.name))
+        return sorted(found)
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+    def is_gone(self) -> bool:
+        return not (is_alive(self.home) or self.children("granian") or self.children("work"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("up")
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Server]:
+    server = Server(folder).wait_until_ready()
+    yield server
+    if server.process.poll() is None:
+        server.end()
+
+
+def test_it_answers_when_the_info_file_is_there(running: Server):
+    assert running.get("/health/live") == 200
+    assert running.get("/health/ready") == 200
+
+
+def test_the_info_file_is_private_and_whole(running: Server):
+    assert stat.S_IMODE(running.file.stat().st_mode) == 0o600
+    assert set(running.info) >= {"url", "workspace", "key", "adminUser", "adminPassword"}
+
+
+def test_it_prints_a_login_and_lines_to_try(running: Server):
+    said = running.log.read_text()
+    assert running.info["adminPassword"] in said
+    assert said.count(f"curl {running.info['url']}/api/v1/workspaces/demo/memories/") == 2
+
+
+def test_the_admin_and_its_styles_are_served(running: Server):
+    assert running.get("/admin/login/") == 200
+    assert running.get("/static/admin/css/base.css") == 200
+
+
+def test_web_and_worker_are_the_ordinary_role(running: Server):
+    statement = "select distinct usename from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    assert running.ask(statement) == [(APP_ROLE,)]
+
+
+def test_the_ordinary_role_may_change_rows_only(running: Server):
+    privileges = "select distinct privilege_type from information_schema.table_privileges where grantee = 'memoryproject_app'"
+    assert {row[0] for row in running.ask(privileges)} == {"SELECT", "INSERT", "UPDATE", "DELETE"}
+
+
+def test_a_second_server_over_the_same_data_is_refused(running: Server):
+    words = ["up", "--port", "0", "--data", str(running.folder / "data")]
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Another `up` runs over" in done.stderr
+
+
+def test_a_port_in_use_is_refused(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        words = ["up", "--port", str(other.getsockname()[1]), "--data", str(tmp_path)]
+        done = subprocess.run(
+            [sys.executable, "manage.py", *words], cwd=ROOT, capture_output=True, text=True
+        )
+    assert done.returncode == 1
+    assert "Choose another --port" in done.stderr
+
+
+def test_a_killed_database_comes_back(running: Server):
+    pid = postmaster(running.home.data)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert wait_for(lambda: postmaster(running.home.data) not in (None, pid))
+    assert wait_for(lambda: running.get("/health/ready") == 200)
+
+
+def test_a_killed_web_process_comes_back(running: Server):
+    main, process = running.children("granian")
+    os.kill(process, signal.SIGKILL)
+    assert wait_for(lambda: running.children("granian")[1:] not in ([process], []))
+    assert wait_for(lambda: running.get("/health/live") == 200)
+
+
+def test_a_killed_web_server_comes_back_without_its_old_processes(running: Server):
+    before = running.children("granian")
+    os.kill(before[0], signal.SIGKILL)
+    assert wait_for(
+        lambda: (
+            len(running.children("granian")) == 2
+            and not set(before) & set(running.children("granian"))
+        )
+    )
+    assert wait_for(lambda: running.get("/health/live") == 200)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2, 3, 4])
+def test_tasks_are_done_after_any_worker_process_was_killed(running: Server, which: int):
+    before = running.children("work")
+    os.kill(before[which], signal.SIGKILL)
+    assert wait_for(
+        lambda: (
+            len(running.children("work")) == 5 and not set(before) & set(running.children("work"))
+        )
+    )
+
+
+def test_sigterm_stops_everything(running: Server):
+    assert running.end() == 0
+    assert running.is_gone()
+
+
+def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(running: Server):
+    before = running.info
+    again = Server(running.folder).wait_until_ready()
+    assert again.info["key"] == before["key"]
+    assert again.info["adminPassword"] == before["adminPassword"]
+    assert again.get("/health/ready") == 200
+    assert again.end(signal.SIGINT) == 0
+    assert again.is_gone()
+
+
+def test_nothing_is_left_when_up_itself_is_killed(running: Server):
+    again = Server(running.folder).wait_until_ready()
+    again.end(signal.SIGKILL)
+    assert wait_for(again.is_gone)
+
+
+def test_sigterm_while_it_still_starts_leaves_nothing(running: Server):
+    again = Server(running.folder)
+    assert wait_for(lambda: is_alive(again.home))
+    assert again.end() == 0
+    assert again.is_gone()

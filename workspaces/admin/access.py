@@ -1,0 +1,100 @@
+"""What a person may do in the browser, and in which workspaces. Read once per request."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from workspaces.models import Capability, Membership, Role, User, Workspace
+from workspaces.scope import ROLE_CAPABILITIES, Scope
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
+KEPT = "_access"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The workspaces of a person with the role in each; a superuser has all of them."""
+
+    user: Any
+    roles: Mapping[uuid.UUID, str] = field(default_factory=dict)
+    slugs: Mapping[uuid.UUID, str] = field(default_factory=dict)
+    everywhere: bool = False
+
+    @property
+    def is_let_in(self) -> bool:
+        return self.everywhere or bool(self.roles)
+
+    @property
+    def is_of_many(self) -> bool:
+        """Whether pages must tell which workspace a row belongs to."""
+        return self.everywhere or len(self.roles) > 1
+
+    def may(self, capability: str, workspace_id: uuid.UUID) -> bool:
+        role = self.roles.get(workspace_id, "")
+        return self.everywhere or capability in ROLE_CAPABILITIES.get(role, frozenset())
+
+    def may_somewhere(self, capability: str) -> bool:
+        return self.everywhere or any(self.may(capability, each) for each in self.roles)
+
+    def owns(self, workspace_id: uuid.UUID) -> bool:
+        return self.everywhere or self.roles.get(workspace_id) == Role.OWNER
+
+    def limit(self, rows: Rows, path: str, capability: str = Capability.READ) -> Rows:
+        """Those of `rows` whose workspace, found at `path`, grants the capability."""
+        if self.everywhere:
+            return rows
+        allowed = [each for each in self.roles if self.may(capability, each)]
+        if len(allowed) == 1:  # an equality lets the planner walk (workspace, -id)
+            return rows.filter(**{path: allowed[0]})
+        return rows.filter(**{f"{path}__in": allowed})
+
+    def workspaces(self, capability: str = Capability.READ) -> QuerySet[Workspace]:
+        return self.limit(Workspace.objects.all(), "pk", capability)
+
+    def scope(self, workspace_id: uuid.UUID) -> Scope:
+        """Who is asking, for the verbs, in a workspace that this person belongs to."""
+        role = Role.OWNER if self.everywhere else self.roles[workspace_id]
+        return Scope(
+            workspace_id,
+            actor_of(self.user),
+            ROLE_CAPABILITIES[role],
+            user_id=self.user.pk,
+            role=role,
+            slug=self.slugs.get(workspace_id, ""),
+        )
+
+
+def actor_of(user: Any) -> str:
+    """How a person is named in decisions and in the audit log."""
+    return f"user:{user.pk}"
+
+
+def access_of(request: HttpRequest) -> Access:
+    known = getattr(request, KEPT, None)
+    if known is None or known.user is not request.user:
+        known = access_for(request.user)
+        setattr(request, KEPT, known)
+    return known
+
+
+def access_for(user: Any) -> Access:
+    """Nothing for the anonymous and the inactive."""
+    if not isinstance(getattr(user, "_wrapped", user), User) or not user.is_active:
+        return Access(user)
+    memberships = Membership.objects.filter(user=user).select_related("workspace")
+    found = {each.workspace_id: each for each in memberships}
+    return Access(
+        user,
+        {key: each.role for key, each in found.items()},
+        {key: each.workspace.slug for key, each in found.items()},
+        everywhere=user.is_superuser,
+    )
+
+
+def workspace_id_of(row: Model) -> uuid.UUID:
+    """The workspace that a row belongs to."""
+    return row.pk if isinstance(row, Workspace) else row.workspace_id  # type: ignore[attr-defined]

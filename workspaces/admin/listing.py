@@ -1,0 +1,27 @@
+"""The list page: what it shows when it is empty, and what is looked up once for all its rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from unfold.views import ChangeList
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """What a page says where there is nothing yet, and how that changes."""
+
+    title: str
+    text: str = ""
+    command: str = ""
+
+
+class Listing(ChangeList):
+    """`model_admin.prepare(request, rows)` may hang things on the rows of the page."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        rows: list[Any] = list(self.result_list)
+        self.model_admin.prepare(request, rows)
+        self.result_list = rows
+        self.empty = None if rows else self.model_admin.empty(request)

@@ -1,0 +1,131 @@
+"""A row as a page to read, with buttons for the verbs that its state and the person's role allow."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from workspaces.admin.base import ScopedAdmin
+from workspaces.models import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A button: `question` is asked before it is done, with the fields of `form`."""
+
+    name: str
+    label: str
+    icon: str = ""
+    look: str = "default"
+    question: str = ""
+    form: type[forms.Form] | None = None
+    capability: str = Capability.CURATE
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A verb as a page offers it."""
+
+    verb: Verb
+    url: str
+    form: forms.Form | None
+    key: str
+
+
+class PageAdmin(ScopedAdmin):
+    """Nothing is changed by a form here: each change is a verb, by POST to `<id>/do/<verb>/`.
+
+    A verb `pin` is done by the method `do_pin(request, row, values)`, which answers what to tell
+    the person. `refusals` are the errors by which verbs say no, with the reason in their text.
+    """
+
+    verbs: tuple[Verb, ...] = ()
+    page_template = ""
+    refusals: tuple[type[Exception], ...] = ()
+    can_add = False
+    sortable_by = ()
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        names = f"{self.opts.app_label}_{self.opts.model_name}_do"
+        view = self.admin_site.admin_view(self.do_view)
+        own = path("<path:object_id>/do/<slug:name>/", view, name=names)
+        return [own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        row = self.found(request, object_id)
+        request.current_app = self.admin_site.name
+        context = {
+            **self.admin_site.each_context(request),
+            "title": self.opts.verbose_name.capitalize(),
+            "opts": self.opts,
+            "row": row,
+            "list_url": reverse(
+                f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_changelist"
+            ),
+            "buttons": self.buttons(request, row),
+            **self.page(request, row),
+        }
+        return TemplateResponse(request, self.page_template, context)
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the page's template needs beside `row`."""
+        return {}
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        """Whether the state of `row` allows it; the role is asked elsewhere."""
+        return True
+
+    def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
+        allowed = [v for v in self.verbs if self.may(request, v.capability, row)]
+        return [self.button(row, verb) for verb in allowed if self.offers(row, verb)]
+
+    def button(self, row: Any, verb: Verb) -> Button:
+        names = f"{self.opts.app_label}_{self.opts.model_name}_do"
+        url = reverse(f"{self.admin_site.name}:{names}", args=[row.pk, verb.name])
+        key = f"{verb.name}-{row.pk}"
+        return Button(verb, url, self.form_for(verb, row, None, prefix=key), key)
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        return None if verb.form is None else verb.form(data, auto_id=f"{prefix}-%s")
+
+    def do_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+        row = self.found(request, object_id)
+        verb = next((each for each in self.verbs if each.name == name), None)
+        if verb is None or not self.may(request, verb.capability, row):
+            raise PermissionDenied
+        if request.method == "POST":
+            self.do(request, row, verb)
+        return redirect(back_to(request) or self.page_of(row))
+
+    def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
+        """Do it, and tell the person what came of it; whether it was done."""
+        form = self.form_for(verb, row, request.POST, prefix=verb.name)
+        if form is not None and not form.is_valid():
+            problems = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
+            messages.error(request, f"{verb.label}: {'; '.join(problems)}")
+            return False
+        act = getattr(self, f"do_{verb.name.replace('-', '_')}")
+        try:
+            messages.success(request, act(request, row, form.cleaned_data if form else {}))
+        except self.refusals as refusal:
+            messages.error(request, f"{verb.label}: {refusal}")
+            return False
+        return True
+
+
+def back_to(request: HttpRequest) -> str:
+    """The page that a form asked to return to, if it is one of ours."""
+    asked = request.POST.get("back", "")
+    return asked if asked.startswith(f"{reverse('admin:index')}") else ""

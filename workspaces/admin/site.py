@@ -1,0 +1,30 @@
+"""The site itself: whoever is a member of a workspace may come in."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from unfold.forms import AuthenticationForm
+from unfold.sites import UnfoldAdminSite
+
+from workspaces.admin.access import access_for, access_of
+
+
+class LoginForm(AuthenticationForm):
+    """Members log in here, too: Django's own form asks for its staff flag instead."""
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        if not access_for(user).is_let_in:
+            raise ValidationError(
+                "This account is a member of no workspace. Ask an owner to invite you.",
+                code="no_workspace",
+            )
+
+
+class Desk(UnfoldAdminSite):
+    site_title = "memoryproject"
+    index_title = "Home"
+    login_form = LoginForm
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        return access_of(request).is_let_in
