@@ -43,7 +43,7 @@ def profile(
     rows = (
         believed(scope, at or AsOf())
         .filter(subject_id=subject_id, scope=MemoryScope.USER)
-        .select_related("subject", "agent", "conversation")
+        .with_names()
         .annotate(place=place)
         .filter(place__lte=limit)
         .order_by("-id")

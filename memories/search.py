@@ -233,7 +233,7 @@ def _candidate(row: Any, layer: Layer, numbers: dict[uuid.UUID, int]) -> ranking
         bm25=row.bm25 or 0.0,
         conversation=None if conversation is None else numbers.setdefault(conversation, len(numbers)),
         position=row.position,
-        occurred_at=row.occurred_at,
+        at=row.at,
         assistant=row.role == "assistant",
         author=row.author,
         length=row.length,

@@ -43,10 +43,10 @@ LOGIN_URL = "admin:login"
 
 # Applications
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",  # without it, unfold would put its own site in the place of ours
     "unfold.contrib.filters",
     "unfold.contrib.forms",
-    "django.contrib.admin",
+    "memoryproject.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -111,6 +111,7 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+DATE_FORMAT, DATETIME_FORMAT = "Y-m-d", "Y-m-d H:i"
 
 # Static files: served out of the installed packages, so there is no step that collects them.
 STATIC_URL = "/static/"
@@ -118,6 +119,25 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
+
+# Admin: colours are in static/memoryproject/desk.css
+UNFOLD = {
+    "SITE_TITLE": "memoryproject",
+    "SITE_HEADER": "memoryproject",
+    "SITE_SUBHEADER": "the memory you can check, correct and prove",
+    "SITE_URL": None,
+    "SITE_ICON": "/static/memoryproject/logo.svg",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "href": "/static/memoryproject/logo.svg", "type": "image/svg+xml"}
+    ],
+    "STYLES": ["/static/memoryproject/desk.css"],
+    "SCRIPTS": ["/static/memoryproject/desk.js"],
+    "SHOW_HISTORY": False,
+    "SHOW_BACK_BUTTON": False,
+    "BORDER_RADIUS": "6px",
+    "SIDEBAR": {"navigation": "memories.admin.navigation.sidebar"},
+    "DASHBOARD_CALLBACK": "memories.admin.dashboard.fill",
+}
 
 # API
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)

@@ -1,18 +1,28 @@
 """Identifiers that sort by the time they were made."""
 
 import os
+import threading
 import time
 import uuid
 
+_lock = threading.Lock()
+_last = 0
+
 
 def uuid7() -> uuid.UUID:
-    """A UUID of version 7 (RFC 9562): 48 bits of unix milliseconds, then random bits.
-
-    Rows that are made together lie together in their indexes.
+    """A UUID of version 7 (RFC 9562, method 3): unix milliseconds, 12 bits of their fraction,
+    then random bits. Ids of one process are strictly ordered; rows made together lie together.
     """
-    milliseconds = time.time_ns() // 1_000_000
-    random_bits = int.from_bytes(os.urandom(10), "big")
-    value = (milliseconds & (2**48 - 1)) << 80 | random_bits
-    value = value & ~(0xF << 76) | 0x7 << 76
-    value = value & ~(0x3 << 62) | 0x2 << 62
+    tick = _next_tick()
+    value = tick >> 12 << 80 | 0x7 << 76 | (tick & 0xFFF) << 64
+    value |= 0b10 << 62 | int.from_bytes(os.urandom(8), "big") >> 2
     return uuid.UUID(int=value)
+
+
+def _next_tick() -> int:
+    """Units of 1/4096 of a millisecond since 1970, never the same twice."""
+    global _last
+    milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)
+    with _lock:
+        _last = max(_last + 1, milliseconds << 12 | nanoseconds * 4096 // 1_000_000)
+        return _last

@@ -201,7 +201,7 @@ idf as materialized (
 k1 as materialized (select id, -(weights <#> (select q from idf)) as bm25 from k0),
 said as (select id from k1 order by bm25 desc, id limit {top}),
 pool as (select entry_id as id from near union select id from said)
-select e.id, e.item, e.conversation, e.occurred_at, e.role, e.author, e.marks, e.position,
+select e.id, e.item, e.conversation, extract(epoch from e.occurred_at)::float8 as at, e.role, e.author, e.marks, e.position,
        e.length,
        v1.best, v1.whole, k1.bm25, stats.n, stats.mean, stats.deviation
 from pool join memories_entry e on e.id = pool.id
@@ -229,7 +229,7 @@ def pool_text(shape: tuple[bool, bool, bool], wanted: str) -> str:
 def pool(space: WorkspaceIndex, asked: Asked, stems: list[str]) -> list[Any]:
     """Rows of the nearest and of the best by BM25, in one round trip, in the order of entries.
 
-    Each has id, item, conversation, occurred_at, role, author, marks, position, length, best (cosine of
+    Each has id, item, conversation, at (seconds since 1970), role, author, marks, position, length, best (cosine of
     the whole or of the best passage), whole, bm25, and of the asked set n, mean, deviation.
     """
     keys = lexical.term_keys(space.number, asked.layer, stems)

@@ -1,9 +1,13 @@
 """What was said: conversations, their episodes, and the sessions that brought them in."""
 
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
 
 from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.scope import Scope
 
 
 class MemoryScope(models.TextChoices):
@@ -18,6 +22,48 @@ class Visibility(models.TextChoices):
     GLOBAL = "global"
 
 
+def of_subjects(scope: Scope) -> Q:
+    """Rows of the workspace, about the subjects that `scope` is limited to, where it is."""
+    own = Q(workspace_id=scope.workspace_id)
+    return own if scope.subject_ids is None else own & Q(subject_id__in=scope.subject_ids)
+
+
+def recorded_for(scope: Scope) -> Q:
+    """What the asking agent recorded itself; for those who are not bound to one, everything."""
+    own = of_subjects(scope)
+    return own & Q(agent_id=scope.agent_id) if scope.is_bound else own
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Conversations that the asking agent began, or said something in."""
+        if not scope.is_bound:
+            return self.filter(of_subjects(scope))
+        heard = Episode.objects.visible_to(scope).filter(conversation=OuterRef("pk"))
+        return self.filter(of_subjects(scope), Q(agent_id=scope.agent_id) | Exists(heard))
+
+    def with_names(self) -> Self:
+        """With the callers' own ids: user_external, agent_external."""
+        return self.annotate(
+            user_external=F("subject__external_id"), agent_external=F("agent__external_id")
+        )
+
+
+class RecordedQuerySet(models.QuerySet[models.Model]):
+    """Episodes and sessions: seen by the agent that recorded them, unbound keys and members."""
+
+    def visible_to(self, scope: Scope) -> Self:
+        return self.filter(recorded_for(scope))
+
+    def with_names(self) -> Self:
+        """With the callers' own ids: user_external, agent_external, thread_external."""
+        return self.annotate(
+            user_external=F("subject__external_id"),
+            agent_external=F("agent__external_id"),
+            thread_external=F("conversation__external_id"),
+        )
+
+
 class Conversation(Row):
     """A thread, by the caller's own id (`threadId` in the API)."""
 
@@ -28,6 +74,8 @@ class Conversation(Row):
     workflow = models.CharField(max_length=255, blank=True)
     title = models.CharField(max_length=500, blank=True)
     metadata = models.JSONField(default=dict)
+
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
@@ -98,6 +146,8 @@ class MemorySession(Row):
     timings = models.JSONField(default=dict)
     finished_at = models.DateTimeField(null=True)
 
+    objects = RecordedQuerySet.as_manager()
+
     class Meta:
         verbose_name = "session"
         ordering = ["-id"]
@@ -156,6 +206,8 @@ class Episode(Row):
     occurred_at = models.DateTimeField()
     position = models.PositiveIntegerField()
     external_id = models.CharField(max_length=255, null=True)
+
+    objects = RecordedQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -1,13 +1,35 @@
 """What we read out of episodes: facts, and the words each stands on."""
 
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
-from memories.models.conversation import Episode, MemorySession, Visibility
+from memories.models.conversation import Episode, MemorySession, Visibility, recorded_for
 from memories.models.memory import Category, FactType, Memory
 from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.scope import Scope
+
+
+class FactQuerySet(models.QuerySet["Fact"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Facts follow their episodes: all that a fact cites must be seen."""
+        rows = self.filter(recorded_for(scope))
+        if not scope.is_bound and scope.subject_ids is None:
+            return rows
+        heard = Episode.objects.visible_to(scope)
+        beyond = Citation.objects.filter(fact=OuterRef("pk")).exclude(
+            Exists(heard.filter(pk=OuterRef("episode_id")))
+        )
+        return rows.exclude(Exists(beyond))
+
+    def with_names(self) -> Self:
+        """With the callers' own ids: user_external, agent_external."""
+        return self.annotate(
+            user_external=F("subject__external_id"), agent_external=F("agent__external_id")
+        )
 
 
 class Fact(Row):
@@ -35,6 +57,8 @@ class Fact(Row):
     event_date = models.DateTimeField(null=True)
     quarantined_at = models.DateTimeField(null=True)
     quarantine_reason = models.TextField(blank=True)
+
+    objects = FactQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

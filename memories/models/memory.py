@@ -82,6 +82,15 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             held_at=None,
         )
 
+    def ended(self) -> Self:
+        """What is not live."""
+        return self.filter(
+            Q(superseded_by__isnull=False)
+            | Q(forgotten_at__isnull=False)
+            | Q(held_at__isnull=False)
+            | Q(forget_after__lte=timezone.now())
+        )
+
     def known_at(self, instant: datetime) -> Self:
         """What we believed at `instant`, by the history of liveness."""
         spans = Liveness.objects.filter(
@@ -247,6 +256,25 @@ class Liveness(models.Model):
         indexes = [models.Index(fields=["memory", "from_at"], name="liveness_history")]
 
 
+class SupersessionQuerySet(models.QuerySet["Supersession"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Decisions of which both memories are seen."""
+        rows = self.filter(workspace_id=scope.workspace_id)
+        if not scope.is_bound and scope.subject_ids is None:
+            return rows
+        seen = Memory.objects.visible_to(scope)
+        return rows.filter(
+            Exists(seen.filter(pk=OuterRef("old_id"))), Exists(seen.filter(pk=OuterRef("new_id")))
+        )
+
+    def with_memories(self) -> Self:
+        """With both memories, and the callers' own ids of these."""
+        named = Memory.objects.with_names()
+        return self.prefetch_related(
+            models.Prefetch("old", queryset=named), models.Prefetch("new", queryset=named)
+        )
+
+
 class Supersession(Row):
     """The recorded decision that one memory replaces another."""
 
@@ -266,6 +294,8 @@ class Supersession(Row):
     decided_by = models.CharField(max_length=200)
     decided_at = models.DateTimeField(default=timezone.now)
     note = models.TextField(blank=True)
+
+    objects = SupersessionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -9,77 +9,105 @@ from numpy.typing import NDArray
 from memories.ranking.values import Candidate
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _spread = 0.02  # of cosines: below it, a few alike candidates would be told apart by noise
 _reach = 5  # standard deviations that count as a full point
 _lowest = -0.4
+_pause = 8 * 3600.0  # seconds of silence that end a sitting
 _positions = 1 << 32  # more than a conversation has
 
 
 class Columns:
-    """The candidates' columns as arrays of one length, in the candidates' order."""
+    """The candidates' columns as arrays of one length, in the candidates' order.
+
+    A sitting is a conversation, or a stretch of it without a pause of eight hours.
+    """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self.candidates = candidates
+        # fmt: off
+        (ids, _, cosine, bm25, self._conversations, self._positions, at, assistant,
+         self.authors, length, marks) = zip(*candidates, strict=True)
+        # fmt: on
         self.size = len(candidates)
+        self.ids: Integers = np.array(ids, np.int64)
+        self.cosine: Array = np.array(cosine, float)  # None becomes nan
+        self.bm25: Array = np.array(bm25, float)
+        self.at: Array = np.array(at, float)
+        self.assistant: Array = np.array(assistant, float)
+        self.length: Array = np.array(length, float)
+        self.marks: Integers = np.array(marks, np.int64)
 
     @cached_property
     def keyword(self) -> Array:
         """BM25 divided by the best."""
-        bm25 = np.array([c.bm25 for c in self.candidates], float)
-        return bm25 / (bm25.max() or 1.0)
+        share: Array = self.bm25 / (float(self.bm25.max()) or 1.0)
+        return share
 
     @cached_property
     def vector(self) -> Array:
         """Cosine against the other candidates' cosines: 0 is average, 1 far above."""
-        cosine = np.array([c.cosine for c in self.candidates], float)  # None becomes nan
-        known = cosine[~np.isnan(cosine)]
+        known = self.cosine[~np.isnan(self.cosine)]
         if not known.size:
             return np.zeros(self.size)
-        score = (cosine - known.mean()) / (_reach * max(float(known.std()), _spread))
-        return np.clip(np.nan_to_num(score), _lowest, 1.0)
+        score = (self.cosine - known.mean()) / (_reach * max(float(known.std()), _spread))
+        return np.nan_to_num(score).clip(_lowest, 1.0)
 
     @cached_property
-    def conversation(self) -> NDArray[np.intp]:
+    def conversation(self) -> Integers:
         """Dense numbers of the conversations; what belongs to none stands alone."""
-        own = [
-            -1 - i if c.conversation is None else c.conversation
-            for i, c in enumerate(self.candidates)
-        ]
+        own = [-1 - i if c is None else c for i, c in enumerate(self._conversations)]
         return np.unique(own, return_inverse=True)[1].reshape(-1)
 
     @cached_property
     def time(self) -> Array:
         """Seconds; what has no time is as old as the oldest."""
-        times = [c.occurred_at.timestamp() if c.occurred_at else np.nan for c in self.candidates]
-        known = np.array(times, float)
-        return np.nan_to_num(known, nan=0.0 if np.isnan(known).all() else np.nanmin(known))
+        unknown = np.isnan(self.at)
+        if unknown.all():
+            return np.zeros(self.size)
+        return np.where(unknown, np.nanmin(self.at), self.at) if unknown.any() else self.at
 
     @cached_property
-    def conversations_since(self) -> Array:
-        """How many of the conversations are younger than this one."""
-        newest = np.full(self.conversation.max() + 1, -np.inf)
-        np.maximum.at(newest, self.conversation, self.time)
+    def sitting(self) -> Integers:
+        """Dense numbers of the sittings."""
+        order = np.lexsort((self.time, self.conversation))
+        other = np.diff(self.conversation[order]) != 0
+        begins = other | (np.diff(self.time[order]) > _pause)
+        number = np.zeros(self.size, np.int64)
+        number[order[1:]] = np.cumsum(begins)
+        return number
+
+    @cached_property
+    def sittings_since(self) -> Array:
+        """How many of the sittings are younger than the candidate's."""
+        newest = np.full(self.sitting.max() + 1, -np.inf)
+        np.maximum.at(newest, self.sitting, self.time)
         rank = np.empty(newest.size)
         rank[np.argsort(-newest, kind="stable")] = np.arange(newest.size)
-        return rank[self.conversation]
+        return rank[self.sitting]
 
-    def best_of_conversation(self, column: Array, count: int) -> Array:
-        """The sum of the conversation's `count` best, divided by `count`."""
-        order = np.lexsort((-column, self.conversation))
-        starts = np.searchsorted(self.conversation[order], self.conversation[order])
-        top = order[np.arange(self.size) - starts < count]
-        return (np.bincount(self.conversation[top], column[top]) / count)[self.conversation]
+    def best_of_sitting(self, column: Array, count: int) -> Array:
+        """The sum of the sitting's `count` best, divided by `count`."""
+        order = np.lexsort((-column, self.sitting))
+        ordered = self.sitting[order]
+        top = order[np.arange(self.size) - np.searchsorted(ordered, ordered) < count]
+        mean = np.bincount(self.sitting[top], column[top]) / count
+        each: Array = mean[self.sitting]
+        return each
 
     def of_neighbour(self, column: Array, step: int) -> Array:
         """The column's value of the message `step` further on; 0 where that is no candidate."""
-        place = np.array([-1 if c.position is None else c.position for c in self.candidates])
-        key = self.conversation * _positions + place
-        order = np.argsort(key, kind="stable")
-        at = np.minimum(np.searchsorted(key[order], key + step), self.size - 1)
+        key, order, place = self._places
+        at = np.searchsorted(key[order], key + step).clip(max=self.size - 1)
         found = (key[order][at] == key + step) & (place >= 0) & (place + step >= 0)
         return np.where(found, column[order][at], 0.0)
 
+    @cached_property
+    def _places(self) -> tuple[Integers, NDArray[np.intp], Integers]:
+        place = np.array([-2 if p is None else p for p in self._positions], np.int64)
+        key = self.conversation * _positions + place
+        return key, np.argsort(key, kind="stable"), place
+
     def marked(self, mark: int) -> Array:
         """1 where the message carries the mark."""
-        return np.array([bool(c.marks & mark) for c in self.candidates], float)
+        return ((self.marks & mark) != 0).astype(float)

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
+from math import isfinite
 from typing import NamedTuple
 
-_names = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ")
+_epoch = date(1970, 1, 1)
+_names = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _month = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
@@ -19,7 +21,9 @@ _iso = re.compile(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b")
 _year = re.compile(r"\b((?:19|20)\d\d)\b")
 _modal = re.compile(r"\b(?:in|on|of|since|during|early|late|mid|last|this|next|until|by) $", re.I)
 _numbers = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_ago = re.compile(r"\b(\d{1,3}|an?|one|two|three|four|five|six) (day|week|month|year)s? ago\b", re.I)
+_ago = re.compile(
+    r"\b(\d{1,3}|an?|one|two|three|four|five|six) (day|week|month|year)s? ago\b", re.I
+)
 _last = re.compile(r"\b(?:(yesterday)|(today)|last (week|month|year))\b", re.I)
 
 
@@ -98,6 +102,10 @@ def _within(days: int, first: int, last: int, value: float) -> float:
     return value if first <= days <= last else 0.0
 
 
-def fits(anchors: Sequence[Anchor], days: Sequence[date | None]) -> list[float]:
-    """`fit` for each day; 0 where it is unknown."""
-    return [fit(anchors, day) if day else 0.0 for day in days]
+def fits(anchors: Sequence[Anchor], times: Sequence[float]) -> list[float]:
+    """`fit` for the day (UTC) of each time in seconds since the epoch; 0 where it is nan."""
+    return [fit(anchors, _day(at)) if isfinite(at) else 0.0 for at in times]
+
+
+def _day(at: float) -> date:
+    return _epoch + timedelta(days=at // 86_400)

@@ -18,7 +18,7 @@ from memories.ranking.query import QueryView
 from memories.ranking.values import Candidate, Ranked
 
 _day = 86_400.0
-_conversations = 5  # after so many others, a conversation is half as recent
+_sittings = 5  # after so many others, a sitting is half as recent
 _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
 
 
@@ -28,7 +28,7 @@ class Weights:
 
     keyword: float = 1.0
     vector: float = 0.9
-    session_best: float = 0.3  # the best keyword match in the same conversation
+    session_best: float = 0.3  # the best keyword match in the same sitting
     session_some: float = 0.5  # mean of its three best
     following: float = 0.2  # keyword match of the next message, often the answer
     previous: float = 0.1
@@ -80,9 +80,8 @@ def hybrid(
     if recency:
         parts["recency"] = parts.get("recency", 0.0) + _young(columns, recency)
     ceiling = _ceiling(query, weights) + (recency.weight if recency else 0.0)
-    total = np.sum([*parts.values()], axis=0) / ceiling
-    ids = np.array([c.id for c in candidates])
-    order = np.lexsort((-ids, -total))[:limit]
+    total: Array = sum(parts.values(), np.zeros(columns.size)) / ceiling
+    order = np.lexsort((-columns.ids, -total))[:limit]
     return [_ranked(candidates[i], float(total[i]), parts, ceiling, int(i)) for i in order]
 
 
@@ -105,20 +104,19 @@ def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
     return {
         "keyword": w.keyword * keyword,
         "vector": w.vector * columns.vector,
-        "session": w.session_best * columns.best_of_conversation(keyword, 1)
-        + w.session_some * columns.best_of_conversation(keyword, 3),
+        "session": w.session_best * columns.best_of_sitting(keyword, 1)
+        + w.session_some * columns.best_of_sitting(keyword, 3),
         "neighbours": w.following * columns.of_neighbour(keyword, 1)
         + w.previous * columns.of_neighbour(keyword, -1),
     }
 
 
 def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
-    rows, parts = columns.candidates, {}
+    parts: dict[str, Array] = {}
     if query.named:
-        parts["speaker"] = w.speaker * np.array([c.author == query.named for c in rows], float)
+        parts["speaker"] = w.speaker * np.array([a == query.named for a in columns.authors], float)
     if query.anchors:
-        days = [c.occurred_at.date() if c.occurred_at else None for c in rows]
-        parts["date"] = w.date * np.array(fits(query.anchors, days))
+        parts["date"] = w.date * np.array(fits(query.anchors, columns.at.tolist()))
     if query.asks_when:
         parts["when"] = w.when * columns.marked(Mark.TIME)
     return parts
@@ -136,10 +134,10 @@ def _among_people(columns: Columns, w: Weights) -> dict[str, Array]:
 def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     """A question is answered by what the user said; the next turn goes on from recent talk."""
     turn, asked = query.turn, 1.0 - query.turn
-    recent: Array = 0.5 ** (columns.conversations_since / _conversations)
-    near = columns.best_of_conversation(columns.keyword, 1)
+    recent: Array = 0.5 ** (columns.sittings_since / _sittings)
+    near = columns.best_of_sitting(columns.keyword, 1)
     role = 0.0 if query.asks_assistant else w.role * asked
-    user = np.array([not c.assistant for c in columns.candidates], float)
+    user = 1.0 - columns.assistant
     return {
         "role": role * user,
         "rule": w.rule * asked * user * columns.marked(Mark.RULE),
@@ -149,7 +147,7 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
 
 
 def _length(columns: Columns) -> Array:
-    return np.log1p(np.array([c.length for c in columns.candidates], float)) / _log_length
+    return np.log1p(columns.length) / _log_length
 
 
 def _young(columns: Columns, recency: Recency) -> Array:

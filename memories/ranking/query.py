@@ -27,12 +27,14 @@ _told = re.compile(
     re.IGNORECASE,
 )
 _sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_nobody = frozenset("user assistant system human ai bot agent tool me model customer".split(" "))
+_roles = "user assistant system human ai bot agent tool me model customer"
+_nobody = frozenset(_roles.split())
 # names that are words as well: meant as names only with a capital and not at the beginning
-_also_words = frozenset(
-    "art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose "
-    "sky sue summer will".split(" ")
-)
+_ambiguous = """
+    art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose sky
+    sue summer will
+"""
+_also_words = frozenset(_ambiguous.split())
 _turn_from, _turn_to = 4, 20  # words outside of questions
 
 
@@ -41,7 +43,7 @@ class Participant(NamedTuple):
 
     author: str
     assistant: bool
-    count: int
+    messages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _turn(query: str) -> float:
 
 
 def _among_people(participants: Sequence[Participant]) -> bool:
-    total = sum(p.count for p in participants)
+    total = sum(p.messages for p in participants)
     people = [p for p in participants if not p.assistant and _is_name(p.author)]
-    spoken = sum(p.count for p in people)
+    spoken = sum(p.messages for p in people)
     return len(people) > 1 and spoken >= 0.9 * total

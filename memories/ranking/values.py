@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
 
@@ -11,7 +10,8 @@ class Candidate(NamedTuple):
 
     `cosine` is that of the best vector, None where there is none. `bm25` is over the
     neighbour-aware document, 0 where no term of the query occurs. `position` counts messages in
-    their conversation without gaps. `assistant` says that the assistant (or a tool) spoke.
+    their conversation without gaps. `at` is when it was said, in seconds since the epoch.
+    `assistant` says that the assistant (or a tool) spoke.
     `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
     `ranking.marks` of the text.
     """
@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
     bm25: float
     conversation: int | None = None
     position: int | None = None
-    occurred_at: datetime | None = None
+    at: float | None = None
     assistant: bool = False
     author: str | None = None
     length: int = 0

@@ -1,9 +1,9 @@
 """Who did it, in words: decisions and audit lines keep `user:<id>` and `key:<id>`."""
 
-import uuid
 from collections.abc import Iterable
 from typing import Any
 
+from workspaces.admin.lookup import as_uuid
 from workspaces.models import ApiKey, User
 
 
@@ -22,7 +22,7 @@ def _found(actors: set[str], kind: str, model: Any, name: str) -> dict[str, str]
         return {}
     known = {
         str(pk): value
-        for pk, value in model.objects.filter(pk__in=filter(_is_uuid, ids.values())).values_list(
+        for pk, value in model.objects.filter(pk__in=filter(as_uuid, ids.values())).values_list(
             "pk", name
         )
     }
@@ -30,10 +30,3 @@ def _found(actors: set[str], kind: str, model: Any, name: str) -> dict[str, str]
     prefix = "" if kind == "user" else f"{kind} "
     return {a: f"{prefix}{known[i]}" if i in known else gone for a, i in ids.items()}
 
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True

@@ -71,9 +71,7 @@ class PageAdmin(ScopedAdmin):
             "title": self.opts.verbose_name.capitalize(),
             "opts": self.opts,
             "row": row,
-            "list_url": reverse(
-                f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_changelist"
-            ),
+            "list_url": self.list_url(),
             "buttons": self.buttons(request, row),
             **self.page(request, row),
         }
@@ -100,6 +98,28 @@ class PageAdmin(ScopedAdmin):
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
         return None if verb.form is None else verb.form(data, auto_id=f"{prefix}-%s")
 
+    def require_add(self, request: HttpRequest) -> None:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+
+    def form_page(
+        self, request: HttpRequest, form: forms.Form, *, title: str, submit: str
+    ) -> HttpResponse:
+        """A form that is no model's, as a page of its own."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "form": form,
+            "submit": submit,
+            "list_url": self.list_url(),
+        }
+        return TemplateResponse(request, "admin/form_page.html", context)
+
+    def list_url(self) -> str:
+        names = f"{self.opts.app_label}_{self.opts.model_name}_changelist"
+        return reverse(f"{self.admin_site.name}:{names}")
+
     def do_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
         row = self.found(request, object_id)
         verb = next((each for each in self.verbs if each.name == name), None)
@@ -120,7 +140,7 @@ class PageAdmin(ScopedAdmin):
         try:
             messages.success(request, act(request, row, form.cleaned_data if form else {}))
         except self.refusals as refusal:
-            messages.error(request, f"{verb.label}: {refusal}")
+            messages.error(request, getattr(refusal, "message", "") or str(refusal))
             return False
         return True
 

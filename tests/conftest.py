@@ -1,0 +1,33 @@
+"""Three people: Alice's backend sees all of the workspace, Bob's agent is in her default team,
+Mallory has a workspace of her own and must see nothing."""
+
+import pytest
+
+from tests.people import Person, backend_of, bound_to_agent
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def workspace(db: None) -> Workspace:
+    return Workspace.objects.create(slug="orchard", name="Orchard")
+
+
+@pytest.fixture
+def alice(workspace: Workspace) -> Person:
+    return backend_of(workspace)
+
+
+@pytest.fixture
+def bob(workspace: Workspace) -> Person:
+    return bound_to_agent(workspace, "bob")
+
+
+@pytest.fixture
+def carol(workspace: Workspace) -> Person:
+    """An agent of another team."""
+    return bound_to_agent(workspace, "carol", team="others")
+
+
+@pytest.fixture
+def mallory(db: None) -> Person:
+    return backend_of(Workspace.objects.create(slug="swamp", name="Swamp"))

@@ -1,0 +1,130 @@
+"""Keep first, then learn: what an ingest leaves behind."""
+
+import pytest
+
+from memories import ingest
+from memories.errors import Conflict, Forbidden, Invalid
+from memories.ingest import IngestRequest, NewMessage
+from memories.models import Citation, Episode, Fact, Memory, MemorySession
+from tests.people import Person, with_key
+from workspaces.keys import KeyOptions
+from workspaces.models import Subject
+
+TEXT = "The orchard gate is painted green."
+
+
+def test_a_text_without_a_claim_is_kept_whole_and_says_so(alice: Person) -> None:
+    session = alice.tell(TEXT)
+    assert alice.live() == [TEXT]
+    assert session.state == "done"
+    assert "kept whole" in session.reason
+
+
+def test_a_fact_cites_the_words_it_stands_on(alice: Person) -> None:
+    alice.tell(f"  {TEXT}\n")
+    citation = Citation.objects.get()
+    assert citation.quote == TEXT
+    assert citation.episode.content[citation.start : citation.end] == TEXT
+
+
+def test_messages_without_a_claim_leave_their_episodes_alone(alice: Person) -> None:
+    session = alice.say("What time is it?", "No idea.")
+    assert Episode.objects.count() == 2
+    assert (Memory.objects.count(), session.state) == (0, "done")
+    assert session.reason
+
+
+def test_extract_none_keeps_each_message_as_one_memory(alice: Person) -> None:
+    alice.say("First things first.", "Then the second.", extract="none")
+    assert alice.live() == ["First things first.", "Then the second."]
+
+
+def test_a_known_message_adds_nothing(alice: Person) -> None:
+    message = NewMessage("I prefer cider to beer.", id="1")
+    alice.say(message, thread_id="t")
+    before = _counts()
+    session = alice.say(message, thread_id="t")
+    assert _counts() == before
+    assert "known already" in session.reason
+
+
+def test_a_known_id_with_other_words_is_a_conflict(alice: Person) -> None:
+    alice.say(NewMessage("One thing.", id="1"), thread_id="t")
+    with pytest.raises(Conflict) as caught:
+        alice.say(NewMessage("New.", id="0"), NewMessage("Another.", id="1"), thread_id="t")
+    assert caught.value.field == "messages[1].id"
+    assert Episode.objects.count() == 1
+
+
+def test_the_same_id_in_another_thread_is_another_episode(alice: Person) -> None:
+    for thread in ("a", "b", ""):
+        alice.say(NewMessage("One thing.", id="1"), thread_id=thread)
+    assert Episode.objects.count() == 3
+
+
+def test_the_same_claim_in_other_messages_is_support_and_no_second_memory(alice: Person) -> None:
+    alice.tell(TEXT)
+    alice.tell(TEXT.upper())
+    memory = Memory.objects.get()
+    assert (memory.source_count, Fact.objects.count()) == (2, 2)
+
+
+def test_sending_again_finishes_what_was_not_learned(alice: Person) -> None:
+    request = IngestRequest(messages=(NewMessage("I prefer cider to beer.", id="1"),))
+    unfinished = ingest.receive(alice.scope, request)
+    ingest.receive(alice.scope, request)
+    ingest.run(unfinished.pk)
+    assert MemorySession.objects.get(pk=unfinished.pk).state == "done"
+    assert Episode.objects.count() == 1
+
+
+def test_a_session_runs_once(alice: Person) -> None:
+    session = ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    assert ingest.run(session.pk) is not None
+    assert ingest.run(session.pk) is None
+    assert Fact.objects.count() == 1
+
+
+def test_a_session_that_kills_its_worker_is_dead_at_last(alice: Person) -> None:
+    session = ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    abandoned = {"state": "extracting", "lease_until": session.created_at}
+    MemorySession.objects.update(attempts=ingest.MAX_ATTEMPTS, **abandoned)
+    ingest.run(session.pk)
+    session.refresh_from_db()
+    assert (session.state, session.error) == ("dead", "attempts used up")
+    assert ingest.retry(alice.scope, session).state == "received"
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (IngestRequest(), "content"),
+        (IngestRequest(content="a", messages=(NewMessage("b"),)), "content"),
+        (IngestRequest(content="a", scope="thread"), "threadId"),
+        (IngestRequest(content="a", scope="workflow"), "workflowId"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(alice: Person, request_: IngestRequest, field: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        ingest.receive(alice.scope, request_)
+    assert caught.value.field == field
+    assert not Episode.objects.exists()
+
+
+def test_a_bound_key_speaks_for_its_own_agent_only(bob: Person) -> None:
+    assert bob.tell(TEXT).agent_id == bob.scope.agent_id
+    with pytest.raises(Forbidden):
+        bob.tell(TEXT, agent_id="somebody-else")
+
+
+def test_a_key_limited_to_subjects_writes_about_them_only(alice: Person) -> None:
+    ada = Subject.objects.create(workspace=alice.workspace, external_id="ada")
+    narrow = with_key(alice.workspace, KeyOptions("narrow", subjects=(ada,)))
+    assert narrow.tell(TEXT, user_id="ada").subject_id == ada.pk
+    for user in ("", "eve"):
+        with pytest.raises(Forbidden):
+            narrow.tell(TEXT, user_id=user)
+
+
+def _counts() -> list[int]:
+    return [model.objects.count() for model in (Episode, Fact, Memory, Citation)]

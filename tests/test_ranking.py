@@ -1,0 +1,273 @@
+from datetime import UTC, date, datetime
+
+import pytest
+
+from memories.ranking import (
+    Candidate,
+    Mark,
+    Participant,
+    Ranked,
+    Recency,
+    Weights,
+    analyse,
+    by_keyword,
+    by_vector,
+    hybrid,
+    linea,
+    marks,
+)
+from memories.ranking.dates import Anchor, anchors, fit
+
+FRIENDS = [Participant("Alice", False, 50), Participant("Bob", False, 50)]
+CHAT = [Participant("User", False, 50), Participant("Assistant", True, 50)]
+TURN = "Great, that draft reads well and I have sent it to the printer this morning. What is next?"
+
+
+def ids(ranked: list[Ranked]) -> list[int]:
+    return [hit.id for hit in ranked]
+
+
+def candidate(number: int, **given: object) -> Candidate:
+    return Candidate(number, 1, **({"cosine": 0.5, "bm25": 1.0} | given))  # type: ignore[arg-type]
+
+
+def at(year: int, month: int, day: int) -> float:
+    return datetime(year, month, day, tzinfo=UTC).timestamp()
+
+
+# linea
+
+
+def test_linea_scores_as_the_merge_says() -> None:
+    assert linea([(1, 0.9), (2, 0.75)], [2, 3]) == [(2, 0.95), (1, 0.9), (3, 0.3)]
+
+
+def test_linea_breaks_ties_by_age_then_by_id() -> None:
+    born = {n: datetime(2024, 1, day, tzinfo=UTC) for n, day in ((1, 1), (2, 3), (3, 3))}
+    assert [n for n, _ in linea([], [1, 3, 2], born)] == [2, 3, 1]
+
+
+def test_linea_without_hits_is_empty() -> None:
+    assert linea([], []) == []
+
+
+# one side alone
+
+
+def test_vector_ranking_leaves_out_what_has_no_vector() -> None:
+    hits = by_vector(
+        [candidate(1, cosine=0.2), candidate(2, cosine=None), candidate(3, cosine=0.7)]
+    )
+    assert [(hit.id, hit.score) for hit in hits] == [(3, 0.7), (1, 0.2)]
+
+
+def test_keyword_ranking_leaves_out_what_has_no_term() -> None:
+    hits = by_keyword([candidate(1, bm25=2.0), candidate(2, bm25=0.0), candidate(3, bm25=4.0)])
+    assert [(hit.id, hit.score) for hit in hits] == [(3, 1.0), (1, 0.5)]
+
+
+# reading the query
+
+
+def test_names_of_people_who_speak_leave_the_query() -> None:
+    view = analyse("When did Alice's sister move to Oslo?", FRIENDS)
+    assert view.meaning == "When did sister move to Oslo?"
+    assert view.terms == ("sister", "move", "oslo")
+    assert view.named == "Alice"
+
+
+def test_query_that_names_two_names_nobody_in_particular() -> None:
+    assert analyse("What did Alice give Bob?", FRIENDS).named is None
+
+
+def test_query_of_nothing_but_a_name_keeps_it() -> None:
+    assert analyse("Alice", FRIENDS).terms == ("alic",)
+
+
+def test_name_that_is_also_a_word_needs_its_capital() -> None:
+    speakers = [Participant("Will", False, 5), Participant("Bob", False, 5)]
+    assert analyse("Will they marry?", speakers).named is None
+    assert analyse("what will he do", speakers).named is None
+    assert analyse("Where does Will live?", speakers).named == "Will"
+
+
+def test_roles_are_no_names() -> None:
+    assert analyse("What does the user like?", CHAT).named is None
+
+
+@pytest.mark.parametrize(("speakers", "people"), [(FRIENDS, True), (CHAT, False), ([], False)])
+def test_talk_among_people_is_known_by_who_speaks(
+    speakers: list[Participant], people: bool
+) -> None:
+    assert analyse("tea?", speakers).among_people is people
+
+
+def test_question_and_keywords_are_no_turn_of_a_conversation() -> None:
+    assert analyse("What did I say about the printer in my last message?").turn == 0
+    assert analyse("printer colour").turn == 0
+    assert analyse(TURN).turn > 0.5
+
+
+def test_when_is_noticed() -> None:
+    assert analyse("When did we meet?").asks_when
+    assert not analyse("Do it when you can").asks_when
+
+
+def test_question_for_the_assistants_words_is_noticed() -> None:
+    assert analyse("What did you recommend for the logo?").asks_assistant
+    assert not analyse("What would you recommend?").asks_assistant
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("on 3 May 2023", [Anchor(2023, 5, 3)]),
+        ("on October 13, 2023", [Anchor(2023, 10, 13)]),
+        ("in june", [Anchor(None, 6, None)]),
+        ("on 2024-02-29", [Anchor(2024, 2, 29)]),
+        ("during 2022", [Anchor(2022, None, None)]),
+        ("may we march on?", []),
+        ("99 December 2023", [Anchor(2023, 12, 99)]),
+    ],
+)
+def test_dates_are_read_out_of_the_query(query: str, found: list[Anchor]) -> None:
+    assert anchors(query, None) == found
+
+
+def test_relative_dates_need_to_know_the_day() -> None:
+    now = datetime(2024, 3, 10, tzinfo=UTC)
+    assert anchors("yesterday and two months ago", None) == []
+    assert anchors("yesterday", now) == [Anchor(2024, 3, 9)]
+    assert anchors("three months ago", now) == [Anchor(2023, 12, None)]
+    assert anchors("last year", now) == [Anchor(2023, None, None)]
+
+
+def test_day_fits_its_own_week_best() -> None:
+    anchor = [Anchor(2023, 5, 3)]
+    near, later, other = date(2023, 5, 5), date(2023, 5, 28), date(2023, 9, 1)
+    assert fit(anchor, near) > fit(anchor, later) > fit(anchor, other) == 0
+
+
+# marks
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("Do you like tea?", Mark.QUESTION),
+        ("We met two weeks ago.", Mark.TIME),
+        ("Always answer in French.", Mark.RULE),
+        ("Thanks. Please never use tabs", Mark.RULE),
+        ("We may like tea; I always do", Mark(0)),
+    ],
+)
+def test_marks_tell_the_shape_of_a_message(text: str, mark: Mark) -> None:
+    assert marks(text) == mark
+
+
+# hybrid
+
+
+def test_words_and_meaning_count() -> None:
+    rows = [candidate(1, bm25=0.1), candidate(2, bm25=3.0), candidate(3, bm25=0.1, cosine=0.9)]
+    assert set(ids(hybrid(analyse("tea"), rows))[:2]) == {2, 3}
+
+
+def test_nothing_comes_of_nothing() -> None:
+    assert hybrid(analyse("tea"), []) == []
+
+
+def test_limit_cuts_and_ties_go_to_the_newest() -> None:
+    rows = [candidate(n) for n in (4, 9, 2)]
+    assert ids(hybrid(analyse("tea"), rows, limit=2)) == [9, 4]
+
+
+@pytest.mark.parametrize("query", ["When did Alice move in May 2023?", TURN, "", "?"])
+@pytest.mark.parametrize("speakers", [FRIENDS, CHAT, []])
+def test_scores_lie_between_zero_and_one_and_are_the_sum_of_their_parts(
+    query: str, speakers: list[Participant]
+) -> None:
+    rows = [
+        candidate(n, cosine=n / 9, bm25=n % 4, conversation=n % 2, position=n, at=at(2023, 5, n),
+                  author="Alice", length=20, marks=n % 8, assistant=n % 3 == 0)
+        for n in range(1, 9)
+    ]  # fmt: skip
+    for hit in hybrid(analyse(query, speakers), rows):
+        assert 0 <= hit.score <= 1
+        assert hit.score == pytest.approx(max(0.0, sum(hit.parts.values())))
+
+
+def test_candidates_without_any_vector_are_ranked_by_words() -> None:
+    rows = [candidate(n, cosine=None, bm25=float(n)) for n in (1, 3, 2)]
+    assert ids(hybrid(analyse("tea"), rows)) == [3, 2, 1]
+
+
+def test_one_who_is_named_is_preferred() -> None:
+    rows = [candidate(1, author="Alice"), candidate(2, author="Bob")]
+    assert ids(hybrid(analyse("What does Alice drink?", FRIENDS), rows)) == [1, 2]
+
+
+def test_date_in_the_query_prefers_its_messages() -> None:
+    rows = [candidate(1, at=at(2023, 5, 4)), candidate(2, at=at(2023, 8, 4)), candidate(3)]
+    assert ids(hybrid(analyse("What happened on 3 May 2023?"), rows))[0] == 1
+
+
+def test_question_to_an_assistant_chat_is_answered_by_the_user() -> None:
+    rows = [candidate(1), candidate(2, assistant=True)]
+    assert ids(hybrid(analyse("Which bread do I like?", CHAT), rows))[0] == 1
+    asked = hybrid(analyse("Which bread did you recommend?", CHAT), rows)
+    assert asked[0].score == asked[1].score
+
+
+def test_standing_instruction_is_preferred_among_equals() -> None:
+    rows = [candidate(1, marks=int(Mark.RULE)), candidate(2)]
+    assert ids(hybrid(analyse("How do I format this?", CHAT), rows))[0] == 1
+
+
+def test_next_turn_of_a_conversation_wants_recent_talk() -> None:
+    rows = [candidate(n, conversation=n, at=at(2024, 5, 10 - n)) for n in (1, 9)]
+    turn, question = analyse(TURN, CHAT), analyse("What did I print?", CHAT)
+    assert "recency" in hybrid(turn, rows)[0].parts
+    assert ids(hybrid(turn, rows))[0] == 1
+    assert "recency" not in hybrid(question, rows)[0].parts
+
+
+def test_pause_within_one_conversation_begins_a_new_sitting() -> None:
+    rows = [candidate(n, conversation=1, at=at(2024, 5, n)) for n in (1, 9)]
+    assert ids(hybrid(analyse(TURN, CHAT), rows))[0] == 9
+    assert hybrid(analyse(TURN, CHAT), rows)[1].parts["recency"] > 0
+
+
+def test_company_of_good_matches_helps() -> None:
+    rows = [
+        candidate(1, bm25=1.0, conversation=1, position=1),
+        candidate(2, bm25=9.0, conversation=2, position=1),
+        candidate(3, bm25=1.0, conversation=2, position=2),
+    ]
+    assert ids(hybrid(analyse("tea"), rows)) == [2, 3, 1]
+
+
+def test_answer_to_a_matching_question_is_found_among_friends() -> None:
+    rows = [
+        candidate(1, bm25=5.0, conversation=1, position=4, marks=int(Mark.QUESTION)),
+        candidate(2, bm25=0.0, conversation=1, position=5),
+        candidate(3, bm25=0.0, conversation=1, position=7),
+    ]
+    hits = {hit.id: hit for hit in hybrid(analyse("Which tea?", FRIENDS), rows)}
+    assert "answer" in hits[2].parts
+    assert hits[2].score > hits[3].score
+
+
+def test_recency_is_a_choice_with_a_half_life() -> None:
+    now = datetime(2024, 5, 9, tzinfo=UTC)
+    rows = [candidate(2, at=at(2024, 4, 9)), candidate(1, at=at(2024, 5, 9))]
+    assert ids(hybrid(analyse("tea", CHAT), rows)) == [2, 1]
+    young = hybrid(analyse("tea", CHAT), rows, recency=Recency(1.0, 30, now))
+    assert ids(young) == [1, 2]
+    assert young[0].parts["recency"] == pytest.approx(2 * young[1].parts["recency"])
+
+
+def test_weights_can_be_chosen() -> None:
+    rows = [candidate(1, bm25=2.0, cosine=0.1), candidate(2, bm25=1.9, cosine=0.9)]
+    assert ids(hybrid(analyse("tea"), rows)) == [2, 1]
+    assert ids(hybrid(analyse("tea"), rows, weights=Weights(vector=0))) == [1, 2]

@@ -1,0 +1,162 @@
+"""What search finds, and for whom."""
+
+import pytest
+
+from memories import curation, filters
+from memories.errors import Forbidden, Invalid
+from memories.forgetting import forget
+from memories.ingest import NewMessage
+from memories.models import Memory
+from tests.people import Person, with_key
+from workspaces.keys import KeyOptions
+from workspaces.models import Subject
+
+GATE, DUCKS = "The orchard gate is painted green", "Ducks sleep behind the cider press"
+RANKINGS = ("hybrid", "linea", "vector", "keyword")
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_the_memory_that_says_it_comes_first(alice: Person, ranking: str) -> None:
+    alice.tell(GATE)
+    alice.tell(DUCKS)
+    hits = alice.ask("orchard gate", ranking=ranking)
+    assert hits[0].memory.content == GATE
+    assert all(0 <= hit.score <= 1 for hit in hits if ranking != "linea")
+
+
+def test_linea_adds_to_the_cosine_where_the_whole_query_stands_in_the_text(alice: Person) -> None:
+    alice.tell(GATE)
+    both = alice.ask("Orchard Gate", ranking="linea")[0]
+    assert both.score == pytest.approx(both.scores["vector"] + 0.2)
+    alone = alice.ask("gate orchard", ranking="linea")[0]
+    assert alone.score == pytest.approx(alone.scores["vector"])
+
+
+def test_wildcards_of_a_query_are_plain_characters(alice: Person) -> None:
+    alice.tell("Growth was 100% this year")
+    alice.tell(GATE)
+    found = [hit for hit in alice.ask("100%", ranking="linea") if hit.scores["keyword"]]
+    assert [hit.memory.content for hit in found] == ["Growth was 100% this year"]
+    assert not any(hit.scores["keyword"] for hit in alice.ask("%", ranking="linea")[1:])
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_forgotten_memory_is_not_found(alice: Person, ranking: str) -> None:
+    alice.tell(GATE)
+    forget(alice.scope, Memory.objects.get().pk)
+    assert alice.finds("orchard gate", ranking=ranking) == []
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_nothing_of_another_workspace_is_found(
+    alice: Person, mallory: Person, ranking: str
+) -> None:
+    alice.tell(GATE, visibility="global")
+    layers = ("memories", "episodes")
+    assert mallory.finds("orchard gate", ranking=ranking, layers=layers) == []
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize(
+    ("visibility", "seers"),
+    [("private", {"alice", "dora"}), ("team", {"alice", "bob", "dora"}), ("global", None)],
+)
+def test_visibility_decides_which_agent_finds_it(
+    alice: Person, bob: Person, carol: Person, ranking: str, visibility: str, seers: set[str] | None
+) -> None:
+    alice.tell(GATE, agent_id="dora", visibility=visibility)
+    asked = {
+        "alice": alice.finds("orchard gate", ranking=ranking),
+        "bob": bob.finds("orchard gate", ranking=ranking),
+        "carol": carol.finds("orchard gate", ranking=ranking),
+        "dora": alice.finds("orchard gate", ranking=ranking, agent_id="dora"),
+    }
+    assert {name for name, found in asked.items() if found} == (seers or set(asked))
+
+
+def test_a_user_finds_what_is_about_them_or_about_nobody(alice: Person) -> None:
+    for user in ("ada", "", "eve"):
+        alice.tell(f"{GATE} for {user or 'all'}", user_id=user)
+    found = alice.finds("orchard gate", user_id="ada")
+    assert sorted(found) == [f"{GATE} for ada", f"{GATE} for all"]
+    assert len(alice.finds("orchard gate")) == 3
+    assert alice.finds("orchard gate", user_id="stranger") == [f"{GATE} for all"]
+
+
+def test_a_thread_adds_its_own_memories(alice: Person) -> None:
+    alice.tell(f"{GATE} for all")
+    alice.tell(f"{GATE} here", scope="thread", thread_id="t")
+    alice.tell(f"{GATE} there", scope="thread", thread_id="s")
+    assert alice.finds("orchard gate") == [f"{GATE} for all"]
+    found = alice.finds("orchard gate", thread_id="t")
+    assert sorted(found) == [f"{GATE} for all", f"{GATE} here"]
+    assert len(alice.finds("orchard gate", memory_scope="thread")) == 2
+
+
+def test_a_key_limited_to_subjects_finds_what_is_about_them_only(alice: Person) -> None:
+    for user in ("ada", "eve", ""):
+        alice.tell(GATE, user_id=user)
+    ada = Subject.objects.get(external_id="ada")
+    narrow = with_key(alice.workspace, KeyOptions("narrow", subjects=(ada,)))
+    assert len(narrow.ask("orchard gate")) == 1
+    assert narrow.ask("orchard gate", user_id="eve") == []
+
+
+def test_a_bound_key_cannot_ask_as_another_agent(bob: Person) -> None:
+    with pytest.raises(Forbidden):
+        bob.ask("orchard gate", agent_id="carol")
+
+
+def test_quotes_follow_their_episodes(alice: Person, bob: Person) -> None:
+    alice.tell(GATE, agent_id="dora", visibility="team")
+    include = frozenset({"citations"})
+    assert [c.quote for c in alice.ask("gate", include=include)[0].citations or []] == [GATE]
+    assert bob.ask("gate", include=include)[0].citations == []
+
+
+def test_episodes_are_a_layer_of_their_own(alice: Person, bob: Person) -> None:
+    alice.say(NewMessage("Which gate is green?", id="7", name="Ada"), thread_id="t")
+    hit = alice.ask("gate", layers=("episodes",))[0]
+    assert (hit.layer, hit.episode.external_id, hit.episode.thread_external) == (
+        "episodes", "7", "t",
+    )  # fmt: skip
+    assert bob.ask("gate", layers=("episodes",)) == []
+
+
+def test_a_hit_can_show_its_chain(alice: Person) -> None:
+    memory = alice.note(GATE)
+    curation.edit(alice.scope, memory.pk, {"content": DUCKS})
+    hit = alice.ask("ducks", include=frozenset({"chain"}))[0]
+    assert [link.memory.content for link in hit.chain or []] == [GATE, DUCKS]
+
+
+def test_the_filter_narrows_by_own_fields_and_by_metadata(alice: Person) -> None:
+    alice.tell(GATE, metadata={"a": 1})
+    alice.say(NewMessage(DUCKS, metadata={"floor": 3}), extract="none")
+
+    def found(**condition: object) -> list[str]:
+        tree = filters.parse(condition, ("memories",))
+        return alice.finds("gate ducks", filter=tree)
+
+    assert found(field="metadata.floor", op="gte", value=3) == [DUCKS]
+    assert found(field="metadata.floor", op="lt", value=3) == []
+    assert found(field="content", op="contains", value="PRESS") == [DUCKS]
+    assert found(**{"not": {"field": "metadata.floor", "op": "exists"}}) == [GATE]
+    both = [{"field": "category", "value": c} for c in ("other", "plan")]
+    assert len(found(**{"or": both})) == 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ([], "filter"),
+        ({"field": "secret"}, "filter.field"),
+        ({"field": "version", "op": "like", "value": 1}, "filter.op"),
+        ({"field": "version", "op": "eq", "value": "one"}, "filter.value"),
+        ({"and": [{"field": "createdAt", "op": "gt", "value": "soon"}]}, "filter.and[0].value"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_refused(raw: object, field: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        filters.parse(raw, ("memories",))
+    assert caught.value.field == field

@@ -1,0 +1,134 @@
+"""Members: invite, change the role, remove."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from unfold.decorators import display
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from workspaces import membership
+from workspaces.admin.access import access_of
+from workspaces.admin.forms import WorkspaceChoiceForm
+from workspaces.admin.pages import PageAdmin, Verb
+from workspaces.models import Capability, Membership, Role
+
+ROLES = {
+    Role.OWNER: "Owner: everything, also other owners",
+    Role.ADMIN: "Admin: everything but owners",
+    Role.EDITOR: "Editor: reads, writes, corrects and forgets",
+    Role.VIEWER: "Viewer: reads",
+}
+
+
+class InviteForm(WorkspaceChoiceForm):
+    email = forms.EmailField(widget=UnfoldAdminEmailInputWidget)
+    name = forms.CharField(max_length=150, required=False, widget=UnfoldAdminTextInputWidget)
+    role = forms.ChoiceField(
+        choices=list(ROLES.items()), initial=Role.VIEWER, widget=UnfoldAdminSelectWidget
+    )
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(choices=list(ROLES.items()), widget=UnfoldAdminSelectWidget)
+
+
+class MemberAdmin(PageAdmin):
+    list_display = ("person", "email", "role_told", "created_at")
+    list_select_related = ("workspace", "user")
+    list_filter = ("role",)
+    search_fields = ("user__username__istartswith", "user__email__istartswith")
+    search_help_text = "Beginning of the name or address"
+    page_template = "admin/workspaces/membership/page.html"
+    refusals = (membership.Refused,)
+    can_add = True
+    verbs = (
+        Verb(
+            "role", "Change role", "badge", "primary", "What may this person do?", RoleForm,
+            Capability.ADMIN,
+        ),
+        Verb(
+            "remove", "Remove", "person_remove", "danger",
+            "The person sees nothing of this workspace any more. The account stays.",
+            capability=Capability.ADMIN,
+        ),
+    )  # fmt: skip
+
+    @display(description="person", ordering="user__username")
+    def person(self, member: Membership) -> str:
+        return member.user.get_full_name() or member.user.username
+
+    @display(description="address")
+    def email(self, member: Membership) -> str:
+        return member.user.email
+
+    @display(
+        description="role", label={Role.OWNER: "primary", Role.ADMIN: "info", Role.EDITOR: "success"}
+    )
+    def role_told(self, member: Membership) -> str:
+        return member.role
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("user", "workspace")
+
+    def may(self, request: HttpRequest, capability: str, row: Model | None = None) -> bool:
+        allowed = super().may(request, capability, row)
+        if not isinstance(row, Membership) or capability == Capability.READ:
+            return allowed
+        return allowed and (row.role != Role.OWNER or access_of(request).owns(row.workspace_id))
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {"title": str(row.user), "meaning": ROLES[Role(row.role)]}
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is None:
+            return None
+        return verb.form(data, initial={"role": row.role}, auto_id=f"{prefix}-%s")
+
+    def do_role(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
+        scope = access_of(request).scope(row.workspace_id)
+        membership.change_role(scope, row, values["role"])
+        return f"{row.user} is {values['role']} now."
+
+    def do_remove(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
+        membership.remove(access_of(request).scope(row.workspace_id), row)
+        return f"{row.user} was removed from {row.workspace}."
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        self.require_add(request)
+        form = InviteForm(self, request)
+        if request.method == "POST" and form.is_valid():
+            answer = self._invited(request, form)
+            if answer is not None:
+                return answer
+        return self.form_page(request, form, title="Invite a member", submit="Invite")
+
+    def _invited(self, request: HttpRequest, form: InviteForm) -> HttpResponse | None:
+        values = form.cleaned_data
+        scope = access_of(request).scope(values["workspace"].pk)
+        try:
+            invitation = membership.invite(scope, values["email"], values["role"], values["name"])
+        except membership.Refused as refusal:
+            form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Invited",
+            "opts": self.opts,
+            "invitation": invitation,
+            "login_url": request.build_absolute_uri("/admin/login/"),
+            "member_url": self.page_of(invitation.membership),
+        }
+        answer = TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+

@@ -1,0 +1,138 @@
+"""What callers may send and what they get, in the API's manner: camelCase, and strict about types.
+
+Serializers here read bodies and query strings and describe both to the OpenAPI schema. They never
+touch a model; one instance per class is kept and read with (`read`), for making one takes longer
+than most requests have to spare.
+"""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from workspaces.api.problems import FieldError, Problem
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+class Camel(serializers.Serializer[Any]):
+    """Fields are declared in snake_case and spoken of in camelCase."""
+
+    refuses_unknown = False
+
+    def get_fields(self) -> dict[str, Any]:
+        spoken = {}
+        for name, field in super().get_fields().items():
+            if camel(name) != name and field.source is None:
+                field.source = name
+            spoken[camel(name)] = field
+        return spoken
+
+
+@cache
+def _reader(of: type[Camel]) -> Camel:
+    return of()
+
+
+def read(of: type[Camel], data: Any) -> dict[str, Any]:
+    """What `data` says, by the declared names; fields that are not given are missing."""
+    reader = _reader(of)
+    if of.refuses_unknown and isinstance(data, Mapping):
+        _refuse_unknown(data, reader)
+    return dict(reader.run_validation(data))
+
+
+def _refuse_unknown(data: Mapping[str, Any], reader: Camel) -> None:
+    if unknown := [str(key) for key in data if key not in reader.fields]:
+        errors = [FieldError(key, "There is no such field.", "unknown_field") for key in unknown]
+        detail = f"Unknown: {', '.join(unknown)}."
+        raise Problem(400, detail, code="unknown_field", errors=errors)
+
+
+def read_query(of: type[Camel], request: Request) -> dict[str, Any]:
+    """What the query string says; of a parameter that stands twice, the last counts."""
+    return read(of, request.query_params.dict())
+
+
+class Text(serializers.CharField):
+    """A string exactly as it was sent; numbers are not taken for strings."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"trim_whitespace": False, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data))
+
+
+class ExternalId(Text):
+    """One of the callers' own ids; null and absent are the same."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": 255, "required": False, "allow_null": True, **options})
+
+
+class Choice(serializers.ChoiceField):
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=data)
+        return str(super().to_internal_value(data))
+
+
+class Whole(serializers.IntegerField):
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class Number(serializers.FloatField):
+    def to_internal_value(self, data: Any) -> float:
+        if not isinstance(data, int | float) or isinstance(data, bool):
+            self.fail("invalid")
+        try:
+            number = float(data)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.fail("invalid")
+        return number
+
+
+class Flag(serializers.BooleanField):
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class Moment(serializers.DateTimeField):
+    """ISO 8601; without a zone it is UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"default_timezone": UTC, **options})
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if not isinstance(value, str):
+            self.fail("invalid", format="ISO 8601")
+        try:
+            return super().to_internal_value(value).astimezone(UTC)
+        except (OverflowError, ValueError):
+            self.fail("overflow", timezone="UTC")
+
+
+class Free(serializers.DictField):
+    """An object whose keys are the caller's own."""
+
+
+def moment(value: datetime | None) -> str | None:
+    """A time as the API says it."""
+    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,102 @@
+"""Pages of a list, the newest first: `{results, next, previous}`, stable while rows are added."""
+
+import base64
+import binascii
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.db.models import Model, QuerySet
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from workspaces.api.fields import Camel, read_query
+from workspaces.api.problems import invalid
+
+AFTER, BEFORE = b"a", b"b"
+
+
+class PageQuery(Camel):
+    limit = serializers.IntegerField(min_value=1, max_value=100, default=50)
+    cursor = serializers.CharField(
+        required=False, max_length=2000, help_text="What `next` or `previous` of a page holds."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page begins: after or before the row of this id."""
+
+    direction: bytes
+    row_id: uuid.UUID
+
+    def __str__(self) -> str:
+        return base64.urlsafe_b64encode(self.direction + self.row_id.bytes).decode().rstrip("=")
+
+
+def cursor_of(text: str) -> Cursor:
+    """From a cursor, or from the whole address that stood in `next`."""
+    if "://" in text:
+        text = parse_qs(urlsplit(text).query).get("cursor", [""])[-1]
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        direction, row_id = raw[:1], uuid.UUID(bytes=raw[1:])
+    except (ValueError, binascii.Error):
+        direction = b""
+    if direction not in (AFTER, BEFORE):
+        raise invalid("cursor", "This is no cursor of a list.")
+    return Cursor(direction, row_id)
+
+
+def paged(
+    request: Request, rows: QuerySet[Any], shape: Callable[[Any], dict[str, Any]]
+) -> Response:
+    """One page of `rows` by id, the newest first, each through `shape`."""
+    wish = read_query(PageQuery, request)
+    cursor = cursor_of(wish["cursor"]) if "cursor" in wish else None
+    found, more = _slice(rows, cursor, wish["limit"])
+    goes_back = cursor is not None and cursor.direction == BEFORE
+    has_next = bool(found) if goes_back else more
+    has_previous = more if goes_back else cursor is not None and bool(found)
+    return Response(
+        {
+            "results": [shape(row) for row in found],
+            "next": _address(request, AFTER, found[-1]) if has_next else None,
+            "previous": _address(request, BEFORE, found[0]) if has_previous else None,
+        }
+    )
+
+
+def _slice(
+    rows: QuerySet[Any], cursor: Cursor | None, limit: int
+) -> tuple[list[Any], bool]:
+    """The page, and whether there is more in its direction."""
+    if cursor is not None and cursor.direction == BEFORE:
+        found = list(rows.filter(pk__gt=cursor.row_id).order_by("pk")[: limit + 1])
+        return found[:limit][::-1], len(found) > limit
+    if cursor is not None:
+        rows = rows.filter(pk__lt=cursor.row_id)
+    found = list(rows.order_by("-pk")[: limit + 1])
+    return found[:limit], len(found) > limit
+
+
+def _address(request: Request, direction: bytes, row: Model) -> str:
+    query = request.query_params.copy()
+    query["cursor"] = str(Cursor(direction, row.pk))
+    return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+
+
+def page_of(item: type[Camel], name: str) -> serializers.Serializer[Any]:
+    """The schema of a page of `item`."""
+    return inline_serializer(
+        name,
+        {
+            "results": item(many=True),
+            "next": serializers.CharField(allow_null=True),
+            "previous": serializers.CharField(allow_null=True),
+        },
+    )

@@ -1,0 +1,225 @@
+"""Errors on the wire: RFC 9457 `application/problem+json`, always, and never a stack trace."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.views import defaults
+from rest_framework.exceptions import APIException, Throttled, ValidationError
+from rest_framework.response import Response
+
+from workspaces.api.request_ids import request_id_of
+from workspaces.members import MembershipConflict
+from workspaces.naming import NotAllowed
+
+log = logging.getLogger(__name__)
+
+CONTENT_TYPE = "application/problem+json"
+DATABASE_PAUSE = 5  # seconds
+HTML_PATHS = ("/admin", "/accounts", "/static")
+SPOKEN = {"subject": "userId", "agent": "agentId"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field; `field` is its path in the caller's own words."""
+
+    field: str
+    message: str
+    code: str = "invalid"
+
+
+class Problem(APIException):
+    """An answer that is an error. `wait` is in seconds, for Retry-After."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        code: str = "",
+        errors: Sequence[FieldError] = (),
+        wait: float | None = None,
+    ) -> None:
+        super().__init__(detail, code or None)
+        self.status_code = status
+        self.code = code or HTTPStatus(status).name.lower()
+        self.errors = tuple(errors)
+        self.wait = wait
+
+
+def invalid(field: str, message: str, code: str = "invalid") -> Problem:
+    """400 that names one field."""
+    return Problem(
+        400, f"{field}: {message}", code=code, errors=[FieldError(field, message, code)]
+    )
+
+
+def not_found(what: str = "This") -> Problem:
+    return Problem(404, f"{what} was not found.")
+
+
+def refused(message: str, field: str = "") -> Problem:
+    """403, with the field that names what the asker may not touch, where there is one."""
+    errors = [FieldError(field, message, "forbidden")] if field else []
+    return Problem(403, message, code="forbidden", errors=errors)
+
+
+def conflict(message: str, *, field: str = "", code: str = "conflict") -> Problem:
+    errors = [FieldError(field, message, code)] if field else []
+    return Problem(409, message, code=code, errors=errors)
+
+
+def respond(error: Exception, context: dict[str, Any]) -> Response:
+    """The answer to `error`; what nobody foresaw is logged, and is a 500 that says no more."""
+    problem = problem_of(error)
+    request = context["request"]
+    if problem is None:
+        log.exception("request %s failed", request_id_of(request), exc_info=error)
+        problem = Problem(500, "The server failed. The log has the cause under this requestId.")
+    elif problem.status_code == 503:
+        log.error("request %s: %s", request_id_of(request), error)
+    return Response(
+        body_of(problem, request),
+        status=problem.status_code,
+        headers=_headers(problem, error),
+        content_type=CONTENT_TYPE,
+    )
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """The problem that an exception of DRF, Django or this package stands for."""
+    match error:
+        case Problem():
+            return error
+        case ValidationError():
+            return _of_validation(error)
+        case APIException():
+            return _of_rest(error)
+        case NotAllowed():
+            return refused(error.message, SPOKEN.get(error.field, error.field))
+        case MembershipConflict():
+            return conflict(error.message, field=error.field)
+        case _:
+            return _of_django(error)
+
+
+def body_of(problem: Problem, request: HttpRequest) -> dict[str, Any]:
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status_code).phrase,
+        "status": problem.status_code,
+        "detail": str(problem.detail),
+        "code": problem.code,
+        "errors": [
+            {"field": error.field, "message": error.message, "code": error.code}
+            for error in problem.errors
+        ],
+        "requestId": request_id_of(request),
+    }
+
+
+def _headers(problem: Problem, error: Exception) -> dict[str, str]:
+    headers = {}
+    if problem.wait is not None:
+        headers["Retry-After"] = str(max(1, round(problem.wait)))
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    return headers
+
+
+def _of_validation(error: ValidationError) -> Problem:
+    errors = list(flat(error.detail))
+    detail = "; ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
+    return Problem(400, detail, code="invalid", errors=errors)
+
+
+def flat(detail: Any, path: str = "") -> Iterator[FieldError]:
+    """DRF's nested details as a list of errors with paths such as `messages[2].role`."""
+    if isinstance(detail, dict):
+        for key, part in detail.items():
+            yield from flat(part, _joined(path, key))
+    elif isinstance(detail, list):
+        for index, part in enumerate(detail):
+            is_nested = isinstance(part, dict | list)
+            yield from flat(part, _joined(path, index) if is_nested else path)
+    else:
+        yield FieldError(path, str(detail), str(detail.code))
+
+
+def _joined(path: str, key: str | int) -> str:
+    if key == "non_field_errors":
+        return path
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else key
+
+
+def _of_rest(error: APIException) -> Problem:
+    code = error.detail.code if hasattr(error.detail, "code") else str(error.default_code)
+    wait = error.wait if isinstance(error, Throttled) else None
+    return Problem(error.status_code, str(error.detail), code=code, wait=wait)
+
+
+def _of_django(error: Exception) -> Problem | None:
+    match error:
+        case Http404():
+            return not_found()
+        case PermissionDenied():
+            return refused("This is not allowed.")
+        case RequestDataTooBig():
+            return Problem(413, "The body is too large.")
+        case SuspiciousOperation():
+            return Problem(400, "The request cannot be read.")
+        case OperationalError() | InterfaceError():
+            return Problem(
+                503, "The database cannot be reached.", code="database", wait=DATABASE_PAUSE
+            )
+        case _:
+            return None
+
+
+# ---- Django's own error pages, for what never reaches a view ---------------------------------
+
+
+def page(problem: Problem, request: HttpRequest) -> JsonResponse:
+    return JsonResponse(
+        body_of(problem, request), status=problem.status_code, content_type=CONTENT_TYPE
+    )
+
+
+def is_html(request: HttpRequest) -> bool:
+    return request.path.startswith(HTML_PATHS)
+
+
+def unknown_route(request: HttpRequest, **_: Any) -> JsonResponse:
+    return page(not_found("This route"), request)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if is_html(request):
+        return defaults.bad_request(request, exception)
+    return page(problem_of(exception) or Problem(400, "The request cannot be read."), request)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if is_html(request):
+        return defaults.permission_denied(request, exception)
+    return page(refused("This is not allowed."), request)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if is_html(request):
+        return defaults.page_not_found(request, exception)
+    return unknown_route(request)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    if is_html(request):
+        return defaults.server_error(request)
+    return page(Problem(500, "The server failed."), request)

@@ -1,0 +1,88 @@
+"""What the OpenAPI schema says of every route: its problems, its keys, its workspace."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+
+ALWAYS = {
+    "400": "Something in the request is not right; `errors` names it.",
+    "401": "No key, or one that is unknown, revoked or expired.",
+    "403": "The key or role does not allow this.",
+    "404": "There is no such thing, or the asker may not know of it.",
+    "429": "Too many requests; Retry-After tells when to come again.",
+    "default": "Any other problem.",
+}
+WITH_BODY = {
+    "409": "What it is about has changed, or says otherwise.",
+    "413": "The body is too large.",
+    "415": "The body is not application/json.",
+}
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The same key and body answer the same again, for 24 hours.",
+)
+
+
+class FieldProblem(serializers.Serializer[Any]):
+    field = serializers.CharField()
+    message = serializers.CharField()
+    code = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """RFC 9457."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    errors = FieldProblem(many=True)
+    requestId = serializers.CharField()  # noqa: N815  as it is on the wire
+
+
+class DoorSchema(AutoSchema):
+    """Adds to each operation the problems it may answer."""
+
+    def get_override_parameters(self) -> list[Any]:
+        is_post = self.method == "POST" and "{workspace}" in self.path
+        return [IDEMPOTENCY_KEY] if is_post else []
+
+    def get_tags(self) -> list[str]:
+        parts = [part for part in self.path.split("/") if part and "{" not in part]
+        return [parts[1] if len(parts) > 1 else "workspaces"]
+
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+        bodies = super()._get_response_bodies(direction)
+        problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
+        component = self.resolve_serializer(ProblemSerializer, "response")
+        for status, description in problems.items():
+            bodies.setdefault(status, _problem(component, description))
+        return bodies
+
+
+def _problem(component: ResolvedComponent, description: str) -> dict[str, Any]:
+    content = {"application/problem+json": {"schema": component.ref}}
+    return {"content": content, "description": description}
+
+
+class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "workspaces.auth.KeyAuthentication"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {"type": "http", "scheme": "bearer", "description": "An API key."}
+
+
+class MemberScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "workspaces.auth.MemberAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}

@@ -1,0 +1,118 @@
+"""What every route of the API does first: who asks, of which workspace, and may they?"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.permissions import BasePermission
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from workspaces.api.bodies import (
+    StrictJSONParser,
+    refuse_null_in_address,
+    refuse_unmeasured_body,
+)
+from workspaces.api.limits import AskerThrottle
+from workspaces.api.problems import invalid, not_found, refused
+from workspaces.api.schema import DoorSchema
+from workspaces.auth import as_uuid
+from workspaces.models import Capability
+from workspaces.scope import Scope
+
+NEEDS = {
+    "GET": Capability.READ,
+    "POST": Capability.WRITE,
+    "PATCH": Capability.CURATE,
+    "DELETE": Capability.CURATE,
+}
+ADMINISTERS = dict.fromkeys(NEEDS, Capability.ADMIN)
+LONGEST_KEY = 255
+
+
+class AnswersJSON(BaseContentNegotiation):
+    """Whatever a client says it accepts, the answer is JSON."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        content_type = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((p for p in parsers if p.media_type == content_type), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class IsKnown(BasePermission):
+    """A key that proves something, or a member's session; 401 otherwise."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return isinstance(request.auth, Scope) or bool(request.user)
+
+
+class AskerView(APIView):
+    """A route for everybody who is known."""
+
+    http_method_names: ClassVar[list[str]] = ["get", "head", "post", "patch", "delete"]
+    parser_classes = (StrictJSONParser,)
+    renderer_classes = (JSONRenderer,)
+    content_negotiation_class = AnswersJSON
+    permission_classes = (IsKnown,)
+    throttle_classes = (AskerThrottle,)
+    metadata_class = None
+    schema = DoorSchema()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        refuse_null_in_address(request)
+        refuse_unmeasured_body(request)
+
+
+class WorkspaceView(AskerView):
+    """A route of one workspace. `needs` tells the capability for each method."""
+
+    needs: ClassVar[Mapping[str, str]] = NEEDS
+    secrets: ClassVar[tuple[str, ...]] = ()  # fields of an answer that are never kept
+    scope: Scope
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.scope = asked_scope(request, kwargs["workspace"])
+        method = "GET" if request.method == "HEAD" else request.method or ""
+        if hasattr(self, method.lower()):
+            self._check(self.needs.get(method, Capability.ADMIN))
+        if method == "POST":
+            self._answer_once(request)
+
+    def _check(self, capability: str) -> None:
+        if not self.scope.may(capability):
+            raise refused(f"This needs the capability {capability}.")
+        is_narrow = self.scope.is_bound or self.scope.subject_ids is not None
+        # A narrow key that could issue keys would not be narrow.
+        if capability == Capability.ADMIN and is_narrow:
+            raise refused("A key of an agent, or limited to subjects, does not administer.")
+
+    def _answer_once(self, request: Request) -> None:
+        """With an Idempotency-Key, the method that dispatch will find answers only once."""
+        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        if key is None or not hasattr(self, "post"):
+            return
+        if not key.isascii() or not key.isprintable() or not 0 < len(key) <= LONGEST_KEY:
+            message = f"Must be 1 to {LONGEST_KEY} printable ASCII characters."
+            raise invalid("Idempotency-Key", message)
+        answer_once = import_string(settings.API_IDEMPOTENCY)
+        vars(self)["post"] = partial(answer_once, self.scope, key, self.post, self.secrets)
+
+
+def asked_scope(request: Request, workspace: str) -> Scope:
+    """The asker's scope, where the workspace in the path is theirs; 404 otherwise."""
+    scope = request.auth
+    if not isinstance(scope, Scope):
+        raise not_found("This workspace")
+    if workspace != scope.slug and as_uuid(workspace) != scope.workspace_id:
+        raise not_found("This workspace")
+    return scope

@@ -1,0 +1,83 @@
+"""Who asks over HTTP: an API key, or a member in a browser session. `request.auth` is the Scope."""
+
+import uuid
+from typing import cast
+
+from django.db.models import Q
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from workspaces.keys import scope_for_key
+from workspaces.models import Membership, User
+from workspaces.scope import ROLE_CAPABILITIES, Scope
+
+SCHEMES = ("bearer", "token")
+
+
+class KeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <key>`, `Authorization: Token <key>` or `X-API-Key: <key>`."""
+
+    def authenticate(self, request: Request) -> tuple[None, Scope] | None:
+        text = presented_key(request)
+        if text is None:
+            return None
+        scope = scope_for_key(text)
+        if scope is None:
+            raise AuthenticationFailed("This key is unknown, revoked or expired.")
+        return None, scope
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="api"'
+
+
+class MemberAuthentication(SessionAuthentication):
+    """A Django session, with CSRF enforced; the scope is that of the membership.
+
+    Where the path names no workspace, or one that the user is not in, `request.auth` is None.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, Scope | None] | None:
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        user = cast(User, found[0])
+        named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
+        return user, scope_for_member(user, named) if named else None
+
+
+def presented_key(request: Request) -> str | None:
+    """The key that a request shows, or None; other schemes of Authorization show none."""
+    scheme, _, rest = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() in SCHEMES:
+        return str(rest.strip())
+    return cast("str | None", request.META.get("HTTP_X_API_KEY"))
+
+
+def scope_for_member(user: User, workspace: str) -> Scope | None:
+    """The scope of `user` in the workspace of this id or slug; None where they are no member."""
+    named = Q(workspace__slug=workspace)
+    if (workspace_id := as_uuid(workspace)) is not None:
+        named |= Q(workspace_id=workspace_id)
+    found = Membership.objects.select_related("workspace").filter(named, user=user)
+    # An id goes before a slug that is written like one.
+    ranked = sorted(found, key=lambda membership: membership.workspace_id != workspace_id)
+    return _scope_of(ranked[0]) if ranked else None
+
+
+def _scope_of(membership: Membership) -> Scope:
+    return Scope(
+        membership.workspace_id,
+        f"user:{membership.user_id}",
+        ROLE_CAPABILITIES[membership.role],
+        user_id=membership.user_id,
+        role=membership.role,
+        slug=membership.workspace.slug,
+    )
+
+
+def as_uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
