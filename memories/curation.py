@@ -63,6 +63,18 @@ INHERITED = (
     "source_count",
 )
 
+OF_A_FACT = (
+    "workspace_id",
+    "subject_id",
+    "agent_id",
+    "category",
+    "fact_type",
+    "visibility",
+    "confidence",
+    "entities",
+    "event_date",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
@@ -245,6 +257,13 @@ def new_version(
     )
     new.save(force_insert=True)
     Memory.objects.filter(pk=old.pk).supersede(by=new, at=now)
+    Fact.objects.create(
+        **{name: getattr(new, name) for name in OF_A_FACT},
+        memory=new,
+        statement=content,
+        method=Fact.Method.MANUAL,
+        rule="edit",
+    )
     _record(scope, old, new, "edit")
     _begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)

@@ -1,0 +1,100 @@
+"""Two writers at once: real threads, real processes, one head."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection, connections
+
+from memories import ingest
+from memories.ingest import IngestRequest, NewMessage
+from memories.models import EmbeddingModel, Episode, Liveness, Memory, MemorySession, Supersession
+from tests.people import Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TEXT = "The orchard gate is painted green"
+
+
+def at_once(*acts: Callable[[], object]) -> list[BaseException]:
+    """Run the acts in threads that start together; what they raised."""
+    gate, raised = threading.Barrier(len(acts)), []
+
+    def run(act: Callable[[], object]) -> None:
+        try:
+            gate.wait()
+            act()
+        except BaseException as error:  # noqa: BLE001
+            raised.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+@pytest.fixture
+def low_threshold(alice: Person) -> None:
+    alice.tell("Something that makes the embedding model known.", user_id="nobody")
+    EmbeddingModel.objects.update(duplicate_threshold=0.5)
+
+
+@pytest.fixture
+def worker_database() -> Iterator[str]:
+    """The name of the database that the tests use, for other processes."""
+    yield str(connection.settings_dict["NAME"])
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_the_same_content_from_threads_ends_in_one_head(alice: Person, round_: int) -> None:
+    raised = at_once(*[lambda: alice.tell(TEXT, user_id="u")] * 6)
+    assert raised == []
+    memory = Memory.objects.get()
+    assert memory.source_count == 6
+    assert Liveness.objects.filter(until_at=None).count() == 1
+
+
+def test_contradictions_from_threads_end_in_one_chain_without_forks(
+    alice: Person, low_threshold: None
+) -> None:
+    colours = ["green", "blue", "white"]
+    acts = [lambda c=c: alice.tell(f"The orchard gate is painted {c}", user_id="u") for c in colours]
+    assert at_once(*acts) == []
+    chain = Memory.objects.filter(subject__external_id="u").order_by("version")
+    assert [m.version for m in chain] == [1, 2, 3]
+    assert [m.superseded_by_id for m in chain] == [chain[1].pk, chain[2].pk, None]
+    assert Supersession.objects.filter(state="applied").count() == 2
+
+
+def test_the_same_ids_from_threads_are_the_same_episodes(alice: Person) -> None:
+    messages = [NewMessage(f"Line {i} of the story.", id=str(i)) for i in range(5)]
+    raised = at_once(*[lambda: alice.say(*messages, thread_id="t", user_id="u")] * 4)
+    assert raised == []
+    assert Episode.objects.count() == 5
+
+
+def test_one_session_is_run_by_one_of_many_workers(alice: Person) -> None:
+    session = ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    done: list[object] = []
+    assert at_once(*[lambda: done.append(ingest.run(session.pk))] * 5) == []
+    assert sum(result is not None for result in done) == 1
+    assert MemorySession.objects.get().attempts == 1
+
+
+def test_the_same_content_from_two_processes_ends_in_one_head(
+    alice: Person, worker_database: str
+) -> None:
+    program = Path(__file__).with_name("tell_again.py")
+    command = [sys.executable, str(program), worker_database, alice.key, TEXT]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
+    errors = [process.communicate(timeout=60)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0], errors
+    memory = Memory.objects.get()
+    assert memory.source_count == 20
+    assert Liveness.objects.filter(memory=memory, until_at=None).count() == 1
