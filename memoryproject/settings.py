@@ -196,13 +196,13 @@ EMBEDDING_DIMENSIONS = env_int("EMBEDDING_DIMENSIONS", 0, maximum=4000)  # 0: th
 EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )
-EXTRACTION_MODEL = env_str("EXTRACTION_MODEL", "claude-haiku-4-5")
+EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
 ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL")
 PROVIDER_TIMEOUT = env_float(
-    "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=590.0
+    "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=190.0
 )  # below the worker's
 
 # Log: to stderr

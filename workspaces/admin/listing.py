@@ -24,4 +24,5 @@ class Listing(ChangeList):
         rows: list[Any] = list(self.result_list)
         self.model_admin.prepare(request, rows)
         self.result_list = rows
+        self.full_result_count = self.result_count  # else the heading counts once more
         self.empty = None if rows else self.model_admin.empty(request)

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 
 from workspaces.admin.base import ScopedAdmin
 from workspaces.models import Capability
@@ -37,6 +38,10 @@ class Button:
     url: str
     form: forms.Form | None
     key: str
+
+    @property
+    def opener(self) -> str:
+        return format_html('type="button" data-opens="ask-{}"', self.key)
 
 
 class PageAdmin(ScopedAdmin):
@@ -71,6 +76,7 @@ class PageAdmin(ScopedAdmin):
             "title": self.opts.verbose_name.capitalize(),
             "opts": self.opts,
             "row": row,
+            "original": row,
             "list_url": self.list_url(),
             "buttons": self.buttons(request, row),
             **self.page(request, row),
