@@ -14,12 +14,14 @@ from memories.errors import Forbidden, ProviderError
 from memories.filters import Filter
 from memories.indexing import candidates, spaces, speakers, statements
 from memories.indexing.candidates import Asked
-from memories.models import Conversation, Layer, Link, WorkspaceIndex, chain
-from workspaces.naming import NOBODY, NotAllowed, agent_to_read, subject_to_read
+from memories.models import Layer, Link, WorkspaceIndex, chain
+from workspaces.naming import NOBODY, NotAllowed, agent_to_read
 from workspaces.scope import Scope
 
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {"memories": Layer.MEMORIES, "episodes": Layer.EPISODES}
+# Ranked beyond the limit: a row that expired in this minute falls out.
+SPARE = 5
 INCLUDES = ("citations", "scores", "chain")
 
 
@@ -104,22 +106,36 @@ def _asked(scope: Scope, request: SearchRequest) -> Asked:
         reader = agent_to_read(scope, request.agent_id)
     except NotAllowed as error:
         raise Forbidden(error.message, "agentId") from None
+    subject, thread = _named(scope, request)
     return Asked(
         scope=reader,
         layer=Layer.MEMORIES,
         query=request.query,
-        subject=subject_to_read(scope, request.user_id) if request.user_id else None,
+        subject=subject,
         memory_scope=request.memory_scope,
-        place_of_thread=_thread(scope, request.thread_id),
+        place_of_thread=thread,
         workflow=request.workflow_id,
     )
 
 
-def _thread(scope: Scope, thread_id: str) -> uuid.UUID | None:
-    if not thread_id:
-        return None
-    known = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread_id)
-    return known.values_list("pk", flat=True).first() or NOBODY
+NAMED = """
+select (select id from workspaces_subject
+        where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
+       (select id from memories_conversation
+        where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
+"""
+
+
+def _named(
+    scope: Scope, request: SearchRequest
+) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """Ids of the subject and thread that are named; of an unknown one, an id that nothing has."""
+    user, thread = request.user_id, request.thread_id
+    if not user and not thread:
+        return None, None
+    values = {"workspace": scope.workspace_id, "user": user, "thread": thread}
+    found = statements.rows(NAMED, values)[0]
+    return (found.subject or NOBODY) if user else None, (found.thread or NOBODY) if thread else None
 
 
 def query_vector(space: WorkspaceIndex, query: str) -> np.ndarray | None:
@@ -193,7 +209,8 @@ def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> lis
 def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, view = _pool(space, request, asked, with_vector=True)
     chosen = [candidate for candidate, _ in pool.values()]
-    return _scored(pool, ranking.hybrid(view, chosen, recency=_recency(request)))
+    most = request.limit + SPARE
+    return _scored(pool, ranking.hybrid(view, chosen, limit=most, recency=_recency(request)))
 
 
 def _recency(request: SearchRequest) -> ranking.Recency | None:
@@ -299,8 +316,7 @@ def _ordered(
     scope: Scope, ranked: Sequence[Scored], limit: int
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
-    # Some more than asked: rows that expired in this minute fall out.
-    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: limit + 20]
+    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: limit + SPARE]
     found = [(one, row) for one, row in _rows(scope, chosen) if row is not None]
     found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
     return found[:limit]

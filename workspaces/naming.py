@@ -31,12 +31,6 @@ def subject_to_write(scope: Scope, external_id: str) -> Subject | None:
     return found
 
 
-def subject_to_read(scope: Scope, external_id: str) -> uuid.UUID:
-    """The id of a subject by the caller's id; an id that nothing has when it is unknown."""
-    known = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
-    return known.values_list("pk", flat=True).first() or NOBODY
-
-
 def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
     """Whose act it is: the key's own agent, or for an unbound key the one it names."""
     if not external_id:

@@ -167,14 +167,22 @@ def linea(
     space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, by_words: bool = True
 ) -> list[Found]:
     """20 nearest by cosine and the newest 20 whose text holds the whole query, in one round trip."""
+    statement = linea_statement(space, asked, by_vector=by_vector, by_words=by_words)
+    rows = statements.rows(*statement)
+    return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
+
+
+def linea_statement(
+    space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, by_words: bool = True
+) -> tuple[str, dict[str, Any]]:
+    """The text that is prepared, and its values."""
     values = parameters(space, asked)
     trigrams = lexical.ilike_keys(space.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
     has_vector = by_vector and asked.vector is not None
     has_subject = asked.subject is not None
     shape = (has_subject, is_wide(space), has_vector, by_words, bool(trigrams))
-    rows = statements.rows(linea_text(asked.layer, shape, asked.wanted), values)
-    return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
+    return linea_text(asked.layer, shape, asked.wanted), values
 
 
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------

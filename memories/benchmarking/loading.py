@@ -1,0 +1,147 @@
+"""Fills workspaces with synthetic memories: COPY of the truth, and the index through its own layer."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Model
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from memories import lexical
+from memories.benchmarking.corpus import EVERY_OLD, Block, Corpus
+from memories.benchmarking.layout import Plot
+from memories.indexing import entries, spaces, statements
+from memories.models import Liveness, Memory, Supersession, WorkspaceIndex
+from workspaces.keys import KeyOptions, issue_key
+from workspaces.models import Subject, Workspace
+from workspaces.scope import Scope, worker_scope
+
+BLOCK = 500  # small, so that rows of many workspaces lie mixed in the tables
+USER = "benchmark-user"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace that is filled, or to be filled; `number` tells its part of the corpus."""
+
+    plot: Plot
+    number: int
+    slug: str
+    key: str
+    scope: Scope
+    space: WorkspaceIndex
+    subject_id: uuid.UUID
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Number and size of each block of live memories."""
+        live = self.plot.live
+        return [(i, min(BLOCK, live - at)) for i, at in enumerate(range(0, live, BLOCK))]
+
+
+def load(plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object]) -> list[Place]:
+    """Build and fill the workspaces, their blocks in turn; `advance` hears of the memories written.
+
+    All memories are about one subject: so the conflict check of an ingest meets all of them.
+    """
+    places = [_place(plot, number) for number, plot in enumerate(plots)]
+    work = [(number, size, place) for place in places for number, size in place.blocks]
+    for number, size, place in sorted(work, key=lambda item: item[0]):
+        _write(place, corpus.block(place.number, number, size))
+        advance(size)
+    settle()
+    return places
+
+
+def settle() -> None:
+    """Fresh statistics and visibility map, as autovacuum makes them in time."""
+    with connection.cursor() as cursor:
+        cursor.execute("vacuum analyze")
+        cursor.execute("checkpoint")
+
+
+def _place(plot: Plot, number: int) -> Place:
+    workspace = Workspace.objects.create(slug=plot.slug, name=plot.slug)
+    subject = Subject.objects.create(workspace=workspace, external_id=USER)
+    _, key = issue_key(workspace.pk, KeyOptions("benchmark"), actor="benchmark")
+    scope, space = worker_scope(workspace.pk, "benchmark"), spaces.space_of(workspace.pk)
+    return Place(plot, number, plot.slug, key, scope, space, subject.pk)
+
+
+@transaction.atomic
+def _write(place: Place, block: Block) -> None:
+    now = timezone.now()
+    heads = [_memory(place, text, now) for text in block.texts]
+    olds = [_memory(place, text, now - timedelta(days=30)) for text in block.old_texts]
+    for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
+        head.version = 2
+        old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
+    _copy(Memory, [*heads, *olds])
+    _copy(Liveness, [_life(memory) for memory in [*heads, *olds]])
+    _copy(Supersession, [_decision(place, old) for old in olds])
+    items = [entries.memory_item(memory) for memory in [*heads, *olds]]
+    vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
+    entries.write(place.space, items, vectors)
+
+
+def _memory(place: Place, text: str, at: datetime) -> Memory:
+    return Memory(
+        workspace_id=place.scope.workspace_id,
+        subject_id=place.subject_id,
+        content=text,
+        fingerprint=lexical.fingerprint(text),
+        source="extracted",
+        fact_type="fact",
+        valid_from=at,
+        created_at=at,
+        updated_at=at,
+        source_count=1,
+    )
+
+
+def _life(memory: Memory) -> Liveness:
+    return Liveness(
+        workspace_id=memory.workspace_id,
+        memory_id=memory.pk,
+        from_at=memory.created_at,
+        until_at=memory.superseded_at,
+        cause=Liveness.Cause.CREATED,
+        ended_by="superseded" if memory.superseded_at else "",
+    )
+
+
+def _decision(place: Place, old: Memory) -> Supersession:
+    return Supersession(
+        workspace_id=place.scope.workspace_id,
+        old_id=old.pk,
+        new_id=old.superseded_by_id,
+        rule="nearest",
+        state=Supersession.State.APPLIED,
+        decided_by="benchmark",
+        updated_at=timezone.now(),
+    )
+
+
+def _copy(model: type[Model], rows: Sequence[Model]) -> None:
+    """COPY unsaved rows; a key that the database counts itself is left to it."""
+    fields = [
+        field for field in model._meta.concrete_fields
+        if not (field.primary_key and field.get_internal_type() == "BigAutoField")
+    ]  # fmt: skip
+    types = {f'"{field.column}"': _type(field.db_type(connection) or "") for field in fields}
+    records = [tuple(_plain(getattr(row, field.attname)) for field in fields) for row in rows]
+    statements.copy(model._meta.db_table, types, records)
+
+
+def _type(name: str) -> str:
+    """The type's name as psycopg knows it: without a length."""
+    head, _, tail = name.partition("(")
+    return head + tail.partition(")")[2]
+
+
+def _plain(value: Any) -> Any:
+    return Jsonb(value) if isinstance(value, dict) else value
