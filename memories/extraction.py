@@ -202,9 +202,7 @@ def _request(messages: list[Message]) -> ExtractionRequest:
     )
 
 
-def _model_claim(
-    fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str
-) -> Claim:
+def _model_claim(fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str) -> Claim:
     quotes = _verified(fact, by_index)
     cited = [by_index[q.message_index] for q in fact.quotes if q.message_index in by_index]
     first = cited[0] if cited else next(iter(by_index.values()))

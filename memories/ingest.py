@@ -290,9 +290,9 @@ def _finish_known(sessions: set[uuid.UUID | None]) -> None:
     """An unfinished extraction of episodes that are sent again is finished."""
     unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
     for session_id in unfinished.values_list("pk", flat=True):
-        MemorySession.objects.filter(
-            pk=session_id, state__in=[State.FAILED, State.DEAD]
-        ).update(state=State.RECEIVED, attempts=0, next_attempt_at=timezone.now(), error="")
+        MemorySession.objects.filter(pk=session_id, state__in=[State.FAILED, State.DEAD]).update(
+            state=State.RECEIVED, attempts=0, next_attempt_at=timezone.now(), error=""
+        )
         outbox.post("run_session", session_id)
 
 

@@ -126,9 +126,7 @@ select (select id from workspaces_subject
 """
 
 
-def _named(
-    scope: Scope, request: SearchRequest
-) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """Ids of the subject and thread that are named; of an unknown one, an id that nothing has."""
     user, thread = request.user_id, request.thread_id
     if not user and not thread:
@@ -248,7 +246,9 @@ def _candidate(row: Any, layer: Layer, numbers: dict[uuid.UUID, int]) -> ranking
         layer=layer,
         cosine=row.best,
         bm25=row.bm25 or 0.0,
-        conversation=None if conversation is None else numbers.setdefault(conversation, len(numbers)),
+        conversation=None
+        if conversation is None
+        else numbers.setdefault(conversation, len(numbers)),
         position=row.position,
         at=row.at,
         assistant=row.role == "assistant",
@@ -312,9 +312,7 @@ def _hits(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> lis
     return hits
 
 
-def _ordered(
-    scope: Scope, ranked: Sequence[Scored], limit: int
-) -> list[tuple[Scored, Any]]:
+def _ordered(scope: Scope, ranked: Sequence[Scored], limit: int) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
     chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: limit + SPARE]
     found = [(one, row) for one, row in _rows(scope, chosen) if row is not None]

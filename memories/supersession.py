@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
-from django.db.models import Q
 from django.utils import timezone
 
 from memories import lexical
@@ -18,9 +17,7 @@ from memories.models import (
     Layer,
     Liveness,
     Memory,
-    Rejection,
     Supersession,
-    Visibility,
     WorkspaceIndex,
 )
 
@@ -155,7 +152,8 @@ def apply(
     of the same thing the second meets the first one's memory.
     `vectors`: per claim one sequence, as `entries.write` takes them; None: still to be made.
     """
-    statements.require_transaction()
+    if not claims:
+        return Outcome()
     spaces.lock(space)
     whole = [found[0] for found in vectors] if vectors is not None else []
     batch = _Batch(space, placement, actor, session_id)
@@ -178,53 +176,62 @@ def _resolver(
     whole: Sequence[np.ndarray | None],
 ) -> Resolver:
     pairs = nearest.nearest(space, placement, whole, [c.visibility for c in claims])
-    same = Q(fingerprint__in={lexical.fingerprint(c.statement) for c in claims})
-    found = _in_place(placement).filter(same | Q(pk__in={pair.memory_id for pair in pairs}))
-    columns = ("pk", "fingerprint", "visibility", "pinned", "version")
-    known = [
-        Known(pk, bytes(fingerprint), visibility, pinned, version)
-        for pk, fingerprint, visibility, pinned, version in found.values_list(*columns)
-    ]
+    values = _where(placement) | {
+        "fingerprints": _fingerprints(claims),
+        "ids": list({pair.memory_id for pair in pairs}),
+    }
+    known = [Known(*row) for row in statements.rows(KNOWN, values)]
     model = space.embedding_model
     return Resolver(known, pairs, model.duplicate_threshold if model else 2.0)
 
 
-def _in_place(placement: Placement) -> "Memory.objects":  # type: ignore[name-defined]
-    """Live memories that a new one of this placement may meet, of every visibility."""
-    team = Q(agent_id__in=placement.team)
-    if placement.in_default_team:
-        team |= Q(agent_id=None)
-    return (
-        Memory.objects.live()
-        .filter(
-            workspace_id=placement.workspace_id,
-            subject_id=placement.subject_id,
-            scope=placement.scope,
-        )
-        .filter(**_place_columns(placement))
-        .filter(
-            Q(visibility=Visibility.GLOBAL)
-            | Q(visibility=Visibility.TEAM) & team
-            | Q(visibility=Visibility.PRIVATE, agent_id=placement.agent_id)
-        )
-        .order_by("pk")
-    )
+# Live memories that a new one of this placement may meet, of every visibility.
+KNOWN = """
+select id, fingerprint, visibility, pinned, version from memories_memory
+where workspace_id = %(workspace)s and subject_id is not distinct from %(subject)s::uuid
+  and scope = %(scope)s
+  and (scope <> 'thread' or conversation_id = %(conversation)s::uuid)
+  and (scope <> 'workflow' or workflow = %(workflow)s)
+  and superseded_by_id is null and forgotten_at is null and held_at is null
+  and (forget_after is null or forget_after > now())
+  and (visibility = 'global'
+       or (visibility = 'team' and (agent_id = any(%(team)s::uuid[])
+                                    or (agent_id is null and %(default_team)s)))
+       or (visibility = 'private' and agent_id is not distinct from %(agent)s::uuid))
+  and (fingerprint = any(%(fingerprints)s::bytea[]) or id = any(%(ids)s::uuid[]))
+order by id
+"""
+REJECTED = """
+select fingerprint from memories_rejection
+where workspace_id = %(workspace)s and subject_id is not distinct from %(subject)s::uuid
+  and fingerprint = any(%(fingerprints)s::bytea[])
+"""
 
 
-def _place_columns(placement: Placement) -> dict[str, object]:
-    if placement.scope == "thread":
-        return {"conversation_id": placement.conversation_id}
-    return {"workflow": placement.workflow} if placement.scope == "workflow" else {}
+def _where(placement: Placement) -> dict[str, object]:
+    return {
+        "workspace": placement.workspace_id,
+        "subject": placement.subject_id,
+        "scope": str(placement.scope),
+        "conversation": placement.conversation_id,
+        "workflow": placement.workflow,
+        "team": list(placement.team),
+        "default_team": placement.in_default_team,
+        "agent": placement.agent_id,
+    }
+
+
+def _fingerprints(claims: Sequence[Claim]) -> list[bytes]:
+    return list({lexical.fingerprint(claim.statement) for claim in claims})
 
 
 def _rejected(placement: Placement, claims: Sequence[Claim]) -> set[bytes]:
-    fingerprints = {lexical.fingerprint(claim.statement) for claim in claims}
-    found = Rejection.objects.filter(
-        workspace_id=placement.workspace_id,
-        subject_id=placement.subject_id,
-        fingerprint__in=fingerprints,
-    )
-    return {bytes(value) for value in found.values_list("fingerprint", flat=True)}
+    values = {
+        "workspace": placement.workspace_id,
+        "subject": placement.subject_id,
+        "fingerprints": _fingerprints(claims),
+    }
+    return {row.fingerprint for row in statements.rows(REJECTED, values)}
 
 
 class _Batch:
@@ -301,18 +308,18 @@ class _Batch:
                 end=quote.end,
                 quote=quote.quote,
             )
-            for quote in claim.quotes
+            for quote in dict.fromkeys(claim.quotes)
         ]
 
     def write(self, vectors: Sequence[entries.Vectors] | None) -> None:
         made = [memory for _, memory in self.memories.values()]
-        Memory.objects.bulk_create(made)
+        statements.insert(made)
         Memory.objects.add_support(self.support)
         self._end_replaced()
-        Liveness.objects.bulk_create([self._life(m) for m in made if m.held_at is None])
-        Supersession.objects.bulk_create(self.supersessions)
-        Fact.objects.bulk_create(self.facts)
-        Citation.objects.bulk_create(self.citations, ignore_conflicts=True)
+        statements.insert([self._life(m) for m in made if m.held_at is None])
+        statements.insert(self.supersessions)
+        statements.insert(self.facts)
+        statements.insert(self.citations)
         places = [index for index, _ in self.memories.values()]
         found = None if vectors is None else [vectors[index] for index in places]
         entries.write(self.space, [entries.memory_item(memory) for memory in made], found)
@@ -376,7 +383,8 @@ class _Batch:
     def _end_replaced(self) -> None:
         for old, new in self.replaced.items():
             Memory.objects.filter(pk=old).supersede(by=new, at=self.now)
-        entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
+        if self.replaced:
+            entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
 
     def _life(self, memory: Memory) -> Liveness:
         # A version that the same batch replaced was believed for no time at all.

@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "memories",
 ]
 MIDDLEWARE = [
+    "workspaces.api.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -141,6 +142,10 @@ UNFOLD = {
 
 # API
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
+# Of each key and each member, over all web processes.
+RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 60_000, minimum=1)
+# What remembers answers lies above the package that asks for it.
+API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "workspaces.auth.KeyAuthentication",

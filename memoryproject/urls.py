@@ -1,10 +1,36 @@
 from django.contrib import admin
-from django.urls import path
+from django.contrib.auth import views as auth
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
 
 from memoryproject import health
+from workspaces.api.problems import unknown_route
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    # Where somebody who was invited sets a password.
+    path(
+        "accounts/password/<uidb64>/<token>",
+        auth.PasswordResetConfirmView.as_view(),
+        name="password_reset_confirm",
+    ),
+    path(
+        "accounts/password/done",
+        auth.PasswordResetCompleteView.as_view(),
+        name="password_reset_complete",
+    ),
     path("health/live", health.live),
     path("health/ready", health.ready),
+    path("api/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),
+    path("api/v1/", include("workspaces.api.urls")),
+    path("api/v1/", include("memories.api.urls")),
+    # With DEBUG on, Django would answer an unknown route with a page of its own.
+    path("api/<path:rest>", unknown_route),
 ]
+
+handler400 = "workspaces.api.problems.bad_request"
+handler403 = "workspaces.api.problems.forbidden"
+handler404 = "workspaces.api.problems.page_not_found"
+handler500 = "workspaces.api.problems.server_error"

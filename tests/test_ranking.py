@@ -74,6 +74,7 @@ def test_names_of_people_who_speak_leave_the_query() -> None:
     assert view.meaning == "When did sister move to Oslo?"
     assert view.terms == ("sister", "move", "oslo")
     assert view.named == "Alice"
+    assert view.names == ("alic",)
 
 
 def test_query_that_names_two_names_nobody_in_particular() -> None:
@@ -217,6 +218,19 @@ def test_question_to_an_assistant_chat_is_answered_by_the_user() -> None:
     assert ids(hybrid(analyse("Which bread do I like?", CHAT), rows))[0] == 1
     asked = hybrid(analyse("Which bread did you recommend?", CHAT), rows)
     assert asked[0].score == asked[1].score
+
+
+def test_memory_stands_back_behind_the_users_message_but_before_the_assistants() -> None:
+    rows = [candidate(3, assistant=True), candidate(2, assistant=None), candidate(1)]
+    assert ids(hybrid(analyse("Which bread do I like?", CHAT), rows)) == [1, 2, 3]
+
+
+def test_neighbours_are_messages_of_one_layer() -> None:
+    rows = [
+        Candidate(1, 0, 0.5, 9.0, conversation=1, position=0),
+        Candidate(2, 1, 0.5, 1.0, conversation=1, position=1),
+    ]
+    assert all("neighbours" not in hit.parts for hit in hybrid(analyse("tea"), rows))
 
 
 def test_standing_instruction_is_preferred_among_equals() -> None:

@@ -33,6 +33,20 @@ def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     return False
 
 
+def strangers_environment() -> dict[str, str]:
+    return {**os.environ, "DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
+
+
+def refused(*words: str) -> str:
+    """What `up` says when it refuses to start."""
+    command = [sys.executable, "manage.py", "up", *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=strangers_environment(), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
 class Server:
     """One `up` over a folder; its children are found by the variable that names the folder."""
 
@@ -41,14 +55,12 @@ class Server:
         self.home = Home.below(folder / "data")
         words = ["--port", str(port), "--data", str(folder / "data"), "--info", str(self.file)]
         words += ["--web", "1", "--workers", "1"]
-        env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-        env |= {"DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
         self.log = folder / "log"
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", *words],
                 cwd=ROOT,
-                env=env,
+                env=strangers_environment(),
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -142,22 +154,14 @@ def test_the_ordinary_role_may_change_rows_only(running: Server):
 
 
 def test_a_second_server_over_the_same_data_is_refused(running: Server):
-    words = ["up", "--port", "0", "--data", str(running.folder / "data")]
-    done = subprocess.run(
-        [sys.executable, "manage.py", *words], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 1
-    assert "Another `up` runs over" in done.stderr
+    said = refused("--port", "0", "--data", str(running.folder / "data"))
+    assert "Another `up` runs over" in said
 
 
 def test_a_port_in_use_is_refused(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as other:
-        words = ["up", "--port", str(other.getsockname()[1]), "--data", str(tmp_path)]
-        done = subprocess.run(
-            [sys.executable, "manage.py", *words], cwd=ROOT, capture_output=True, text=True
-        )
-    assert done.returncode == 1
-    assert "Choose another --port" in done.stderr
+        said = refused("--port", str(other.getsockname()[1]), "--data", str(tmp_path))
+    assert "Choose another --port" in said
 
 
 def test_a_killed_database_comes_back(running: Server):

@@ -42,9 +42,7 @@ def invite(scope: Scope, email: str, role: str, name: str = "") -> Invitation:
         raise MembershipConflict("email", "They are a member already.")
     # A link for somebody who can log in, or is awaited elsewhere, would let us in as them.
     is_ours = not user.has_usable_password() and not user.memberships.exists()
-    membership = Membership.objects.create(
-        workspace_id=scope.workspace_id, user=user, role=role
-    )
+    membership = Membership.objects.create(workspace_id=scope.workspace_id, user=user, role=role)
     _audit(scope, "invite_member", membership, after={"role": role})
     if not is_ours:
         return Invitation(membership)

@@ -111,9 +111,7 @@ def vector_rows(has_subject: bool, wide: bool, wanted: str, condition: str = "")
 
 def entry_condition(has_subject: bool, wanted: str) -> str:
     """Which entries x of the layer the asker may find; live, of the workspace by their keys."""
-    subject = (
-        "and (x.subject = %(subject)s::uuid or x.subject is null)" if has_subject else ""
-    )
+    subject = "and (x.subject = %(subject)s::uuid or x.subject is null)" if has_subject else ""
     inside = "and exists (select 1 from memories_entry en where en.id = x.id and {})"
     return f"""
     x.workspace = %(workspace)s and x.layer = %(layer)s and x.live {subject} {VISIBLE}
@@ -160,7 +158,9 @@ def linea_text(layer: Layer, shape: tuple[bool, bool, bool, bool, bool], wanted:
         trigrams="and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else "",
         top=TOP,
     )
-    return LINEA.format(vectors=vectors, keywords=keywords if has_keywords else NO_KEYWORDS, top=TOP)
+    return LINEA.format(
+        vectors=vectors, keywords=keywords if has_keywords else NO_KEYWORDS, top=TOP
+    )
 
 
 def linea(

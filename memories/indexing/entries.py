@@ -115,6 +115,8 @@ def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vector
     vector (no word that the model knows) has None in its place, and is found by its words.
     """
     statements.require_transaction()
+    if not items:
+        return
     ids = _next_ids(len(items))
     average = space.average_length
     statements.copy(
@@ -147,9 +149,7 @@ def write_vectors(
     )
 
 
-def set_live(
-    space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool
-) -> None:
+def set_live(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
     """Move entries off the hot path, or back on it; their vectors stay for time travel."""
     statements.require_transaction()
     values = {"layer": int(layer), "items": list(items), "live": live}
@@ -159,7 +159,9 @@ def set_live(
         count(space, layer, len(changed) if live else -len(changed))
 
 
-def reweigh(space: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]) -> None:
+def reweigh(
+    space: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
+) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
     weights = lexical.bm25_weights(counts, space.average_length)
     statements.execute(

@@ -1,35 +1,41 @@
 """The workspace as the index knows it: its number, and the embedding model it speaks."""
 
-import time
 import uuid
 from functools import cache
 from importlib.util import find_spec
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F
 
 from memories.indexing import statements
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
 
 LOCK_CLASS = 4242
-KEEP_MODEL = 5.0  # seconds
-_models: dict[int, tuple[EmbeddingModel, float]] = {}
 
 
 SPACE = """
-select number, workspace_id, embedding_model_id, live_memories, live_episodes, average_length,
-       sealed_upto, stamp
-from memories_workspaceindex where workspace_id = %(workspace)s
+select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+       s.average_length, s.sealed_upto, s.stamp,
+       m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
+from memories_workspaceindex s
+left join memories_embeddingmodel m on m.id = s.embedding_model_id
+where s.workspace_id = %(workspace)s
 """
+OF_THE_SPACE = 8
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
-    """The index row of a workspace, made when first asked for."""
+    """The index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
     found = statements.rows(SPACE, {"workspace": workspace_id})
-    return _with_model(WorkspaceIndex(**found[0]._asdict())) if found else _new_space(workspace_id)
+    if not found:
+        return _new_space(workspace_id)
+    columns = list(found[0]._asdict().items())
+    space = WorkspaceIndex(**dict(columns[:OF_THE_SPACE]))
+    if space.embedding_model_id is not None:
+        own = dict(columns[OF_THE_SPACE:])
+        space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
+    return space
 
 
 def _new_space(workspace_id: uuid.UUID) -> WorkspaceIndex:
@@ -37,12 +43,6 @@ def _new_space(workspace_id: uuid.UUID) -> WorkspaceIndex:
     row = WorkspaceIndex(workspace_id=workspace_id, embedding_model=configured_model())
     WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
     return WorkspaceIndex.objects.select_related("embedding_model").get(workspace_id=workspace_id)
-
-
-def _with_model(space: WorkspaceIndex) -> WorkspaceIndex:
-    if space.embedding_model_id is not None:
-        space.embedding_model = _model(space.embedding_model_id)
-    return space
 
 
 def configured_config() -> EmbedderConfig:
@@ -68,16 +68,6 @@ def _configured_provider() -> str:
 @cache
 def _has_local() -> bool:
     return find_spec("wordllama") is not None
-
-
-def _model(model_id: int) -> EmbeddingModel:
-    """An embedding model's row: its provider, name and dimensions never change, so it is kept a
-    while; its thresholds may, so not for ever."""
-    kept = _models.get(model_id)
-    if kept is None or kept[1] < time.monotonic():
-        row = EmbeddingModel.objects.get(pk=model_id)
-        kept = _models[model_id] = (row, time.monotonic() + KEEP_MODEL)
-    return kept[0]
 
 
 def configured_model() -> EmbeddingModel | None:
@@ -121,13 +111,21 @@ def lock(space: WorkspaceIndex) -> None:
     A statement of its own: within the statement that looks for the nearest memories, the
     snapshot would be older than the lock, and two writers could both find nothing.
     """
-    with transaction.get_connection().cursor() as cursor:
-        cursor.execute("select pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, space.number])
+    statements.require_transaction()
+    values = {"kind": LOCK_CLASS, "number": space.number}
+    statements.rows("select pg_advisory_xact_lock(%(kind)s, %(number)s)::text", values)
 
 
 def count(space: WorkspaceIndex, layer: int, change: int) -> None:
     """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
-    column = "live_memories" if layer == Layer.MEMORIES else "live_episodes"
-    WorkspaceIndex.objects.filter(pk=space.pk).update(
-        **{column: F(column) + change, "stamp": F("stamp") + 1}
-    )
+    memories = change if layer == Layer.MEMORIES else 0
+    episodes = change if layer == Layer.EPISODES else 0
+    statements.execute(COUNT, {"number": space.number, "memories": memories, "episodes": episodes})
+
+
+COUNT = """
+update memories_workspaceindex
+set live_memories = live_memories + %(memories)s::int8,
+    live_episodes = live_episodes + %(episodes)s::int8, stamp = stamp + 1
+where number = %(number)s
+"""

@@ -3,13 +3,18 @@
 Django's own cursor binds on the client and prepares nothing.
 """
 
-from typing import Any
+import re
+from collections.abc import Sequence
+from enum import Enum
+from functools import cache
+from typing import Any, TypeAlias
 from weakref import WeakSet
 
 import psycopg
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from pgvector.psycopg import register_vector
 from psycopg.rows import namedtuple_row
+from psycopg.types.json import Jsonb
 
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
@@ -49,6 +54,47 @@ def copy(table: str, columns: dict[str, str], records: list[tuple[Any, ...]]) ->
             writer.set_types(list(columns.values()))
             for record in records:
                 writer.write_row(record)
+
+
+def insert(instances: Sequence[models.Model]) -> None:
+    """INSERT of new rows of one model by COPY, all at once: a fifth of what `bulk_create` takes.
+
+    As with `bulk_create`, `save` is not called. Ids that the database gives are not read back.
+    """
+    if not instances:
+        return
+    table, fields = _layout(type(instances[0]))
+    columns = {column: kind for _, column, kind in fields}
+    copy(table, columns, [_record(instance, fields) for instance in instances])
+
+
+Field: TypeAlias = "models.Field[Any, Any]"
+
+
+@cache
+def _layout(model: type[models.Model]) -> tuple[str, list[tuple[Field, str, str]]]:
+    """The table, and its columns with their types as COPY wants them named."""
+    fields = [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)]
+    return model._meta.db_table, [(f, f'"{f.column}"', _type(f)) for f in fields]
+
+
+def _type(field: Field) -> str:
+    """`varchar(255)[]` as `varchar[]`: COPY names types without their limits."""
+    return re.sub(
+        r"\(\d+\)",
+        "",
+        str(field.rel_db_type(connection) if field.is_relation else field.db_type(connection)),
+    )
+
+
+def _record(instance: models.Model, fields: list[tuple[Field, str, str]]) -> tuple[Any, ...]:
+    return tuple(_value(field.pre_save(instance, add=True), kind) for field, _, kind in fields)
+
+
+def _value(value: Any, kind: str) -> Any:
+    if kind == "jsonb" and value is not None:
+        return Jsonb(value)
+    return str(value) if isinstance(value, Enum) else value
 
 
 def require_transaction() -> None:

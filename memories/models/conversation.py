@@ -1,6 +1,6 @@
 """What was said: conversations, their episodes, and the sessions that brought them in."""
 
-from typing import Self
+from typing import Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,6 +8,8 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
+
+Recorded = TypeVar("Recorded", "Episode", "MemorySession")
 
 
 class MemoryScope(models.TextChoices):
@@ -49,7 +51,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         )
 
 
-class RecordedQuerySet(models.QuerySet[models.Model]):
+class RecordedQuerySet(models.QuerySet[Recorded]):
     """Episodes and sessions: seen by the agent that recorded them, unbound keys and members."""
 
     def visible_to(self, scope: Scope) -> Self:

@@ -2,7 +2,7 @@
 
 import re
 
-from memories.patterns import morphology, person
+from memories.patterns import person
 from memories.patterns.morphology import ADVERB, PAST
 
 _past = re.compile(rf"{ADVERB}{PAST}\b", re.IGNORECASE)

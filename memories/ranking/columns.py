@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from memories.lexical import LAYERS
 from memories.ranking.values import Candidate
 
 Array = NDArray[np.float64]
@@ -26,15 +27,16 @@ class Columns:
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         # fmt: off
-        (ids, _, cosine, bm25, self._conversations, self._positions, at, assistant,
+        (ids, layers, cosine, bm25, self._conversations, self._positions, at, assistant,
          self.authors, length, marks) = zip(*candidates, strict=True)
         # fmt: on
         self.size = len(candidates)
         self.ids: Integers = np.array(ids, np.int64)
+        self.layers: Integers = np.array(layers, np.int64)
         self.cosine: Array = np.array(cosine, float)  # None becomes nan
         self.bm25: Array = np.array(bm25, float)
         self.at: Array = np.array(at, float)
-        self.assistant: Array = np.array(assistant, float)
+        self.assistant: Array = np.array(assistant, float)  # nan: no message
         self.length: Array = np.array(length, float)
         self.marks: Integers = np.array(marks, np.int64)
 
@@ -51,7 +53,8 @@ class Columns:
         if not known.size:
             return np.zeros(self.size)
         score = (self.cosine - known.mean()) / (_reach * max(float(known.std()), _spread))
-        return np.nan_to_num(score).clip(_lowest, 1.0)
+        clipped: Array = np.nan_to_num(score).clip(_lowest, 1.0)
+        return clipped
 
     @cached_property
     def conversation(self) -> Integers:
@@ -105,9 +108,10 @@ class Columns:
     @cached_property
     def _places(self) -> tuple[Integers, NDArray[np.intp], Integers]:
         place = np.array([-2 if p is None else p for p in self._positions], np.int64)
-        key = self.conversation * _positions + place
+        key = (self.conversation * LAYERS + self.layers) * _positions + place
         return key, np.argsort(key, kind="stable"), place
 
     def marked(self, mark: int) -> Array:
         """1 where the message carries the mark."""
-        return ((self.marks & mark) != 0).astype(float)
+        carried: Array = ((self.marks & mark) != 0).astype(float)
+        return carried

@@ -18,6 +18,7 @@ from memories.ranking.query import QueryView
 from memories.ranking.values import Candidate, Ranked
 
 _day = 86_400.0
+_not_a_message = 0.3  # as good as said by the user, were it not that the message stands for it
 _sittings = 5  # after so many others, a sitting is half as recent
 _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
 
@@ -137,7 +138,7 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
     recent: Array = 0.5 ** (columns.sittings_since / _sittings)
     near = columns.best_of_sitting(columns.keyword, 1)
     role = 0.0 if query.asks_assistant else w.role * asked
-    user = 1.0 - columns.assistant
+    user = np.nan_to_num(1.0 - columns.assistant, nan=_not_a_message)
     return {
         "role": role * user,
         "rule": w.rule * asked * user * columns.marked(Mark.RULE),

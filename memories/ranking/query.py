@@ -51,15 +51,18 @@ class QueryView:
     """A query as the rankings see it.
 
     `meaning` is the text to embed and `terms` the distinct stems to look up, in order of
-    appearance (names of people in the conversation are in neither). `named` is the author whom
-    the query names, if it names one alone. `turn` is 0 for a question or a few keywords and
-    grows to 1 for the next message of a conversation, which wants its context rather than an
-    answer. `among_people` says that people talk with each other, not with an assistant.
+    appearance. Names of people who speak there are in neither, for what they said does not hold
+    them; `names` are the stems of these, to be looked up too where statements carry the name.
+    `named` is the author whom the query names, if it names one alone. `turn` is 0 for a question
+    or a few keywords and grows to 1 for the next message of a conversation, which wants its
+    context rather than an answer. `among_people`: people talk with each other, not with an
+    assistant.
     """
 
     text: str
     meaning: str
     terms: tuple[str, ...]
+    names: tuple[str, ...]
     named: str | None
     anchors: tuple[Anchor, ...]
     asks_when: bool
@@ -79,6 +82,7 @@ def analyse(
         text=query,
         meaning=meaning,
         terms=_terms(meaning),
+        names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
         named=next(iter(named)) if len(named) == 1 else None,
         anchors=tuple(anchors(query, now)),
         asks_when=bool(_when.search(query)),

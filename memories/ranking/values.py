@@ -11,7 +11,7 @@ class Candidate(NamedTuple):
     `cosine` is that of the best vector, None where there is none. `bm25` is over the
     neighbour-aware document, 0 where no term of the query occurs. `position` counts messages in
     their conversation without gaps. `at` is when it was said, in seconds since the epoch.
-    `assistant` says that the assistant (or a tool) spoke.
+    `assistant` says that the assistant (or a tool) spoke; None: this is not a message.
     `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
     `ranking.marks` of the text.
     """
@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
     conversation: int | None = None
     position: int | None = None
     at: float | None = None
-    assistant: bool = False
+    assistant: bool | None = False
     author: str | None = None
     length: int = 0
     marks: int = 0

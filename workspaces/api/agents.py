@@ -69,9 +69,7 @@ class AgentsView(WorkspaceView):
             rows = rows.filter(external_id=wish["external_id"])
         return paged(request, rows, shape)
 
-    @extend_schema(
-        operation_id="createAgent", request=NewAgent, responses={201: AgentSerializer}
-    )
+    @extend_schema(operation_id="createAgent", request=NewAgent, responses={201: AgentSerializer})
     def post(self, request: Request, workspace: str) -> Response:
         new = Agent(workspace_id=self.scope.workspace_id, **read(NewAgent, request.data))
         Agent.objects.bulk_create([new], ignore_conflicts=True)
@@ -100,7 +98,5 @@ class AgentView(WorkspaceView):
         return Response(shape(agent))
 
 
-def _audit(
-    scope: Scope, action: str, agent: Agent, changes: dict[str, Any] | None = None
-) -> None:
+def _audit(scope: Scope, action: str, agent: Agent, changes: dict[str, Any] | None = None) -> None:
     AuditEntry.line(scope.workspace_id, scope.actor, action, agent, after=changes).save()

@@ -51,23 +51,29 @@ def _loaded(body: bytes) -> Any:
 
 def flaws(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """Where `value` holds what cannot be stored, and why; as (path, message)."""
-    match value:
-        case str():
-            if message := flaw_of_text(value):
-                yield path, message
-        case float():
-            if not math.isfinite(value):
-                yield path, "Must be a finite number."
-        case dict() | list() if depth >= DEEPEST:
+    if isinstance(value, str):
+        if message := flaw_of_text(value):
+            yield path, message
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield path, "Must be a finite number."
+    elif isinstance(value, dict | list):
+        if depth >= DEEPEST:
             yield path, f"Nested deeper than {DEEPEST}."
-        case dict():
-            for key, part in value.items():
-                if message := flaw_of_text(key):
-                    yield path or "body", f"A key is not right: {message}"
-                yield from flaws(part, f"{path}.{key}" if path else key, depth + 1)
-        case list():
-            for index, part in enumerate(value):
-                yield from flaws(part, f"{path}[{index}]", depth + 1)
+        else:
+            yield from _flaws_within(value, path, depth + 1)
+
+
+def _flaws_within(
+    value: dict[str, Any] | list[Any], path: str, depth: int
+) -> Iterator[tuple[str, str]]:
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from flaws(part, f"{path}[{index}]", depth)
+        return
+    for key, part in value.items():
+        if message := flaw_of_text(key):
+            yield path or "body", f"A key is not right: {message}"
+        yield from flaws(part, f"{path}.{key}" if path else key, depth)
 
 
 def flaw_of_text(text: str) -> str:

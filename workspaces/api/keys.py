@@ -113,16 +113,12 @@ class KeysView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         return paged(request, of_workspace(self.scope), shape)
 
-    @extend_schema(
-        operation_id="issueKey", request=NewKey, responses={201: IssuedKeySerializer}
-    )
+    @extend_schema(operation_id="issueKey", request=NewKey, responses={201: IssuedKeySerializer})
     def post(self, request: Request, workspace: str) -> Response:
         """Issue a key; the answer holds the secret, which is kept only as a digest."""
         options = options_of(self.scope, read(NewKey, request.data))
         user = User.objects.filter(pk=self.scope.user_id).first()
-        key, text = issue_key(
-            self.scope.workspace_id, options, actor=self.scope.actor, user=user
-        )
+        key, text = issue_key(self.scope.workspace_id, options, actor=self.scope.actor, user=user)
         return Response(shape(key) | {"key": text}, status=201)
 
 

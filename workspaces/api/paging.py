@@ -71,9 +71,7 @@ def paged(
     )
 
 
-def _slice(
-    rows: QuerySet[Any], cursor: Cursor | None, limit: int
-) -> tuple[list[Any], bool]:
+def _slice(rows: QuerySet[Any], cursor: Cursor | None, limit: int) -> tuple[list[Any], bool]:
     """The page, and whether there is more in its direction."""
     if cursor is not None and cursor.direction == BEFORE:
         found = list(rows.filter(pk__gt=cursor.row_id).order_by("pk")[: limit + 1])

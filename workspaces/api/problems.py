@@ -55,9 +55,7 @@ class Problem(APIException):
 
 def invalid(field: str, message: str, code: str = "invalid") -> Problem:
     """400 that names one field."""
-    return Problem(
-        400, f"{field}: {message}", code=code, errors=[FieldError(field, message, code)]
-    )
+    return Problem(400, f"{field}: {message}", code=code, errors=[FieldError(field, message, code)])
 
 
 def not_found(what: str = "This") -> Problem:

@@ -1,0 +1,79 @@
+"""Filters by the state that rows are in."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
+
+from workspaces.admin.filters import PickFilter, StateFilter
+
+__all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "PickFilter"]
+
+
+class LifeFilter(StateFilter):
+    """What we believe now, and what we do not (any more, or yet)."""
+
+    first = "live"
+    states = {
+        "live": "Live",
+        "superseded": "Superseded",
+        "forgotten": "Forgotten",
+        "held": "Held for review",
+        "expired": "Expired",
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        now = timezone.now()
+        standing = Q(superseded_by=None, forgotten_at=None, held_at=None)
+        wanted = {
+            "live": standing & (Q(forget_after=None) | Q(forget_after__gt=now)),
+            "superseded": Q(superseded_by__isnull=False),
+            "forgotten": Q(forgotten_at__isnull=False),
+            "held": Q(held_at__isnull=False, forgotten_at=None),
+            "expired": standing & Q(forget_after__lte=now),
+        }
+        return rows.filter(wanted[state])
+
+
+class SessionStateFilter(StateFilter):
+    states = {
+        "stuck": "Failed or dead",
+        "working": "At work or waiting",
+        "done": "Done",
+        "failed": "Failed",
+        "dead": "Dead",
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        groups = {
+            "stuck": ("failed", "dead"),
+            "working": ("received", "extracting", "resolving"),
+        }
+        return rows.filter(state__in=groups.get(state, (state,)))
+
+
+class DecisionFilter(StateFilter):
+    first = "pending"
+    states = {
+        "pending": "Pending",
+        "applied": "Applied",
+        "rejected": "Rejected",
+        "undone": "Undone",
+    }
+
+
+class FactStateFilter(StateFilter):
+    states = {
+        "believed": "Under a memory",
+        "quarantined": "In quarantine",
+        "loose": "Rejected before",
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        wanted = {
+            "believed": Q(memory__isnull=False),
+            "quarantined": Q(quarantined_at__isnull=False),
+            "loose": Q(memory=None, quarantined_at=None),
+        }
+        return rows.filter(wanted[state])

@@ -1,0 +1,155 @@
+"""Supersessions: what replaced what, and what waits for a person to decide."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from memories import curation
+from memories.admin.base import MemoryPage, said
+from memories.admin.chains import state_of, with_quotes
+from memories.admin.filters import DecisionFilter
+from memories.admin.worddiff import side, word_diff
+from memories.models import Fact, Supersession
+from workspaces.admin.actors import names_of
+from workspaces.admin.listing import Empty
+from workspaces.admin.lookup import as_uuid
+from workspaces.admin.pages import Verb
+
+State = Supersession.State
+MOST_QUOTES = 5
+
+
+class ApproveForm(forms.Form):
+    content = forms.CharField(
+        required=False,
+        max_length=100_000,
+        label="The new memory",
+        help_text="Change the words to edit it on the way.",
+        widget=UnfoldAdminTextareaWidget,
+    )
+
+
+class RejectForm(forms.Form):
+    note = forms.CharField(
+        required=False, max_length=500, label="Why", widget=UnfoldAdminTextInputWidget
+    )
+
+
+class SupersessionAdmin(MemoryPage):
+    list_display = ("was", "becomes", "rule", "score", "state_told", "decider", "decided_at")
+    list_select_related = ("workspace", "old", "new")
+    list_filter = (DecisionFilter,)
+    search_fields = ("rule",)
+    search_help_text = "An id of the decision or of a memory, or a rule"
+    page_template = "admin/memories/supersession.html"
+    verbs = (
+        Verb(
+            "approve", "Approve", "check", "primary",
+            "The new memory replaces the old one.", ApproveForm, bulk=True,
+        ),
+        Verb("keep-both", "Keep both", "call_split", bulk=True),
+        Verb(
+            "reject", "Reject", "close", "danger",
+            "The old memory stays, the new one is forgotten.", RejectForm, bulk=True,
+        ),
+        Verb(
+            "undo", "Undo", "undo",
+            question="The old memory is live again, and the new one ends.",
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("workspace", "old", "new")
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+        row_id = as_uuid(search_term)
+        if row_id is None:
+            return queryset.filter(rule__istartswith=search_term.strip()), False
+        memories = queryset.filter(old_id=row_id) | queryset.filter(new_id=row_id)
+        return memories | queryset.filter(pk=row_id), False
+
+    @display(description="was")
+    def was(self, decision: Supersession) -> str:
+        return format_html('<span class="desk-told">{}</span>', said(decision.old.content, 110))
+
+    @display(description="becomes")
+    def becomes(self, decision: Supersession) -> str:
+        return format_html('<span class="desk-told">{}</span>', said(decision.new.content, 110))
+
+    @display(description="similarity")
+    def score(self, decision: Supersession) -> str:
+        return "" if decision.similarity is None else f"{decision.similarity:.2f}"
+
+    @display(
+        description="state", label={"pending": "warning", "applied": "success", "rejected": "danger"}
+    )
+    def state_told(self, decision: Supersession) -> str:
+        return decision.state
+
+    @display(description="by")
+    def decider(self, decision: Any) -> str:
+        return getattr(decision, "decider_name", decision.decided_by)
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        names = names_of(row.decided_by for row in rows)
+        for row in rows:
+            row.decider_name = names.get(row.decided_by, row.decided_by)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        if verb.name == "undo":
+            return row.state == State.APPLIED and row.new.superseded_by_id is None
+        return row.state == State.PENDING
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is None:
+            return None
+        return verb.form(data, initial={"content": row.new.content}, auto_id=f"{prefix}-%s")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        pieces = word_diff(row.old.content, row.new.content)
+        quotes = self._facts(row)
+        return {
+            "title": f"{row.rule} decision",
+            "sides": [
+                ("Was", row.old, state_of(row.old), side(pieces, "removed"), quotes[row.old_id]),
+                ("Becomes", row.new, state_of(row.new), side(pieces, "added"), quotes[row.new_id]),
+            ],
+            "decider": names_of([row.decided_by]).get(row.decided_by, row.decided_by),
+        }
+
+    def _facts(self, row: Supersession) -> dict[Any, list[Fact]]:
+        found: dict[Any, list[Fact]] = {row.old_id: [], row.new_id: []}
+        facts = with_quotes(Fact.objects.filter(memory__in=list(found))).order_by("-id")
+        for fact in facts[: MOST_QUOTES * 4]:
+            if len(found[fact.memory_id]) < MOST_QUOTES:
+                found[fact.memory_id].append(fact)
+        return found
+
+    def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        curation.approve(self.scope(request, row), row.pk, values["content"].strip())
+        return "Approved: the new memory is live."
+
+    def do_reject(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        curation.reject(self.scope(request, row), row.pk, values["note"].strip())
+        return "Rejected: the old memory stays."
+
+    def do_keep_both(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        curation.keep_both(self.scope(request, row), row.pk)
+        return "Both are live."
+
+    def do_undo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        curation.undo(self.scope(request, row), row.pk)
+        return "Undone: the old memory is live again."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        if request.GET.get("state", "pending") == "pending":
+            return Empty(
+                "Nothing waits for you",
+                "Replacements that a person must approve appear here. Applied ones are under the filter.",
+            )
+        return Empty("No such decisions")
+

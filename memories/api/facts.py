@@ -1,0 +1,67 @@
+"""Routes: facts, with the words they stand on."""
+
+import uuid
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories.api import shapes
+from memories.api.answers import FactSerializer
+from memories.models import Category, Fact
+from workspaces.api.fields import read_query
+from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.views import WorkspaceView
+
+NARROWING = {
+    "category": "category",
+    "method": "method",
+    "rule": "rule",
+    "user_id": "subject__external_id",
+    "agent_id": "agent__external_id",
+    "memory_id": "memory_id",
+    "session_id": "session_id",
+    "min_confidence": "confidence__gte",
+}
+
+
+class FactQuery(PageQuery):
+    category = serializers.ChoiceField(Category.choices, required=False)
+    method = serializers.ChoiceField(Fact.Method.choices, required=False)
+    rule = serializers.CharField(required=False)
+    user_id = serializers.CharField(required=False, trim_whitespace=False)
+    agent_id = serializers.CharField(required=False, trim_whitespace=False)
+    entity = serializers.CharField(required=False)
+    memory_id = serializers.UUIDField(required=False)
+    session_id = serializers.UUIDField(required=False)
+    min_confidence = serializers.FloatField(required=False, min_value=0, max_value=1)
+
+
+def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
+    return rows.with_names().prefetch_related("citations__episode")  # type: ignore[attr-defined]
+
+
+class FactsView(WorkspaceView):
+    @extend_schema(
+        operation_id="listFacts",
+        parameters=[FactQuery],
+        responses=page_of(FactSerializer, "FactPage"),
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """Claims as they were extracted; each citation's quote is its episode's own words."""
+        wish = read_query(FactQuery, request)
+        narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
+        rows = Fact.objects.visible_to(self.scope).filter(**narrowing)
+        if "entity" in wish:
+            rows = rows.filter(entities__contains=[wish["entity"]])
+        return paged(request, cited(rows), shapes.fact)
+
+
+class FactView(WorkspaceView):
+    @extend_schema(operation_id="readFact", responses=FactSerializer)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        rows = cited(Fact.objects.visible_to(self.scope))
+        return Response(shapes.fact(get_object_or_404(rows, pk=row)))

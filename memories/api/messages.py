@@ -1,0 +1,75 @@
+"""One message as callers send it."""
+
+import json
+from typing import Any
+
+from rest_framework import serializers
+
+from memories.errors import Invalid
+from memories.ingest import NewMessage
+from memories.models import Episode
+from workspaces.api.fields import Camel, Choice, ExternalId, Flag, Free, Moment, Text
+
+Kind = Episode.Kind
+ROLES = ("user", "assistant", "system", "tool", "tool_use", "tool_result", "error", "activity")
+KIND_OF = {"tool": Kind.TOOL_RESULT}
+TOOLS = (Kind.TOOL_USE, Kind.TOOL_RESULT)
+PAYLOAD = {
+    "tool_name": "toolName",
+    "tool_use_id": "toolUseId",
+    "input": "input",
+    "output": "output",
+    "is_error": "isError",
+}
+
+
+class MessageBody(Camel):
+    role = Choice(choices=ROLES)
+    content = Text(required=False, allow_null=True, allow_blank=True)
+    name = Text(required=False, allow_null=True, allow_blank=True, max_length=255)
+    created_at = Moment(required=False, allow_null=True)
+    id = ExternalId(help_text="The caller's own: the same id is the same episode.")
+    metadata = Free(required=False, allow_null=True)
+    tool_name = Text(required=False, allow_null=True, max_length=255)
+    tool_use_id = Text(required=False, allow_null=True, max_length=255)
+    input = serializers.JSONField(required=False, allow_null=True)
+    output = serializers.JSONField(required=False, allow_null=True)
+    is_error = Flag(required=False, allow_null=True)
+
+
+def new_message(body: dict[str, Any], index: int) -> NewMessage:
+    """A read MessageBody as ingest takes it. Invalid where it says nothing at all."""
+    kind = kind_of(body)
+    content = body.get("content") or (written(body) if kind in TOOLS else "")
+    if not content:
+        raise Invalid(f"messages[{index}].content", "A message must say something.", "blank")
+    kept = {spoken: body.get(name) for name, spoken in PAYLOAD.items()}
+    return NewMessage(
+        content=content,
+        role=body["role"],
+        name=body.get("name") or "",
+        created_at=body.get("created_at"),
+        id=body.get("id") or "",
+        kind=kind,
+        metadata=body.get("metadata") or {},
+        payload={name: value for name, value in kept.items() if value is not None},
+    )
+
+
+def kind_of(body: dict[str, Any]) -> str:
+    """A tool's call by its input, its result by its output, else what the role says."""
+    role = body["role"]
+    if role in ("assistant", "tool") and body.get("input") is not None:
+        return Kind.TOOL_USE
+    return str(KIND_OF.get(role, role))
+
+
+def written(body: dict[str, Any]) -> str:
+    """A tool's call or result as one would write it, where it has no words of its own."""
+    name, given = body.get("tool_name") or "", body.get("input")
+    if given is None:
+        given = body.get("output")
+    if given is None:
+        return name
+    text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return f"{name}: {text}" if name else text

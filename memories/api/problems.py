@@ -1,0 +1,34 @@
+"""The errors of memories/errors.py on the wire; all others as workspaces/api/problems.py says."""
+
+from typing import Any
+
+from rest_framework.response import Response
+
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, ProviderError
+from workspaces.api.problems import Problem, conflict, invalid, not_found, refused, respond
+
+PROVIDER_PAUSE = 30.0  # seconds
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's hook: every exception of a view becomes application/problem+json."""
+    return respond(spoken(error), context)
+
+
+def spoken(error: Exception) -> Exception:
+    match error:
+        case Invalid():
+            return invalid(error.field, error.message, error.code)
+        case Conflict(field="If-Match"):
+            return Problem(412, error.message, code=error.code)
+        case Conflict():
+            return conflict(error.message, field=error.field, code=error.code)
+        case NotFound():
+            return not_found(error.what)
+        case Forbidden():
+            return refused(error.message, error.field)
+        case ProviderError():
+            wait = error.retry_after or PROVIDER_PAUSE
+            return Problem(503, error.message, code="provider", wait=wait)
+        case _:
+            return error

@@ -1,0 +1,139 @@
+"""Route: search."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import filters, search
+from memories.api import shapes
+from memories.api.answers import (
+    CitationSerializer,
+    EpisodeSerializer,
+    LinkSerializer,
+    MemorySerializer,
+)
+from memories.errors import Invalid
+from memories.models import Category, FactType, MemoryScope
+from memories.search import Hit, Recency, SearchRequest
+from workspaces.api.fields import Camel, Choice, ExternalId, Flag, Free, Number, Text, Whole, read
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+
+NOT_BUILT = ("validAt", "knownAt")
+
+
+class RecencySerializer(Camel):
+    weight = Number(min_value=0, max_value=1)
+    half_life_days = Number(min_value=0.001, max_value=100_000)
+
+
+class SearchSerializer(Camel):
+    refuses_unknown = True
+
+    query = Text(max_length=10_000)
+    limit = Whole(min_value=1, max_value=100, default=10)
+    scope = Choice(choices=MemoryScope.choices, required=False, allow_null=True)
+    user_id = ExternalId(help_text="What is about this subject or nobody in particular.")
+    agent_id = ExternalId(help_text="As this agent sees it; for keys without an agent.")
+    thread_id = ExternalId(help_text="Adds this thread's own memories.")
+    workflow_id = ExternalId(help_text="Adds this workflow's own memories.")
+    fact_types = serializers.ListField(child=Choice(choices=FactType.choices), required=False)
+    categories = serializers.ListField(child=Choice(choices=Category.choices), required=False)
+    filter = Free(
+        required=False,
+        allow_null=True,
+        help_text="{and|or|not: [...]} over {field, op, value}; fields of the memory, and"
+        " metadata.<key>.",
+    )
+    ranking = Choice(choices=search.RANKINGS, default="hybrid")
+    recency = RecencySerializer(required=False, allow_null=True)
+    rerank = Flag(default=False, help_text="Not built yet: only false.")
+    threshold = Number(min_value=0, max_value=1, required=False, allow_null=True)
+    include = serializers.ListField(child=Choice(choices=search.INCLUDES), required=False)
+    layers = serializers.ListField(
+        child=Choice(choices=tuple(search.LAYERS)), required=False, min_length=1
+    )
+
+
+class HitSerializer(Camel):
+    layer = serializers.CharField()
+    score = serializers.FloatField()
+    memory = MemorySerializer(required=False)
+    episode = EpisodeSerializer(required=False)
+    scores = serializers.DictField(child=serializers.FloatField(), required=False)
+    citations = CitationSerializer(many=True, required=False)
+    chain = LinkSerializer(many=True, required=False)
+
+
+class SearchAnswerSerializer(Camel):
+    results = HitSerializer(many=True)
+    count = serializers.IntegerField()
+    took_ms = serializers.FloatField()
+
+
+class SearchView(WorkspaceView):
+    needs = NEEDS | {"POST": Capability.READ}
+
+    @extend_schema(
+        operation_id="search", request=SearchSerializer, responses=SearchAnswerSerializer
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """The memories (or episodes) that answer a question best."""
+        _refuse_not_built(request.data)
+        wanted = request_of(read(SearchSerializer, request.data))
+        answer = search.search(self.scope, wanted)
+        return Response(
+            {
+                "results": [hit_shape(hit, wanted.include) for hit in answer.hits],
+                "count": len(answer.hits),
+                "tookMs": round(answer.took_ms, 3),
+            }
+        )
+
+
+def _refuse_not_built(body: Any) -> None:
+    for name in NOT_BUILT:
+        if isinstance(body, dict) and body.get(name) is not None:
+            raise Invalid(name, "This option is not built yet.", "not_built")
+
+
+def request_of(body: dict[str, Any]) -> SearchRequest:
+    if body["rerank"]:
+        raise Invalid("rerank", "This option is not built yet.", "not_built")
+    layers = tuple(dict.fromkeys(body.get("layers", ("memories",))))
+    tree, recency = body.get("filter"), body.get("recency")
+    return SearchRequest(
+        query=body["query"],
+        limit=body["limit"],
+        memory_scope=body.get("scope") or "",
+        user_id=body.get("user_id") or "",
+        agent_id=body.get("agent_id") or "",
+        thread_id=body.get("thread_id") or "",
+        workflow_id=body.get("workflow_id") or "",
+        fact_types=tuple(body.get("fact_types", ())),
+        categories=tuple(body.get("categories", ())),
+        filter=None if tree is None else filters.parse(tree, layers),
+        ranking=body["ranking"],
+        recency=recency and Recency(**recency),
+        threshold=body.get("threshold"),
+        layers=layers,
+        include=frozenset(body.get("include", ())),
+    )
+
+
+def hit_shape(hit: Hit, include: frozenset[str]) -> dict[str, Any]:
+    shaped: dict[str, Any] = {"layer": hit.layer, "score": hit.score}
+    if hit.layer == "memories":
+        shaped["memory"] = shapes.memory(hit.memory)
+    else:
+        shaped["episode"] = shapes.episode(hit.episode)
+    if "scores" in include:
+        shaped["scores"] = hit.scores
+    if "citations" in include:
+        shaped["citations"] = [shapes.citation(c, c.external_id) for c in hit.citations or ()]
+    if "chain" in include:
+        shaped["chain"] = [shapes.link(link) for link in hit.chain or ()]
+    return shaped

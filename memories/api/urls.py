@@ -1,0 +1,48 @@
+from django.urls import path
+
+from memories.api import (
+    conversations,
+    episodes,
+    facts,
+    ingest,
+    memories,
+    profile,
+    search,
+    sessions,
+    supersessions,
+)
+
+OWN = "workspaces/<str:workspace>"
+MEMORY = f"{OWN}/memories/<uuid:row>"
+SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
+
+urlpatterns = [
+    path(f"{OWN}/memories/search", search.SearchView.as_view()),
+    path(f"{OWN}/memories/ingest", ingest.IngestView.as_view()),
+    path(f"{OWN}/memories/extract", ingest.PreviewView.as_view()),
+    path(f"{OWN}/memories/profile", profile.ProfileView.as_view()),
+    path(f"{OWN}/memories", memories.MemoriesView.as_view()),
+    path(MEMORY, memories.MemoryView.as_view()),
+    path(f"{MEMORY}/restore", memories.RestoreView.as_view()),
+    path(f"{MEMORY}/chain", memories.ChainView.as_view()),
+    path(f"{MEMORY}/facts", memories.MemoryFactsView.as_view()),
+    path(f"{OWN}/sessions", sessions.SessionsView.as_view()),
+    path(f"{OWN}/sessions/<uuid:row>", sessions.SessionView.as_view()),
+    path(f"{OWN}/sessions/<uuid:row>/retry", sessions.RetryView.as_view()),
+    path(f"{OWN}/facts", facts.FactsView.as_view()),
+    path(f"{OWN}/facts/<uuid:row>", facts.FactView.as_view()),
+    path(f"{OWN}/episodes", episodes.EpisodesView.as_view()),
+    path(f"{OWN}/episodes/<uuid:row>", episodes.EpisodeView.as_view()),
+    path(f"{OWN}/conversations", conversations.ConversationsView.as_view()),
+    path(f"{OWN}/conversations/<uuid:row>", conversations.ConversationView.as_view()),
+    path(
+        f"{OWN}/conversations/<uuid:row>/episodes",
+        conversations.ConversationEpisodesView.as_view(),
+    ),
+    path(f"{OWN}/supersessions", supersessions.SupersessionsView.as_view()),
+    path(SUPERSESSION, supersessions.SupersessionView.as_view()),
+    path(f"{SUPERSESSION}/approve", supersessions.ApproveView.as_view()),
+    path(f"{SUPERSESSION}/reject", supersessions.RejectView.as_view()),
+    path(f"{SUPERSESSION}/keep-both", supersessions.KeepBothView.as_view()),
+    path(f"{SUPERSESSION}/undo", supersessions.UndoView.as_view()),
+]

@@ -1,0 +1,148 @@
+"""A Study as a table for people and as JSON, with the targets that it meets or misses."""
+
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memories.benchmarking import acts
+from memories.benchmarking.footprint import Footprint
+from memories.benchmarking.study import Study
+from memories.benchmarking.timing import Timing, growth
+
+READ_RATIO = 3.0
+INGEST_P50 = 15.0  # ms
+BATCH_RATE = 300.0  # messages per second
+FOOTPRINT = 900.0  # MB, with two web and two worker processes
+TARGET_SIZES = range(900, 11_001)
+EXPLAINED = """\
+raw statement: the candidates' statement (nearest by cosine, texts that hold the query, their union) and the
+fetch of ten whole rows, prepared, binary, over psycopg and the server's socket; embedding is not in it.
+x raw: p50 by that of the raw statement of the same size, same queries, in turn with it.
+Each HTTP line is one kept-alive connection with its key checked and limits on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    name: str
+    value: float
+    limit: float
+    is_met: bool
+
+    def line(self) -> str:
+        verdict = "met" if self.is_met else "MISSED"
+        return f"  {verdict:<6}  {self.name}: {self.value:.2f} (limit {self.limit:g})"
+
+
+def lines(study: Study) -> Iterator[str]:
+    yield _row("", "memories", "p50 ms", "p95 ms", "x raw", "per s")
+    for timing in [*study.reads, *study.writes]:
+        yield _row(
+            timing.name,
+            timing.place,
+            f"{timing.p50:.2f}",
+            f"{timing.p95:.2f}",
+            _shown(ratio(study, timing)),
+            f"{per_second(timing):.0f}",
+        )
+    for rate in study.rates:
+        name = f"{rate.name}, {rate.connections} clients"
+        yield _row(
+            name, rate.place, f"{rate.p50:.2f}", f"{rate.p95:.2f}", "", f"{rate.per_second:.0f}"
+        )
+    for place, share in study.recall.items():
+        yield f"recall@10 of the vector side, {place}: {share:.3f}"
+    for name, exponent in exponents(study).items():
+        yield f"growth of {name}: size to the {exponent:.2f}"
+    yield from ("", EXPLAINED, "")
+    yield from (target.line() for target in targets(study))
+
+
+def as_json(study: Study, footprints: Sequence[Footprint] = ()) -> dict[str, Any]:
+    return {
+        "machine": {
+            "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+            "system": platform.platform(),
+            "python": platform.python_version(),
+        },
+        "timings": [
+            asdict(timing) | {"ratio": ratio(study, timing), "perSecond": per_second(timing)}
+            for timing in [*study.reads, *study.writes]
+        ],
+        "throughput": [asdict(rate) for rate in study.rates],
+        "recall": study.recall,
+        "growth": exponents(study),
+        "footprint": [asdict(found) for found in footprints],
+        "targets": [asdict(target) for target in [*targets(study), *memory_targets(footprints)]],
+    }
+
+
+def memory_lines(footprints: Sequence[Footprint]) -> Iterator[str]:
+    for found in footprints:
+        yield f"{found.megabytes:8.1f} MB  {found.group} ({found.processes} processes)"
+    yield from (target.line() for target in memory_targets(footprints))
+
+
+def ratio(study: Study, timing: Timing) -> float | None:
+    """How many times the raw statement of the same place; None for the empty request."""
+    raw = _find(study.reads, acts.RAW, timing.place)
+    return round(timing.p50 / raw.p50, 3) if raw and raw.p50 else None
+
+
+def per_second(timing: Timing) -> float:
+    """Requests, or messages where a request has many, by one client."""
+    each = acts.BATCH if timing.name == acts.MANY else 1
+    return round(each * 1e3 / timing.p50, 1) if timing.p50 else 0.0
+
+
+def exponents(study: Study) -> dict[str, float]:
+    """Growth of p50 with the size; of HTTP, the cost of an empty request taken off."""
+    empty = _find(study.reads, acts.EMPTY, "")
+    found = {}
+    for name in (acts.RAW, acts.LINEA, acts.HYBRID, acts.ONE):
+        timings = [t for t in [*study.reads, *study.writes] if t.name == name]
+        off = empty.p50 if empty and name != acts.RAW else 0.0
+        exponent = growth([t.size for t in timings], [t.p50 - off for t in timings])
+        if exponent is not None:
+            found[name] = exponent
+    return found
+
+
+def targets(study: Study) -> list[Target]:
+    """Those that the sizes of this run tell something about."""
+    found = []
+    for timing in [*study.reads, *study.writes]:
+        if timing.size not in TARGET_SIZES:
+            continue
+        times = ratio(study, timing)
+        if timing.name == acts.LINEA and times is not None:
+            found.append(_at_most(f"linea over HTTP by raw, {timing.place}", times, READ_RATIO))
+        if timing.name == acts.ONE:
+            found.append(_at_most(f"ms for one message, {timing.place}", timing.p50, INGEST_P50))
+        if timing.name == acts.MANY:
+            rate = per_second(timing)
+            name = f"messages per second in batches, {timing.place}"
+            found.append(Target(name, rate, BATCH_RATE, rate >= BATCH_RATE))
+    return found
+
+
+def memory_targets(footprints: Sequence[Footprint]) -> list[Target]:
+    total = sum(found.megabytes for found in footprints)
+    return [_at_most("MB of all processes", total, FOOTPRINT)] if footprints else []
+
+
+def _at_most(name: str, value: float, limit: float) -> Target:
+    return Target(name, value, limit, value <= limit)
+
+
+def _find(timings: Sequence[Timing], name: str, place: str) -> Timing | None:
+    return next((t for t in timings if t.name == name and t.place == place), None)
+
+
+def _row(name: str, place: str, *numbers: str) -> str:
+    return f"{name:<36}{place:>14}" + "".join(f"{number:>10}" for number in numbers)
+
+
+def _shown(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"

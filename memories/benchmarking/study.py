@@ -1,0 +1,99 @@
+"""One run: fill, search, ingest, count; what comes out is a Study."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from memories.benchmarking import acts, throughput
+from memories.benchmarking.acts import Door
+from memories.benchmarking.corpus import Corpus
+from memories.benchmarking.floor import Floor
+from memories.benchmarking.http_client import Client
+from memories.benchmarking.layout import Plot
+from memories.benchmarking.loading import Place, load
+from memories.benchmarking.recall import recall
+from memories.benchmarking.throughput import OverHttp, OverSql, Rate
+from memories.benchmarking.timing import WARM_UP, Timing, in_turn
+from memories.indexing import spaces
+
+WARM_UP_WRITES = 3
+
+
+class Steps(Protocol):
+    def update(self, n: int) -> object: ...
+
+
+Stage = Callable[[int, str], AbstractContextManager[Steps]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    plots: Sequence[Plot]
+    rounds: int
+    connections: int = 1
+    batches: int = 10
+
+
+@dataclass(slots=True)
+class Study:
+    reads: list[Timing] = field(default_factory=list)
+    writes: list[Timing] = field(default_factory=list)
+    rates: list[Rate] = field(default_factory=list)
+    recall: dict[str, float] = field(default_factory=dict)
+
+
+def study(url: str, wish: Wish, stage: Stage) -> Study:
+    """Measure the server at `url`, which uses the database of this process.
+
+    `stage(total, unit)` shows a progress bar. Raises UnexpectedAnswer.
+    """
+    model = spaces.configured_model()
+    corpus = Corpus(model.dimensions if model else 256)
+    with stage(sum(plot.live for plot in wish.plots), "memories") as shown:
+        places = load(wish.plots, corpus, shown.update)
+    asked = [place for place in places if place.plot.asked]
+    found = Study(recall={place.plot.asked: recall(place, corpus) for place in asked})
+    with closing(Client(url)) as client, closing(Floor(acts.conninfo())) as floor:
+        door = Door(client, floor)
+        found.reads = _reads(door, asked, corpus, wish, stage)
+        if wish.connections > 1:
+            found.rates = _rates(url, asked, corpus, wish, stage)
+        # Last, because it changes the sizes.
+        found.writes = _writes(door, asked, corpus, wish, stage)
+    return found
+
+
+def _reads(
+    door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
+) -> list[Timing]:
+    timed = [act for place in places for act in acts.reads(door, place, corpus)]
+    with stage(wish.rounds + WARM_UP, "rounds of searches") as shown:
+        return in_turn([*timed, acts.empty(door)], wish.rounds, shown.update)
+
+
+def _writes(
+    door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
+) -> list[Timing]:
+    single = [acts.single_ingest(door, place, corpus) for place in places]
+    batch = [acts.batch_ingest(door, place, corpus) for place in places]
+    rounds = max(10, wish.rounds // 3)
+    with stage(rounds + wish.batches + 2 * WARM_UP_WRITES, "rounds of ingests") as shown:
+        found = in_turn(single, rounds, shown.update, WARM_UP_WRITES)
+        return found + in_turn(batch, wish.batches, shown.update, WARM_UP_WRITES)
+
+
+def _rates(
+    url: str, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
+) -> list[Rate]:
+    found = []
+    with stage(2 * len(places), "throughputs") as shown:
+        for place in places:
+            queries = acts.texts_to_ask(place, corpus)
+            sql = OverSql(acts.conninfo(), acts.questions(place, queries))
+            http = OverHttp(url, acts.search_requests(place, queries, "linea"))
+            for name, target in ((acts.RAW, sql), (acts.LINEA, http)):
+                rate = throughput.measure(name, place.plot.asked, target, wish.connections)
+                found.append(rate)
+                shown.update(1)
+    return found
