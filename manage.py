@@ -45,7 +45,7 @@ def main() -> None:
     if sys.argv[1:2] == ["test"]:
         os.execv(sys.executable, test_command(sys.argv[2:]))
     if sys.argv[1:2] == ["up"]:
-        use_data_folder(sys.argv[2:])
+        before_up(sys.argv[2:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
     run_django()
 
@@ -131,13 +131,17 @@ def test_command(words: "list[str]") -> "list[str]":
     return [sys.executable, "-m", "pytest", "-n", str(len(os.sched_getaffinity(0))), *words]
 
 
-def use_data_folder(words: "list[str]") -> None:
-    """`up --data DIR` must be known before the settings are read."""
+def before_up(words: "list[str]") -> None:
+    """The data folder must be known before the settings are read, and an old info file must go before
+    a script takes it for the new one."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data")
-    data = parser.parse_known_args(words)[0].data
-    if data:
-        os.environ["MEMORY_DATA_DIR"] = str(Path(data).expanduser().resolve())
+    parser.add_argument("--info", type=Path)
+    given = parser.parse_known_args(words)[0]
+    if given.data:
+        os.environ["MEMORY_DATA_DIR"] = str(Path(given.data).expanduser().resolve())
+    if given.info:
+        given.info.unlink(missing_ok=True)
 
 
 def run_django() -> None:

@@ -229,29 +229,30 @@ def _pool(
     view = ranking.analyse(request.query, people, now=timezone.now())
     vector = query_vector(space, view.meaning) if with_vector else None
     pool: Pool = {}
+    numbers: dict[uuid.UUID, int] = {}
     for layer in request.layers:
         there = in_layer(request, _with(asked, vector=vector), layer)
-        if there is None:
-            continue
-        numbers: dict[uuid.UUID, int] = {}
-        for row in candidates.pool(space, there, list(view.terms)):
-            pool[row.id] = (_candidate(row, there.layer, numbers), row.item)
+        for row in candidates.pool(space, there, _stems(view, layer)) if there else []:
+            pool[row.id] = (_candidate(row, LAYERS[layer], numbers), row.item)
     return pool, view
 
 
+def _stems(view: ranking.QueryView, layer: str) -> list[str]:
+    """A memory names whom it is about; an episode is told by its author, not by its words."""
+    return [*view.terms, *view.names] if layer == "memories" else list(view.terms)
+
+
 def _candidate(row: Any, layer: Layer, numbers: dict[uuid.UUID, int]) -> ranking.Candidate:
-    conversation = row.conversation
+    thread = row.conversation
     return ranking.Candidate(
         id=row.id,
         layer=layer,
         cosine=row.best,
         bm25=row.bm25 or 0.0,
-        conversation=None
-        if conversation is None
-        else numbers.setdefault(conversation, len(numbers)),
+        conversation=None if thread is None else numbers.setdefault(thread, len(numbers)),
         position=row.position,
         at=row.at,
-        assistant=row.role == "assistant",
+        assistant=row.role == "assistant" if layer == Layer.EPISODES else None,
         author=row.author,
         length=row.length,
         marks=row.marks,

@@ -168,6 +168,17 @@ SPECTACULAR_SETTINGS = {
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "MemberRole": "workspaces.models.Role",
+        "Capability": "workspaces.models.Capability",
+        "MessageRole": "memories.api.messages.ROLES",
+        "FactType": "memories.models.FactType",
+        "Category": "memories.models.Category",
+        "MemoryScope": "memories.models.MemoryScope",
+        "Visibility": "memories.models.Visibility",
+        "SessionState": "memories.models.MemorySession.State",
+        "SupersessionState": "memories.models.Supersession.State",
+    },
     # The documentation pages ask no other host for anything.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

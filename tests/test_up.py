@@ -21,7 +21,7 @@ from memoryproject.postgres_guard import command_line, postmaster
 
 pytestmark = pytest.mark.xdist_group("up")
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 60.0
+PATIENCE = 30.0
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
@@ -114,6 +114,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("up")
 
 
+@pytest.fixture
+def begin() -> Iterator[Callable[[Path], Server]]:
+    started: list[Server] = []
+
+    def start(folder: Path) -> Server:
+        started.append(Server(folder))
+        return started[-1]
+
+    yield start
+    for server in started:
+        if server.process.poll() is None:
+            server.end()
+
+
 @pytest.fixture(scope="module")
 def running(folder: Path) -> Iterator[Server]:
     server = Server(folder).wait_until_ready()
@@ -191,8 +205,8 @@ def test_a_killed_web_server_comes_back_without_its_old_processes(running: Serve
     assert wait_for(lambda: running.get("/health/live") == 200)
 
 
-@pytest.mark.parametrize("which", [0, 1, 2, 3, 4])
-def test_tasks_are_done_after_any_worker_process_was_killed(running: Server, which: int):
+@pytest.mark.parametrize("which", [1, 2])  # the one that watches the others, and one that works
+def test_all_worker_processes_are_new_after_one_was_killed(running: Server, which: int):
     before = running.children("work")
     os.kill(before[which], signal.SIGKILL)
     assert wait_for(
@@ -207,24 +221,25 @@ def test_sigterm_stops_everything(running: Server):
     assert running.is_gone()
 
 
-def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(running: Server):
-    before = running.info
-    again = Server(running.folder).wait_until_ready()
-    assert again.info["key"] == before["key"]
-    assert again.info["adminPassword"] == before["adminPassword"]
+def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(running: Server, begin):
+    first = json.loads((running.folder / "data" / "first_run.json").read_text())
+    again = begin(running.folder).wait_until_ready()
+    assert again.info["key"] == first["key"]
+    assert again.info["adminPassword"] == first["admin_password"]
     assert again.get("/health/ready") == 200
     assert again.end(signal.SIGINT) == 0
     assert again.is_gone()
+    assert not again.file.exists()
 
 
-def test_nothing_is_left_when_up_itself_is_killed(running: Server):
-    again = Server(running.folder).wait_until_ready()
+def test_nothing_is_left_when_up_itself_is_killed(running: Server, begin):
+    again = begin(running.folder).wait_until_ready()
     again.end(signal.SIGKILL)
     assert wait_for(again.is_gone)
 
 
-def test_sigterm_while_it_still_starts_leaves_nothing(running: Server):
-    again = Server(running.folder)
+def test_sigterm_while_it_still_starts_leaves_nothing(running: Server, begin):
+    again = begin(running.folder)
     assert wait_for(lambda: is_alive(again.home))
     assert again.end() == 0
     assert again.is_gone()

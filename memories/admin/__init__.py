@@ -1,0 +1,34 @@
+"""What is remembered, in the browser: to be found, checked, corrected and decided."""
+
+from django.contrib import admin
+from django_q.models import Success
+
+from memories.admin.beliefs import MemoryAdmin
+from memories.admin.conversations import ConversationAdmin
+from memories.admin.episodes import EpisodeAdmin
+from memories.admin.facts import FactAdmin
+from memories.admin.rejections import RejectionAdmin
+from memories.admin.sessions import SessionAdmin
+from memories.admin.supersessions import SupersessionAdmin
+from memories.admin.system import PAGES
+from memories.models import (
+    Conversation,
+    Episode,
+    Fact,
+    Memory,
+    MemorySession,
+    Rejection,
+    Supersession,
+)
+
+admin.site.register(Memory, MemoryAdmin)
+admin.site.register(Supersession, SupersessionAdmin)
+admin.site.register(Rejection, RejectionAdmin)
+admin.site.register(Conversation, ConversationAdmin)
+admin.site.register(Episode, EpisodeAdmin)
+admin.site.register(Fact, FactAdmin)
+admin.site.register(MemorySession, SessionAdmin)
+
+admin.site.unregister([Success, *PAGES])
+for model, page in PAGES.items():
+    admin.site.register(model, page)

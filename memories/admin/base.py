@@ -1,7 +1,5 @@
 """The base of what is remembered: pages to read, changed only through the verbs."""
 
-
-
 from django.db.models import Model
 from django.http import HttpRequest
 
@@ -31,6 +29,11 @@ def tell_it(request: HttpRequest, title: str, text: str = "") -> Empty:
     slug = workspace.slug if workspace else "<workspace>"
     url = request.build_absolute_uri(f"/api/v1/workspaces/{slug}/memories/ingest")
     return Empty(title, text or "Tell it something with a key:", TELL.format(url=url))
+
+
+def typed(text: str) -> str:
+    """A text as it was meant: browsers send each line end as two characters."""
+    return text.replace("\r\n", "\n").strip()
 
 
 def said(text: str, most: int = 160) -> str:

@@ -13,7 +13,7 @@ from unfold.widgets import (
 )
 
 from memories import curation, forgetting
-from memories.admin.base import MemoryPage, said, tell_it
+from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of, timeline
 from memories.admin.filters import BooleanRadioFilter, ChoicesDropdownFilter, LifeFilter, PickFilter
 from memories.admin.searching import SearchedAdmin
@@ -142,7 +142,7 @@ class MemoryAdmin(SearchedAdmin, MemoryPage):
         return admin.buttons(request, last)  # type: ignore[attr-defined]
 
     def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
-        changes = {"content": values["content"]}
+        changes = {"content": typed(values["content"])}
         curation.edit(self.scope(request, row), row.pk, changes, expected_version=row.version)
         return "Corrected: the new version is live."
 

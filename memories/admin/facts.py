@@ -17,7 +17,16 @@ from workspaces.admin.listing import Empty
 
 class FactAdmin(SearchedAdmin, MemoryPage):
     says = "statement"
-    list_display = ("told", "subject", "category", "method", "rule_told", "sure", "state", "read_at")
+    list_display = (
+        "told",
+        "subject",
+        "category",
+        "method",
+        "rule_told",
+        "sure",
+        "state",
+        "read_at",
+    )
     list_select_related = ("workspace", "subject")
     list_filter = (
         FactStateFilter,

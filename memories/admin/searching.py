@@ -38,7 +38,9 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
     It cannot for words under three characters, nor across very many workspaces.
     """
     spaces = access.limit(WorkspaceIndex.objects.all(), "workspace")
-    numbers = list(spaces.order_by("number").values_list("number", flat=True)[: MOST_WORKSPACES + 1])
+    numbers = list(
+        spaces.order_by("number").values_list("number", flat=True)[: MOST_WORKSPACES + 1]
+    )
     per_space = [
         sorted({key for word in words for key in lexical.ilike_keys(number, layer, word)})
         for number in numbers

@@ -91,7 +91,11 @@ class SessionAdmin(SearchedAdmin, MemoryPage):
             ),
             "facts": list(facts[:MOST_ROWS]),
             "memories": [
-                (label, [(memories[i], state_of(memories[i])) for i in ids if i in memories], len(ids))
+                (
+                    label,
+                    [(memories[i], state_of(memories[i])) for i in ids if i in memories],
+                    len(ids),
+                )
                 for label, ids in wanted.items()
                 if ids
             ],
@@ -101,7 +105,9 @@ class SessionAdmin(SearchedAdmin, MemoryPage):
         }
 
     def empty(self, request: HttpRequest) -> Empty:
-        return tell_it(request, "No sessions yet", "Each ingest leaves a session that tells its outcome:")
+        return tell_it(
+            request, "No sessions yet", "Each ingest leaves a session that tells its outcome:"
+        )
 
 
 def outcome(session: MemorySession) -> str:
@@ -113,5 +119,9 @@ def outcome(session: MemorySession) -> str:
         (len(session.reinforced_ids), "confirmed"),
         (session.counts.get("held", 0), "held"),
     ]
-    told = [f"{number} {'fact' if (number, word) == (1, 'facts') else word}" for number, word in counts if number]
+    told = [
+        f"{number} {'fact' if (number, word) == (1, 'facts') else word}"
+        for number, word in counts
+        if number
+    ]
     return ", ".join(told) or ("nothing new" if session.is_final else "")

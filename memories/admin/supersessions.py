@@ -9,7 +9,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import curation
-from memories.admin.base import MemoryPage, said
+from memories.admin.base import MemoryPage, said, typed
 from memories.admin.chains import state_of, with_quotes
 from memories.admin.filters import DecisionFilter
 from memories.admin.worddiff import side, word_diff
@@ -85,7 +85,8 @@ class SupersessionAdmin(MemoryPage):
         return "" if decision.similarity is None else f"{decision.similarity:.2f}"
 
     @display(
-        description="state", label={"pending": "warning", "applied": "success", "rejected": "danger"}
+        description="state",
+        label={"pending": "warning", "applied": "success", "rejected": "danger"},
     )
     def state_told(self, decision: Supersession) -> str:
         return decision.state
@@ -130,7 +131,7 @@ class SupersessionAdmin(MemoryPage):
         return found
 
     def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        curation.approve(self.scope(request, row), row.pk, values["content"].strip())
+        curation.approve(self.scope(request, row), row.pk, typed(values["content"]))
         return "Approved: the new memory is live."
 
     def do_reject(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
@@ -152,4 +153,3 @@ class SupersessionAdmin(MemoryPage):
                 "Replacements that a person must approve appear here. Applied ones are under the filter.",
             )
         return Empty("No such decisions")
-

@@ -30,7 +30,7 @@ class MemorySerializer(Camel):
     scope = serializers.ChoiceField(MemoryScope.choices)
     fact_type = serializers.ChoiceField(FactType.choices, allow_null=True)
     category = serializers.ChoiceField(Category.choices)
-    source = serializers.ChoiceField(Source.choices)
+    source = serializers.ChoiceField(Source.choices)  # type: ignore[assignment]
     confidence = serializers.FloatField()
     visibility = serializers.ChoiceField(Visibility.choices)
     user_id = serializers.CharField(allow_null=True)

@@ -44,7 +44,9 @@ class IngestSerializer(Camel):
     refuses_unknown = True
 
     content = Text(required=False, allow_null=True)
-    messages = MessageBody(many=True, required=False, allow_null=True, max_length=MOST_MESSAGES)
+    messages = MessageBody(  # type: ignore[call-arg]  # max_length is the list's
+        many=True, required=False, allow_null=True, max_length=MOST_MESSAGES
+    )
     user_id = ExternalId()
     agent_id = ExternalId(help_text="Whose act it is; for keys without an agent.")
     thread_id = ExternalId()

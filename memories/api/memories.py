@@ -130,7 +130,7 @@ class NewMemoryBody(Camel):
 def listed(scope: Scope, wish: dict[str, Any]) -> QuerySet[Memory]:
     """The memories that a list's parameters leave."""
     at = AsOf(wish.get("valid_at"), wish.get("known_at"))
-    rows = Memory.objects.visible_to(scope)
+    rows: QuerySet[Memory] = Memory.objects.visible_to(scope)
     if wish["live"] == "true" or at.known_at is not None:
         rows = believed(scope, at)
     elif wish["live"] == "false":

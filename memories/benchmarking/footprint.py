@@ -38,7 +38,9 @@ def footprint(up: int, home: Home) -> list[Footprint]:
     servers = _tree(database, children) if database else []
     return [
         Footprint("up, web and workers", len(own), _sum(own, shared=True)),
-        Footprint("PostgreSQL, shared buffers not counted", len(servers), _sum(servers, shared=False)),
+        Footprint(
+            "PostgreSQL, shared buffers not counted", len(servers), _sum(servers, shared=False)
+        ),
     ]
 
 

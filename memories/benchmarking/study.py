@@ -1,8 +1,8 @@
 """One run: fill, search, ingest, count; what comes out is a Study."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from memories.benchmarking import acts, throughput
@@ -18,6 +18,7 @@ from memories.benchmarking.timing import WARM_UP, Timing, in_turn
 from memories.indexing import spaces
 
 WARM_UP_WRITES = 3
+CONNECTIONS = 8  # so many that no web process stays idle
 
 
 class Steps(Protocol):
@@ -54,14 +55,42 @@ def study(url: str, wish: Wish, stage: Stage) -> Study:
         places = load(wish.plots, corpus, shown.update)
     asked = [place for place in places if place.plot.asked]
     found = Study(recall={place.plot.asked: recall(place, corpus) for place in asked})
-    with closing(Client(url)) as client, closing(Floor(acts.conninfo())) as floor:
-        door = Door(client, floor)
+    with _door(url) as door:
         found.reads = _reads(door, asked, corpus, wish, stage)
-        if wish.connections > 1:
-            found.rates = _rates(url, asked, corpus, wish, stage)
-        # Last, because it changes the sizes.
+    if wish.connections > 1:
+        found.rates = _rates(url, asked, corpus, wish, stage)
+    # Last, because it changes the sizes.
+    with _door(url) as door:
         found.writes = _writes(door, asked, corpus, wish, stage)
     return found
+
+
+@contextmanager
+def _door(url: str) -> Iterator[Door]:
+    """Fresh connections: a server closes those that are long unused."""
+    with closing(Client(url)) as client, closing(Floor(acts.conninfo())) as floor:
+        yield Door(client, floor)
+
+
+def use(url: str, plots: Sequence[Plot], stage: Stage) -> None:
+    """Search and ingest a little, until every web process has loaded all that it ever loads.
+
+    The kernel spreads connections over the processes, so several connections reach each.
+    """
+    with stage(CONNECTIONS, "connections") as shown:
+        for number in range(CONNECTIONS):
+            fresh = [replace(plot, slug=f"{plot.slug}-{number}") for plot in plots]
+            study(url, Wish(fresh, rounds=1, batches=1), _silent)
+            shown.update(1)
+
+
+class _Silent:
+    def update(self, n: int) -> object:
+        return None
+
+
+def _silent(total: int, unit: str) -> AbstractContextManager[Steps]:
+    return nullcontext(_Silent())
 
 
 def _reads(

@@ -208,7 +208,8 @@ idf as materialized (
           || '}}/1000000000')::sparsevec as q from df),
 k1 as materialized (select id, -(weights <#> (select q from idf)) as bm25 from k0),
 said as (select id from k1 order by bm25 desc, id limit {top}),
-pool as (select entry_id as id from near union select id from said)
+newest as ({newest}),
+pool as (select entry_id as id from near union select id from said union select id from newest)
 select e.id, e.item, e.conversation, extract(epoch from e.occurred_at)::float8 as at, e.role, e.author, e.marks, e.position,
        e.length,
        v1.best, v1.whole, k1.bm25, stats.n, stats.mean, stats.deviation
@@ -217,7 +218,11 @@ left join v1 on v1.entry_id = pool.id left join k1 on k1.id = pool.id cross join
 order by e.id
 """
 ALL_OF_THEM = "(select count(*) from memories_entry x where {entry})"
-POOL_TOP = 150
+# The next turn of a conversation is about what was said last, whatever its words are.
+NEWEST_BY_VECTOR = "select entry_id as id from v1 order by entry_id desc limit 40"
+NEWEST_BY_ENTRY = """
+  select x.id from memories_entry x where {entry} order by x.id desc limit 40"""
+POOL_TOP = 120
 
 
 @lru_cache(maxsize=256)
@@ -230,12 +235,13 @@ def pool_text(shape: tuple[bool, bool, bool], wanted: str) -> str:
         else "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false",
         count="count(*)" if has_vector else ALL_OF_THEM.format(entry=entry),
         entry=entry,
+        newest=NEWEST_BY_VECTOR if has_vector else NEWEST_BY_ENTRY.format(entry=entry),
         top=POOL_TOP,
     )
 
 
 def pool(space: WorkspaceIndex, asked: Asked, stems: list[str]) -> list[Any]:
-    """Rows of the nearest and of the best by BM25, in one round trip, in the order of entries.
+    """Rows of the nearest, of the best by BM25 and of the newest, in one round trip, in the order of entries.
 
     Each has id, item, conversation, at (seconds since 1970), role, author, marks, position, length, best (cosine of
     the whole or of the best passage), whole, bm25, and of the asked set n, mean, deviation.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 
 from memories.errors import ProviderError
-from memories.indexing import entries, statements
+from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
 from memories.indexing.spaces import embedder_of, lock
 from memories.models import DueVector, Entry, Episode, Layer, Memory, WorkspaceIndex
@@ -115,6 +115,7 @@ def _store(
         if entry in now
     ]
     entries.write_vectors(space, ready)
+    model_change.leave_due(space, list(now))
     return len(ready)
 
 

@@ -11,7 +11,7 @@ from pgvector import HalfVector, SparseVector
 
 from memories import lexical, ranking
 from memories.chunking import passages
-from memories.indexing import statements
+from memories.indexing import model_change, statements
 from memories.indexing.spaces import count
 from memories.models import (
     SCOPE_CODE,
@@ -122,7 +122,7 @@ def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vector
     statements.copy(
         "memories_entry",
         ENTRY_COLUMNS,
-        [_entry_record(n, space.number, average, item) for n, item in zip(ids, items, strict=True)],
+        [entry_record(n, space.number, average, item) for n, item in zip(ids, items, strict=True)],
     )
     if vectors is None:
         _mark_due(ids)
@@ -130,6 +130,7 @@ def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vector
         write_vectors(space, zip(ids, items, vectors, strict=True))
     for layer in {item.layer for item in items}:
         count(space, layer, sum(item.live for item in items if item.layer == layer))
+    model_change.leave_due(space, ids)
 
 
 def write_vectors(
@@ -165,11 +166,13 @@ def reweigh(
     """Give an entry another lexical document: its next neighbour has arrived."""
     weights = lexical.bm25_weights(counts, space.average_length)
     statements.execute(
-        "update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec"
+        "update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec,"
+        " length = %(length)s"
         " where layer = %(layer)s and item = %(item)s",
         {
             "terms": lexical.term_keys(space.number, layer, counts),
             "weights": lexical.sparse_text(weights),
+            "length": round(sum(counts.values())),
             "layer": int(layer),
             "item": item,
         },
@@ -226,7 +229,8 @@ def _mark_due(ids: list[int]) -> None:
     )
 
 
-def _entry_record(id: int, number: int, average: float, item: Item) -> tuple[Any, ...]:
+def entry_record(id: int, number: int, average: float, item: Item) -> tuple[Any, ...]:
+    """The values of an item's entry, in the order of ENTRY_COLUMNS."""
     weights = lexical.bm25_weights(item.counts, average)
     return (
         id, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,

@@ -29,4 +29,3 @@ def _found(actors: set[str], kind: str, model: Any, name: str) -> dict[str, str]
     gone = f"a {kind} that is gone"
     prefix = "" if kind == "user" else f"{kind} "
     return {a: f"{prefix}{known[i]}" if i in known else gone for a, i in ids.items()}
-

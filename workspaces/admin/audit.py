@@ -1,6 +1,5 @@
 """The audit log, to be read."""
 
-import json
 from contextlib import suppress
 from typing import Any
 
@@ -69,8 +68,6 @@ class AuditAdmin(PageAdmin):
         return {
             "title": row.action.replace("_", " "),
             "actor_name": names_of([row.actor]).get(row.actor, row.actor),
-            "before": pretty(row.before),
-            "after": pretty(row.after),
             "kind": kind_told(row.target_kind),
             "target_url": self._target_url(row),
         }
@@ -85,7 +82,9 @@ class AuditAdmin(PageAdmin):
         return ""
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("Nothing has happened yet", "Each act of a person, key or worker is kept here.")
+        return Empty(
+            "Nothing has happened yet", "Each act of a person, key or worker is kept here."
+        )
 
 
 def kind_told(kind: str) -> str:
@@ -94,7 +93,3 @@ def kind_told(kind: str) -> str:
         with suppress(LookupError):
             return str(apps.get_model(app, kind)._meta.verbose_name)
     return kind
-
-
-def pretty(value: Any) -> str:
-    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)

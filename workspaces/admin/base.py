@@ -156,5 +156,6 @@ class ScopedAdmin(ModelAdmin):
 
     def _keep_line(self, request: HttpRequest, action: str, row: Model, **details: Any) -> None:
         if hasattr(row, "workspace_id") or isinstance(row, Workspace):
+            details.setdefault("subject_id", getattr(row, "subject_id", None))
             actor = actor_of(request.user)
             AuditEntry.line(workspace_id_of(row), actor, action, row, **details).save()

@@ -61,7 +61,9 @@ class KeyForm(WorkspaceChoiceForm):
 
     def __init__(self, admin: Any, request: HttpRequest) -> None:
         super().__init__(admin, request)
-        self._limit("agent", Agent, pick_one(admin, ApiKey._meta.get_field("agent")), admin, request)
+        self._limit(
+            "agent", Agent, pick_one(admin, ApiKey._meta.get_field("agent")), admin, request
+        )
         subjects = ApiKey._meta.get_field("subjects")
         self._limit("subjects", Subject, pick_many(admin, subjects), admin, request)
 
@@ -108,15 +110,25 @@ class KeyStateFilter(StateFilter):
         if state == "revoked":
             return rows.filter(revoked_at__isnull=False)
         expired = rows.filter(expires_at__lte=timezone.now(), revoked_at=None)
-        return expired if state == "expired" else rows.filter(revoked_at=None).exclude(
-            pk__in=expired.values("pk")
+        return (
+            expired
+            if state == "expired"
+            else rows.filter(revoked_at=None).exclude(pk__in=expired.values("pk"))
         )
 
 
 class KeyAdmin(PageAdmin):
     read_capability = Capability.ADMIN
     can_add = True
-    list_display = ("name", "begins", "agent_told", "may_told", "state", "last_used_at", "created_at")
+    list_display = (
+        "name",
+        "begins",
+        "agent_told",
+        "may_told",
+        "state",
+        "last_used_at",
+        "created_at",
+    )
     list_select_related = ("workspace", "agent")
     list_filter = (KeyStateFilter,)
     search_fields = ("name__icontains", "prefix__startswith")

@@ -69,7 +69,8 @@ class MemberAdmin(PageAdmin):
         return member.user.email
 
     @display(
-        description="role", label={Role.OWNER: "primary", Role.ADMIN: "info", Role.EDITOR: "success"}
+        description="role",
+        label={Role.OWNER: "primary", Role.ADMIN: "info", Role.EDITOR: "success"},
     )
     def role_told(self, member: Membership) -> str:
         return member.role
@@ -130,5 +131,3 @@ class MemberAdmin(PageAdmin):
         answer = TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
         answer["Cache-Control"] = "no-store"
         return answer
-
-

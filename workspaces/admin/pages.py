@@ -1,10 +1,12 @@
 """A row as a page to read, with buttons for the verbs that its state and the person's role allow."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
@@ -16,10 +18,15 @@ from django.utils.html import format_html
 from workspaces.admin.base import ScopedAdmin
 from workspaces.models import Capability
 
+MOST_AT_ONCE = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A button: `question` is asked before it is done, with the fields of `form`."""
+    """A button: `question` is asked before it is done, with the fields of `form`.
+
+    With `bulk` it can be done to several rows of the list at once, its fields left empty.
+    """
 
     name: str
     label: str
@@ -28,6 +35,7 @@ class Verb:
     question: str = ""
     form: type[forms.Form] | None = None
     capability: str = Capability.CURATE
+    bulk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,24 +139,68 @@ class PageAdmin(ScopedAdmin):
         verb = next((each for each in self.verbs if each.name == name), None)
         if verb is None or not self.may(request, verb.capability, row):
             raise PermissionDenied
-        if request.method == "POST":
-            self.do(request, row, verb)
-        return redirect(back_to(request) or self.page_of(row))
+        if request.method != "POST":
+            return redirect(self.page_of(row))
+        page = self.page_of(row)
+        self.do(request, row, verb)
+        is_gone = self.get_object(request, unquote(object_id)) is None
+        return redirect(back_to(request) or (self.list_url() if is_gone else page))
 
     def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
         """Do it, and tell the person what came of it; whether it was done."""
-        form = self.form_for(verb, row, request.POST, prefix=verb.name)
-        if form is not None and not form.is_valid():
-            problems = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
-            messages.error(request, f"{verb.label}: {'; '.join(problems)}")
-            return False
-        act = getattr(self, f"do_{verb.name.replace('-', '_')}")
         try:
-            messages.success(request, act(request, row, form.cleaned_data if form else {}))
-        except self.refusals as refusal:
-            messages.error(request, getattr(refusal, "message", "") or str(refusal))
+            messages.success(request, self.act(request, row, verb, request.POST))
+        except (forms.ValidationError, *self.refusals) as refusal:
+            messages.error(request, told(refusal))
             return False
         return True
+
+    def act(self, request: HttpRequest, row: Any, verb: Verb, data: Any) -> str:
+        """Do it; raises ValidationError where the form is not filled well, or a refusal."""
+        form = self.form_for(verb, row, data, prefix=verb.name)
+        if form is not None and not form.is_valid():
+            raise forms.ValidationError(
+                [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
+            )
+        method = getattr(self, f"do_{verb.name.replace('-', '_')}")
+        return method(request, row, form.cleaned_data if form else {})
+
+    # Several rows of a list at once
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        several = [v for v in self.verbs if v.bulk and self.may(request, v.capability)]
+        return {v.name: (self._on_several(v), v.name, v.label) for v in several}
+
+    def _on_several(self, verb: Verb) -> Callable[[Any, HttpRequest, Any], None]:
+        def on_several(admin: Any, request: HttpRequest, rows: Any) -> None:
+            chosen = list(rows[:MOST_AT_ONCE])
+            allowed = [r for r in chosen if self.may(request, verb.capability, r)]
+            refused = []
+            for row in allowed:
+                try:
+                    if not self.offers(row, verb):
+                        raise forms.ValidationError(f"{row}: its state does not allow it")
+                    self.act(request, row, verb, {})
+                except (forms.ValidationError, *self.refusals) as refusal:
+                    refused.append(told(refusal))
+            self._tell_several(request, verb, len(chosen), len(allowed) - len(refused), refused)
+
+        return on_several
+
+    def _tell_several(
+        self, request: HttpRequest, verb: Verb, chosen: int, done: int, refused: list[str]
+    ) -> None:
+        if done:
+            messages.success(request, f"{verb.label}: {done} of {chosen} done.")
+        if done < chosen:
+            why = f" {refused[0]}" if refused else ""
+            messages.warning(request, f"{verb.label}: {chosen - done} left as they were.{why}")
+
+
+def told(refusal: Exception) -> str:
+    if isinstance(refusal, forms.ValidationError):
+        return "; ".join(refusal.messages)
+    return getattr(refusal, "message", "") or str(refusal)
 
 
 def back_to(request: HttpRequest) -> str:

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from workspaces.admin.access import access_of, workspace_id_of
 from workspaces.admin.base import ScopedAdmin
 from workspaces.admin.listing import Empty
-from workspaces.models import Membership, Role, Workspace
+from workspaces.models import Membership, Role
 
 
 class MembersInline(TabularInline):
@@ -82,9 +82,7 @@ class WorkspaceAdmin(ScopedAdmin):
         """A new workspace belongs to whoever made it."""
         super().save_model(request, obj, form, change)
         if not change:
-            Membership.objects.create(
-                workspace_id=obj.pk, user_id=request.user.pk, role=Role.OWNER
-            )
+            Membership.objects.create(workspace_id=obj.pk, user_id=request.user.pk, role=Role.OWNER)
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty("No workspaces yet", "Everything is remembered within a workspace: add one.")

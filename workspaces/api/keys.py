@@ -117,7 +117,7 @@ class KeysView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Issue a key; the answer holds the secret, which is kept only as a digest."""
         options = options_of(self.scope, read(NewKey, request.data))
-        user = User.objects.filter(pk=self.scope.user_id).first()
+        user = request.user if isinstance(request.user, User) else None
         key, text = issue_key(self.scope.workspace_id, options, actor=self.scope.actor, user=user)
         return Response(shape(key) | {"key": text}, status=201)
 

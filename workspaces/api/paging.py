@@ -5,6 +5,7 @@ import binascii
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -88,6 +89,7 @@ def _address(request: Request, direction: bytes, row: Model) -> str:
     return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 
+@cache
 def page_of(item: type[Camel], name: str) -> serializers.Serializer[Any]:
     """The schema of a page of `item`."""
     return inline_serializer(

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.views import defaults
-from rest_framework.exceptions import APIException, Throttled, ValidationError
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
 from workspaces.api.request_ids import request_id_of
@@ -133,7 +134,7 @@ def _headers(problem: Problem, error: Exception) -> dict[str, str]:
 
 def _of_validation(error: ValidationError) -> Problem:
     errors = list(flat(error.detail))
-    detail = "; ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
+    detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
     return Problem(400, detail, code="invalid", errors=errors)
 
 
@@ -159,8 +160,8 @@ def _joined(path: str, key: str | int) -> str:
 
 
 def _of_rest(error: APIException) -> Problem:
-    code = error.detail.code if hasattr(error.detail, "code") else str(error.default_code)
-    wait = error.wait if isinstance(error, Throttled) else None
+    code = str(getattr(error.detail, "code", error.default_code))
+    wait = getattr(error, "wait", None)
     return Problem(error.status_code, str(error.detail), code=code, wait=wait)
 
 
@@ -174,7 +175,12 @@ def _of_django(error: Exception) -> Problem | None:
             return Problem(413, "The body is too large.")
         case SuspiciousOperation():
             return Problem(400, "The request cannot be read.")
-        case OperationalError() | InterfaceError():
+        case (
+            OperationalError()
+            | InterfaceError()
+            | psycopg.OperationalError()
+            | psycopg.InterfaceError()
+        ):
             return Problem(
                 503, "The database cannot be reached.", code="database", wait=DATABASE_PAUSE
             )

@@ -1,6 +1,6 @@
 """What the OpenAPI schema says of every route: its problems, its keys, its workspace."""
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -43,7 +43,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     detail = serializers.CharField()
     code = serializers.CharField()
-    errors = FieldProblem(many=True)
+    errors = FieldProblem(many=True)  # type: ignore[assignment]
     requestId = serializers.CharField()  # noqa: N815  as it is on the wire
 
 
@@ -58,7 +58,9 @@ class DoorSchema(AutoSchema):
         parts = [part for part in self.path.split("/") if part and "{" not in part]
         return [parts[1] if len(parts) > 1 else "workspaces"]
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(
+        self, direction: Literal["request", "response"] = "response"
+    ) -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
         problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
         component = self.resolve_serializer(ProblemSerializer, "response")

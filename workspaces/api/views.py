@@ -57,7 +57,7 @@ class IsKnown(BasePermission):
 class AskerView(APIView):
     """A route for everybody who is known."""
 
-    http_method_names: ClassVar[list[str]] = ["get", "head", "post", "patch", "delete"]
+    http_method_names = ["get", "head", "post", "patch", "delete"]
     parser_classes = (StrictJSONParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AnswersJSON

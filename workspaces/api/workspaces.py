@@ -63,7 +63,7 @@ class WorkspacesView(AskerView):
         if isinstance(request.auth, Scope):
             rows = Workspace.objects.filter(pk=request.auth.workspace_id)
         else:
-            rows = Workspace.objects.filter(memberships__user=request.user)
+            rows = Workspace.objects.filter(memberships__user_id=request.user.pk)
         return paged(request, rows, shape)
 
 

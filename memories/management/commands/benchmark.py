@@ -1,19 +1,35 @@
 """How fast this machine serves, beside what its database alone could do."""
 
+import json
 import shutil
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
 
-from memories.benchmarking.footprint import is_measurable
-from memories.benchmarking.layout import LAYOUTS
+from memories.benchmarking import report
+from memories.benchmarking.footprint import footprint, is_measurable
+from memories.benchmarking.http_client import UnexpectedAnswer
+from memories.benchmarking.layout import LAYOUTS, plots, size_of
+from memories.benchmarking.server import Server, ServerFailed, environment
+from memories.benchmarking.study import Study, Wish, study, use
+from memories.management.progress import Progress, progress
+from memoryproject import embedded_postgres
+from memoryproject.embedded_postgres import Home
 
+TRIED = 1_000  # memories at which the server is used before its memory is measured
+REST = 5.0  # seconds
 EXAMPLES = """
 examples:
-  manage.py benchmark                              1k and 10k memories, about two minutes
+  manage.py benchmark                              1k and 10k memories, about a minute
   manage.py benchmark --sizes 1k,10k,100k --json result.json
   manage.py benchmark --sizes 100k --layout many   a workspace of 1k beside 99 others
   manage.py benchmark --connections 8              throughput with 8 clients, too
@@ -36,7 +52,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--sizes", type=_sizes, default="1k,10k", help="live memories: 1k, 10k, 100k, 1M, 2500"
+            "--sizes",
+            type=_sizes,
+            default="1k,10k",
+            help="live memories, like 1k,10k (the default)",
         )
         parser.add_argument(
             "--layout",
@@ -48,24 +67,135 @@ class Command(BaseCommand):
         parser.add_argument(
             "--connections", type=_count, default=1, help="from 2 on: throughput with that many"
         )
-        parser.add_argument("--memory", action="store_true", help="the memory of `up`, and no times")
-        parser.add_argument("--web", type=_count, default=2, help="web processes")
-        parser.add_argument("--workers", type=_count, default=2, help="worker processes")
+        parser.add_argument(
+            "--memory", action="store_true", help="the memory of `up`, and no times"
+        )
+        parser.add_argument("--web", type=_count, default=2, help="web processes (default 2)")
+        parser.add_argument(
+            "--workers", type=_count, default=2, help="worker processes (default 2)"
+        )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there, too")
         parser.add_argument("--keep", action="store_true", help="keep the folder, and say where")
         parser.add_argument("--data", type=Path, help="an empty folder instead of a temporary one")
+        parser.add_argument("--inside", action="store_true", help=SUPPRESS)
 
-    def handle(self, *, data: Path | None, keep: bool, **options: Any) -> None:
+    def handle(self, *, inside: bool, keep: bool, data: Path | None, **options: Any) -> None:
         if options["memory"] and not is_measurable():
             raise CommandError("--memory reads /proc/*/smaps_rollup, which this system has not.")
-        if data is not None and data.resolve() == settings.DATA_DIR and _is_inside():
+        if inside:
             self.measure(options)
             return
         folder = _fresh(data)
         try:
-            _again_over(folder)
+            code = _run_over(folder, _words(options))
         finally:
             if keep:
                 self.stdout.write(f"Kept: {folder}")
             else:
                 shutil.rmtree(folder)
+        if code:
+            raise CommandError("The benchmark did not finish.", returncode=code)
+
+    def measure(self, options: dict[str, Any]) -> None:
+        """Here the settings name the benchmark's own folder."""
+        signal.signal(signal.SIGTERM, _interrupt)
+        server = Server(settings.DATA_DIR, options["web"], options["workers"])
+        try:
+            found = self.memory(server) if options["memory"] else self.speed(server, options)
+        except (ServerFailed, UnexpectedAnswer) as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted.", returncode=130) from None
+        finally:
+            _leave_database()
+        if options["json"]:
+            options["json"].write_text(json.dumps(found, indent=2) + "\n")
+
+    def speed(self, server: Server, options: dict[str, Any]) -> dict[str, Any]:
+        wish = Wish(
+            plots=[plot for size in options["sizes"] for plot in plots(options["layout"], size)],
+            rounds=options["rounds"],
+            connections=options["connections"],
+        )
+        with server:
+            done = study(server.url, wish, _stage)
+        for line in report.lines(done):
+            self.stdout.write(line)
+        return report.as_json(done)
+
+    def memory(self, server: Server) -> dict[str, Any]:
+        with server:
+            use(server.url, plots("one", TRIED), _stage)
+            _leave_database()
+            time.sleep(REST)
+            found = footprint(server.pid, Home.below(settings.DATA_DIR))
+        for line in report.memory_lines(found):
+            self.stdout.write(line)
+        return report.as_json(Study(), found)
+
+
+def _stage(total: int, unit: str) -> Progress:
+    return progress(total, unit, sys.stderr)
+
+
+def _words(options: dict[str, Any]) -> list[str]:
+    sizes = ",".join(str(size) for size in options["sizes"])
+    words = ["--sizes", sizes, "--layout", options["layout"]]
+    for name in ("rounds", "connections", "web", "workers"):
+        words += [f"--{name}", str(options[name])]
+    if options["json"]:
+        words += ["--json", str(options["json"].resolve())]
+    return [*words, "--memory"] if options["memory"] else words
+
+
+def _fresh(data: Path | None) -> Path:
+    """An empty folder: nobody's data can be meant."""
+    if data is None:
+        return Path(tempfile.mkdtemp(prefix="memoryproject-benchmark-"))
+    folder = data.expanduser().resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CommandError(f"{folder} is not empty.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _run_over(folder: Path, words: list[str]) -> int:
+    """Run this command again, in a process whose settings name `folder`; its exit code.
+
+    Ctrl-C reaches that process by itself; we wait until it has stopped its server.
+    """
+    command = [sys.executable, "manage.py", "benchmark", "--inside", *words]
+    child = subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment(folder))
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),
+    }
+    try:
+        return child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _leave_database() -> None:
+    connections.close_all()
+    if settings.EMBEDDED_POSTGRES is not None:
+        embedded_postgres.leave(settings.EMBEDDED_POSTGRES)
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return sorted({size_of(part) for part in text.split(",")})
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError("from 1")
+    return number

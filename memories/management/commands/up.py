@@ -76,8 +76,6 @@ class Command(BaseCommand):
     ) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
-        if info is not None:
-            info.unlink(missing_ok=True)
         address = free_address(host, port)
         with only_one(settings.DATA_DIR), the_database():
             role = self.prepare()
@@ -119,6 +117,8 @@ class Command(BaseCommand):
 
         ready = Once(lambda: answers(address), become_ready)
         supervise(children, until=lambda: self.stopping, watch=(revive_database, ready))
+        if info is not None:
+            info.unlink(missing_ok=True)
 
     def tell(self, address: Address, known: FirstRun | None, *, shown: bool) -> None:
         url = address.url

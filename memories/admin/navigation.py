@@ -1,0 +1,94 @@
+"""The side bar: what a person works with, by the rights they have, and what waits for them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from memories.models import MemorySession, Supersession
+from workspaces.admin.access import Access, access_of
+from workspaces.admin.counting import bounded_count, told
+from workspaces.models import Capability
+
+MOST_WAITING = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What needs a person, counted up to 99 and one more."""
+
+    decisions: int
+    stuck: int
+
+
+def waiting(access: Access) -> Waiting:
+    pending = Supersession.objects.filter(state=Supersession.State.PENDING)
+    stuck = MemorySession.objects.filter(
+        state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
+    )
+    return Waiting(
+        bounded_count(access.limit(pending, "workspace"), MOST_WAITING),
+        bounded_count(access.limit(stuck, "workspace"), MOST_WAITING),
+    )
+
+
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    access = access_of(request)
+    now = waiting(access)
+    groups = [
+        ("", [_item("Home", "home", "index")]),
+        ("Memory", _memory(now)),
+        ("Evidence", _evidence(now)),
+        ("Access", _access(access)),
+    ]
+    if access.everywhere:
+        groups.append(("System", _system()))
+    return [{"title": title, "items": items} for title, items in groups]
+
+
+def _memory(now: Waiting) -> list[dict[str, Any]]:
+    return [
+        _item("Memories", "neurology", "memories_memory_changelist"),
+        _item("Review", "rule", "memories_supersession_changelist", waits=now.decisions),
+        _item("Rejections", "block", "memories_rejection_changelist"),
+        _item("Subjects", "face", "workspaces_subject_changelist"),
+    ]
+
+
+def _evidence(now: Waiting) -> list[dict[str, Any]]:
+    return [
+        _item("Conversations", "forum", "memories_conversation_changelist"),
+        _item("Episodes", "chat_bubble", "memories_episode_changelist"),
+        _item("Facts", "format_quote", "memories_fact_changelist"),
+        _item("Sessions", "move_to_inbox", "memories_memorysession_changelist", waits=now.stuck),
+    ]
+
+
+def _access(access: Access) -> list[dict[str, Any]]:
+    items = [
+        _item("Workspaces", "workspaces", "workspaces_workspace_changelist"),
+        _item("Members", "group", "workspaces_membership_changelist"),
+        _item("Agents", "smart_toy", "workspaces_agent_changelist"),
+    ]
+    if access.may_somewhere(Capability.ADMIN):
+        items.append(_item("API keys", "key", "workspaces_apikey_changelist"))
+    if access.may_somewhere(Capability.CURATE):
+        items.append(_item("Audit", "history", "workspaces_auditentry_changelist"))
+    return items
+
+
+def _system() -> list[dict[str, Any]]:
+    return [
+        _item("Accounts", "manage_accounts", "workspaces_user_changelist"),
+        _item("Waiting tasks", "queue", "django_q_ormq_changelist"),
+        _item("Failed tasks", "error", "django_q_failure_changelist"),
+        _item("Schedules", "schedule", "django_q_schedule_changelist"),
+    ]
+
+
+def _item(title: str, icon: str, page: str, *, waits: int = 0) -> dict[str, Any]:
+    item: dict[str, Any] = {"title": title, "icon": icon, "link": reverse(f"admin:{page}")}
+    if waits:
+        item |= {"badge": told(waits, MOST_WAITING), "badge_variant": "warning"}
+    return item

@@ -1,0 +1,164 @@
+"""System checks: settings that do not go together, told at the start and not at the first request."""
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import checks
+from django.core.checks import CheckMessage, Error, Warning
+
+from memories.providers.embedding_models import known_model
+
+# The models that bring their own weights, or need none: nothing about them can be chosen.
+FIXED = {"local": 256, "hash": 256, "none": 0}
+DEFAULT_EXTRACTION_MODEL = "claude-haiku-4-5"
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1", "testserver")
+LOCAL_ENDINGS = (".localhost", ".local", ".test")
+
+
+def register_all() -> None:
+    for check in (embedding, extraction, addresses):
+        checks.register(check, "memories")
+    checks.register(debug_in_public, checks.Tags.security)
+
+
+def _embedding_provider() -> str:
+    """The provider that is meant, as the index chooses it."""
+    provider = str(settings.EMBEDDING_PROVIDER)
+    if provider == "auto":
+        return "openai" if settings.OPENAI_API_KEY else "local"
+    return provider
+
+
+def embedding(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
+    provider = _embedding_provider()
+    found = _openai_embedding() if provider == "openai" else _fixed_embedding(provider)
+    return list(found)
+
+
+def _openai_embedding() -> Iterator[CheckMessage]:
+    if not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
+        yield Error(
+            "EMBEDDING_PROVIDER is openai, and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
+            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs none.",
+            id="memories.E001",
+        )
+    model = settings.EMBEDDING_MODEL
+    if model and not settings.EMBEDDING_DIMENSIONS and not known_model(model).dimensions:
+        yield Error(
+            f"How many dimensions EMBEDDING_MODEL={model} has is not known.",
+            hint="Set EMBEDDING_DIMENSIONS to the length of its vectors.",
+            id="memories.E002",
+        )
+
+
+def _fixed_embedding(provider: str) -> Iterator[CheckMessage]:
+    wish = settings.EMBEDDING_DIMENSIONS
+    if wish and wish != FIXED[provider]:
+        yield Error(
+            f"EMBEDDING_DIMENSIONS={wish}, but the {provider} embedder has {FIXED[provider]}.",
+            hint="Leave EMBEDDING_DIMENSIONS out, or set EMBEDDING_PROVIDER=openai.",
+            id="memories.E003",
+        )
+    if settings.EMBEDDING_MODEL:
+        yield Warning(
+            f"EMBEDDING_MODEL={settings.EMBEDDING_MODEL} is not used by the {provider} embedder.",
+            hint="Set EMBEDDING_PROVIDER=openai to use it, or leave EMBEDDING_MODEL out.",
+            id="memories.W001",
+        )
+    if provider == "local" and find_spec("wordllama") is None:
+        yield Warning(
+            "The local embedding model is not installed: vectors are made of hashed words.",
+            hint="Its wheel is not built for every machine. Set OPENAI_API_KEY, or OPENAI_BASE_URL "
+            "with EMBEDDING_PROVIDER=openai; EMBEDDING_PROVIDER=hash silences this.",
+            id="memories.W002",
+        )
+
+
+def extraction(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
+    by_provider = {"anthropic": _anthropic_extraction, "openai": _openai_extraction}
+    found = by_provider.get(settings.EXTRACTION_PROVIDER)
+    return list(found()) if found else []
+
+
+def _anthropic_extraction() -> Iterator[CheckMessage]:
+    if not settings.ANTHROPIC_API_KEY:
+        yield Error(
+            "EXTRACTION_PROVIDER is anthropic, and there is no ANTHROPIC_API_KEY.",
+            hint="Set the key; or EXTRACTION_PROVIDER=none to extract by patterns alone.",
+            id="memories.E004",
+        )
+
+
+def _openai_extraction() -> Iterator[CheckMessage]:
+    if not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
+        yield Error(
+            "EXTRACTION_PROVIDER is openai, and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
+            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs none.",
+            id="memories.E005",
+        )
+    if settings.EXTRACTION_MODEL == DEFAULT_EXTRACTION_MODEL:
+        yield Error(
+            f"EXTRACTION_PROVIDER is openai, and EXTRACTION_MODEL is {DEFAULT_EXTRACTION_MODEL}.",
+            hint="Name a model of that server in EXTRACTION_MODEL.",
+            id="memories.E006",
+        )
+
+
+def addresses(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
+    return [*_unreadable(), *_unused()]
+
+
+def _unreadable() -> Iterator[CheckMessage]:
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        url = getattr(settings, name)
+        if url and not _is_http(url):
+            yield Error(
+                f"{name}={url} is no address of a server.",
+                hint="It begins with http:// or https:// and a host, like http://localhost:11434/v1.",
+                id="memories.E007",
+            )
+
+
+def _unused() -> Iterator[CheckMessage]:
+    if settings.OPENAI_BASE_URL and not _openai_is_used():
+        yield Warning(
+            "OPENAI_BASE_URL is set, and nothing uses it.",
+            hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or EXTRACTION_PROVIDER=openai.",
+            id="memories.W003",
+        )
+    if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_API_KEY:
+        yield Warning(
+            "ANTHROPIC_BASE_URL is set, and there is no ANTHROPIC_API_KEY: nothing uses it.",
+            hint="Set the key that the server behind it expects.",
+            id="memories.W004",
+        )
+
+
+def _openai_is_used() -> bool:
+    return "openai" in (_embedding_provider(), settings.EXTRACTION_PROVIDER)
+
+
+def _is_http(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def debug_in_public(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
+    public = [name for name in settings.ALLOWED_HOSTS if not _is_local(name)]
+    if not settings.DEBUG or not public:
+        return []
+    return [
+        Error(
+            f"DEBUG is on, and {', '.join(public)} may be asked for: errors would show settings.",
+            hint="Set DEBUG=false, or leave only names of this machine in ALLOWED_HOSTS.",
+            id="memories.E008",
+        )
+    ]
+
+
+def _is_local(name: str) -> bool:
+    bare = name.strip("[]").lower()
+    return bare in LOCAL_NAMES or bare.endswith(LOCAL_ENDINGS)

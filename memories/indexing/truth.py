@@ -1,0 +1,80 @@
+"""Items of the index as the truth has them: what an entry should say, whatever it says now."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from memories import lexical
+from memories.indexing import entries, statements
+from memories.indexing.entries import Item
+from memories.models import Episode, Layer, Memory, MemoryScope, WorkspaceIndex
+
+BATCH = 256
+TABLE = {Layer.MEMORIES: Memory, Layer.EPISODES: Episode}
+# The neighbours of an episode: in its conversation by time; outside of one, within its request.
+AROUND = """
+select e.id, s.scope, s.workflow, earlier.content as previous, later.content as following
+from memories_episode e
+left join memories_memorysession s on s.id = e.session_id
+left join lateral (
+  (select p.content from memories_episode p
+   where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
+   order by p.occurred_at desc, p.position desc limit 1)
+  union all
+  (select p.content from memories_episode p
+   where e.conversation_id is null and p.conversation_id is null
+     and p.session_id = e.session_id and p.position = e.position - 1 limit 1)
+) earlier on true
+left join lateral (
+  (select n.content from memories_episode n
+   where n.conversation_id = e.conversation_id
+     and (n.occurred_at, n.position) > (e.occurred_at, e.position)
+   order by n.occurred_at, n.position limit 1)
+  union all
+  (select n.content from memories_episode n
+   where e.conversation_id is null and n.conversation_id is null
+     and n.session_id = e.session_id and n.position = e.position + 1 limit 1)
+) later on true
+where e.id = any(%(ids)s::uuid[])
+"""
+
+
+def size(space: WorkspaceIndex) -> int:
+    """How many searchable things the workspace has."""
+    owned = (table._default_manager.filter(workspace=space.workspace_id) for table in TABLE.values())
+    return sum(rows.count() for rows in owned)
+
+
+def batches(space: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
+    """The ids of a layer's things in the order they came, also of those that come meanwhile."""
+    rows = TABLE[layer]._default_manager.filter(workspace=space.workspace_id).order_by("pk")
+    ids = list(rows.values_list("pk", flat=True)[:BATCH])
+    while ids:
+        yield ids
+        ids = list(rows.filter(pk__gt=ids[-1]).values_list("pk", flat=True)[:BATCH])
+
+
+def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
+    """The items of these ids that are there."""
+    if layer == Layer.MEMORIES:
+        memories = Memory.objects.filter(pk__in=ids).order_by("pk")
+        return [entries.memory_item(memory) for memory in memories]
+    around = {row.id: row for row in statements.rows(AROUND, {"ids": list(ids)})}
+    episodes = Episode.objects.filter(pk__in=around).order_by("pk")
+    return [_episode_item(episode, around[episode.pk]) for episode in episodes]
+
+
+def _episode_item(episode: Episode, around: Any) -> Item:
+    previous, own, following = (
+        lexical.stems(text) if text else []
+        for text in (around.previous, episode.content, around.following)
+    )
+    # Without its session nobody knows how narrow it was meant: as narrow as it can be.
+    narrow = MemoryScope.THREAD if episode.conversation_id else MemoryScope.USER
+    return entries.episode_item(
+        episode,
+        scope=around.scope or narrow,
+        workflow=around.workflow or "",
+        counts=lexical.index_stems(own, previous, following),
+    )
