@@ -13,13 +13,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, Q
+from django.db.models import Max
 from django.utils import timezone
 
 from memories import extraction, lexical, outbox, supersession
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
 from memories.extraction import Extraction, Message, Wish
-from memories.indexing import due, entries, spaces, speakers
+from memories.indexing import due, entries, spaces, speakers, statements
 from memories.indexing.nearest import Placement
 from memories.models import (
     Conversation,
@@ -128,13 +128,14 @@ def _keep(
     _place_after(session, made)
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
-    session.save(force_insert=True)
-    Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-    Episode.objects.bulk_create(made)
+    statements.insert([session])
+    if adopted:
+        Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
+    statements.insert(made)
     found = None if vectors is None else [vectors[i] for i in fresh]
     _index(space, session, made, found)
-    unfinished = {e.session_id for e in known.values() if e.session_id}
-    _finish_known(unfinished)
+    if unfinished := {e.session_id for e in known.values() if e.session_id}:
+        _finish_known(unfinished)
     if session.mode == MemorySession.Mode.ASYNC:
         outbox.post("run_session", session.pk)
     return session
@@ -198,6 +199,8 @@ def _known_episodes(session: MemorySession, new: Sequence[NewMessage]) -> dict[s
         before = asked.setdefault(message.id, (position, message))
         if before[0] != position:
             raise Invalid(f"messages[{position}].id", "This id stands twice in the request.")
+    if not asked:
+        return {}
     known = Episode.objects.filter(
         workspace_id=session.workspace_id,
         conversation=session.conversation,
@@ -337,30 +340,35 @@ def run(session_id: uuid.UUID) -> MemorySession | None:
     return _finish(session, found, started)
 
 
+CLAIM = """
+update memories_memorysession
+set state = 'extracting', attempts = attempts + 1, updated_at = %(now)s,
+    lease_until = %(now)s + %(lease)s::interval
+where id = %(id)s and ((state = 'received' and next_attempt_at <= %(now)s)
+                       or (state in ('extracting', 'resolving') and lease_until < %(now)s))
+returning *
+"""
+
+
 def _claim(session_id: uuid.UUID) -> MemorySession | None:
     """Take a session whose turn it is; the attempt is counted before the work, so that a
     session which kills its worker is given up at last."""
-    now = timezone.now()
-    due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
-    abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING], lease_until__lt=now)
-    claimed = MemorySession.objects.filter(due_now | abandoned, pk=session_id).update(
-        state=State.EXTRACTING,
-        attempts=F("attempts") + 1,
-        lease_until=now + LEASE,
-        updated_at=now,
-    )
+    claimed = statements.rows(CLAIM, {"id": session_id, "lease": LEASE, "now": timezone.now()})
     if not claimed:
         return None
-    session = MemorySession.objects.select_related("subject", "agent").get(pk=session_id)
-    if session.attempts > MAX_ATTEMPTS:
-        _close(session, State.DEAD, "attempts used up")
-        return None
-    return session
+    session = MemorySession(**claimed[0]._asdict())
+    session._state.adding = False
+    if session.attempts <= MAX_ATTEMPTS:
+        return session
+    _close(session, State.DEAD, "attempts used up")
+    _save(session)
+    return None
 
 
 def messages_of(session: MemorySession) -> list[Message]:
-    rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
-    subject = session.subject.name if session.subject else ""
+    rows = list(Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk"))
+    unnamed = not all(episode.author for episode in rows)
+    subject = session.subject.name if unnamed and session.subject else ""
     return [
         Message(
             index=index,
@@ -381,17 +389,19 @@ def _speaker(episode: Episode, subject: str) -> str:
     return subject or "User"
 
 
-def _finish(session: MemorySession, found: Extraction, started: float) -> MemorySession:
+def _finish(session: MemorySession, found: Extraction, started: float) -> MemorySession | None:
     space = spaces.space_of(session.workspace_id)
     claims = _unwritten(session, found.claims)
     embedding = time.perf_counter()
     texts = [entries.texts_of(claim.statement) for claim in claims]
     vectors = due.embed_or_leave(space, texts)
     found.milliseconds["embed"] = round((time.perf_counter() - embedding) * 1e3, 2)
-    _apply(session, space, claims, vectors, found, started)
-    if session.state == State.RECEIVED:
-        outbox.post("run_session", session.pk)
-    due.fill(space, Episode.objects.filter(pk__in=session.episode_ids).values_list("pk", flat=True))
+    try:
+        _apply(session, space, claims, vectors, found, started)
+    except _TakenOver:
+        return None
+    if spaces.embedder_of(space).is_remote:
+        due.fill(space, session.episode_ids)
     return session
 
 
@@ -420,11 +430,6 @@ def _apply(
     found: Extraction,
     started: float,
 ) -> None:
-    held = MemorySession.objects.select_for_update().filter(
-        pk=session.pk, state=State.EXTRACTING, attempts=session.attempts
-    )
-    if not held.exists():
-        return  # Its lease ran out and another worker took it: what it writes stands.
     outcome = supersession.apply(
         space,
         placement_of(session),
@@ -438,6 +443,12 @@ def _apply(
         "total": round((time.perf_counter() - started) * 1e3, 2)
     }
     _settle(session, found.error)
+    if not _save(session):
+        raise _TakenOver
+
+
+class _TakenOver(Exception):
+    """The lease ran out and another worker has the session: what this one did is rolled back."""
 
 
 def placement_of(session: MemorySession) -> Placement:
@@ -488,16 +499,14 @@ def _settle(session: MemorySession, error: ProviderError | None) -> None:
     else:
         session.state, session.error = State.RECEIVED, error.message
         pause = max(BACK_OFF * 2**session.attempts, timedelta(seconds=error.retry_after or 0))
-        session.next_attempt_at = timezone.now() + pause
-        session.save()
+        session.next_attempt_at, session.lease_until = timezone.now() + pause, None
 
 
 def _close(session: MemorySession, state: str, error: str) -> None:
     session.state, session.error = state, error
     session.finished_at = timezone.now()
     session.next_attempt_at = session.lease_until = None
-    session.save()
-    AuditEntry.line(
+    line = AuditEntry.line(
         session.workspace_id,
         session.requested_by,
         "ingest",
@@ -505,7 +514,32 @@ def _close(session: MemorySession, state: str, error: str) -> None:
         subject_id=session.subject_id,
         reason=session.reason,
         after={"state": state, **session.counts},
-    ).save()
+    )
+    statements.insert([line])
+
+
+OUTCOME = (
+    "state",
+    "reason",
+    "error",
+    "next_attempt_at",
+    "lease_until",
+    "finished_at",
+    "created_ids",
+    "updated_ids",
+    "reinforced_ids",
+    "counts",
+    "timings",
+)
+
+
+def _save(session: MemorySession) -> bool:
+    """Write a session's outcome, unless another worker has taken it since."""
+    mine = MemorySession.objects.filter(
+        pk=session.pk, state=State.EXTRACTING, attempts=session.attempts
+    )
+    changes = {name: getattr(session, name) for name in OUTCOME}
+    return mine.update(updated_at=timezone.now(), **changes) == 1
 
 
 def retry(scope: Scope, session: MemorySession) -> MemorySession:

@@ -4,10 +4,11 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, QuerySet, Window
+from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
 from memories.models import Memory, MemoryScope
+from memories.models.memory import MemoryQuerySet
 from workspaces.scope import Scope
 
 GROUPS = {
@@ -28,7 +29,7 @@ class AsOf:
     known_at: datetime | None = None
 
 
-def believed(scope: Scope, at: AsOf) -> QuerySet[Memory]:
+def believed(scope: Scope, at: AsOf) -> MemoryQuerySet:
     """The memories that `scope` sees and that were believed at `at`."""
     seen = Memory.objects.visible_to(scope)
     known = seen.live() if at.known_at is None else seen.known_at(at.known_at)

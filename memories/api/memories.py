@@ -26,6 +26,7 @@ from memories.models import (
     Visibility,
     chain,
 )
+from memories.models.memory import MemoryQuerySet
 from memories.profile import AsOf, believed
 from workspaces.api.fields import (
     Camel,
@@ -130,7 +131,7 @@ class NewMemoryBody(Camel):
 def listed(scope: Scope, wish: dict[str, Any]) -> QuerySet[Memory]:
     """The memories that a list's parameters leave."""
     at = AsOf(wish.get("valid_at"), wish.get("known_at"))
-    rows: QuerySet[Memory] = Memory.objects.visible_to(scope)
+    rows: MemoryQuerySet = Memory.objects.visible_to(scope)
     if wish["live"] == "true" or at.known_at is not None:
         rows = believed(scope, at)
     elif wish["live"] == "false":

@@ -50,11 +50,19 @@ class Server:
         assert self.process is not None
         return self.process.pid
 
+    @property
+    def log(self) -> Path:
+        return self.folder / "up.log"
+
+    def said(self) -> str:
+        """The end of the server's log."""
+        return self.log.read_text(errors="replace")[-2000:]
+
     def __enter__(self) -> Self:
-        info, log = self.folder / "up.json", self.folder / "up.log"
+        info = self.folder / "up.json"
         words = ["--data", str(self.folder), "--port", "0", "--info", str(info)]
         words += ["--web", str(self.web), "--workers", str(self.workers)]
-        with open(log, "wb") as out:
+        with open(self.log, "wb") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", *words],
                 cwd=settings.BASE_DIR,
@@ -65,7 +73,7 @@ class Server:
                 start_new_session=True,  # Ctrl-C ends the benchmark, which then ends this
             )
         try:
-            self.url = self._wait(info, log)
+            self.url = self._wait(info)
         except BaseException:
             self._stop()
             raise
@@ -79,13 +87,12 @@ class Server:
     ) -> None:
         self._stop()
 
-    def _wait(self, info: Path, log: Path) -> str:
+    def _wait(self, info: Path) -> str:
         end = time.monotonic() + START_TIMEOUT
         while not info.exists():
             assert self.process is not None
             if self.process.poll() is not None or time.monotonic() > end:
-                said = log.read_text(errors="replace")[-2000:]
-                raise ServerFailed(f"The server did not become ready. It said: {said}")
+                raise ServerFailed(f"The server did not become ready. It said: {self.said()}")
             time.sleep(0.1)
         return str(json.loads(info.read_text())["url"])
 

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db import connection, transaction
 
@@ -228,7 +227,7 @@ _SPAN = "select 1 from memories_liveness l where l.memory_id = m.id and l.until_
 RULES = {
     **{
         f"entries of {layer.label} that are not there": _WITHOUT_TRUTH.format(
-            layer=int(layer), table=table._meta.db_table
+            layer=int(layer), table=table
         )
         for layer, table in truth.TABLE.items()
     },

@@ -229,11 +229,11 @@ def _mark_due(ids: list[int]) -> None:
     )
 
 
-def entry_record(id: int, number: int, average: float, item: Item) -> tuple[Any, ...]:
+def entry_record(entry: int, number: int, average: float, item: Item) -> tuple[Any, ...]:
     """The values of an item's entry, in the order of ENTRY_COLUMNS."""
     weights = lexical.bm25_weights(item.counts, average)
     return (
-        id, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
+        entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.role, item.author,
         item.position, ranking.marks(item.text), item.live, round(sum(item.counts.values())),
         lexical.term_keys(number, item.layer, item.counts),

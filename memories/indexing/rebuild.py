@@ -164,8 +164,8 @@ def strangers(space: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]
         "layer": int(layer),
         "most": most,
     }
-    table = truth.TABLE[layer]._meta.db_table
-    return [row.item for row in statements.rows(WITHOUT_TRUTH.format(table=table), values)]
+    text = WITHOUT_TRUTH.format(table=truth.TABLE[layer])
+    return [row.item for row in statements.rows(text, values)]
 
 
 def _remove_strangers(space: WorkspaceIndex, layer: Layer) -> int:

@@ -176,7 +176,8 @@ def _store(space: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
 
 def _note_use(before: int | None, target: EmbeddingModel | None) -> None:
     """A model that no workspace speaks any more is retired."""
-    unused = EmbeddingModel.objects.filter(pk=before, workspaceindex=None)
-    unused.update(state=EmbeddingModel.State.RETIRED)
+    if before is not None:
+        unused = EmbeddingModel.objects.filter(pk=before, workspaceindex=None)
+        unused.update(state=EmbeddingModel.State.RETIRED)
     if target is not None:
         EmbeddingModel.objects.filter(pk=target.pk).update(state=EmbeddingModel.State.ACTIVE)

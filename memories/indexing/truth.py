@@ -4,13 +4,15 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from memories import lexical
 from memories.indexing import entries, statements
 from memories.indexing.entries import Item
 from memories.models import Episode, Layer, Memory, MemoryScope, WorkspaceIndex
 
 BATCH = 256
-TABLE = {Layer.MEMORIES: Memory, Layer.EPISODES: Episode}
+TABLE = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
 # The neighbours of an episode: in its conversation by time; outside of one, within its request.
 AROUND = """
 select e.id, s.scope, s.workflow, earlier.content as previous, later.content as following
@@ -42,13 +44,12 @@ where e.id = any(%(ids)s::uuid[])
 
 def size(space: WorkspaceIndex) -> int:
     """How many searchable things the workspace has."""
-    owned = (table._default_manager.filter(workspace=space.workspace_id) for table in TABLE.values())
-    return sum(rows.count() for rows in owned)
+    return sum(_rows(space, layer).count() for layer in TABLE)
 
 
 def batches(space: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
     """The ids of a layer's things in the order they came, also of those that come meanwhile."""
-    rows = TABLE[layer]._default_manager.filter(workspace=space.workspace_id).order_by("pk")
+    rows = _rows(space, layer).order_by("pk")
     ids = list(rows.values_list("pk", flat=True)[:BATCH])
     while ids:
         yield ids
@@ -63,6 +64,11 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
     around = {row.id: row for row in statements.rows(AROUND, {"ids": list(ids)})}
     episodes = Episode.objects.filter(pk__in=around).order_by("pk")
     return [_episode_item(episode, around[episode.pk]) for episode in episodes]
+
+
+def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Memory] | QuerySet[Episode]:
+    table = Memory if layer == Layer.MEMORIES else Episode
+    return table._default_manager.filter(workspace_id=space.workspace_id)
 
 
 def _episode_item(episode: Episode, around: Any) -> Item:

@@ -1,6 +1,6 @@
 """Routes: the asker's workspaces."""
 
-from typing import Any
+from typing import Any, cast
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from workspaces.api.fields import Camel, Free, moment
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import AskerView, WorkspaceView
-from workspaces.models import Workspace
+from workspaces.models import User, Workspace
 from workspaces.scope import Scope
 
 
@@ -63,7 +63,7 @@ class WorkspacesView(AskerView):
         if isinstance(request.auth, Scope):
             rows = Workspace.objects.filter(pk=request.auth.workspace_id)
         else:
-            rows = Workspace.objects.filter(memberships__user_id=request.user.pk)
+            rows = Workspace.objects.filter(memberships__user=cast(User, request.user))
         return paged(request, rows, shape)
 
 

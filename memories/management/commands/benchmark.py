@@ -102,8 +102,10 @@ class Command(BaseCommand):
         server = Server(settings.DATA_DIR, options["web"], options["workers"])
         try:
             found = self.memory(server) if options["memory"] else self.speed(server, options)
-        except (ServerFailed, UnexpectedAnswer) as error:
+        except ServerFailed as error:
             raise CommandError(str(error)) from error
+        except UnexpectedAnswer as error:
+            raise CommandError(f"{error} The server's log ends: {server.said()}") from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
         finally:

@@ -12,8 +12,11 @@ from multiprocessing import Process
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
+from django.db import connections
 from django_q import cluster
 from django_q.conf import logger
+
+from memories.sweeping import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = 0, -2  # what django-q2 writes into a worker's timer when it ends it itself
 PATIENCE = 30.0  # seconds for the tasks of the other processes
@@ -41,6 +44,8 @@ class Command(BaseCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
     def handle(self, *_: Any, **__: Any) -> None:
+        ensure_schedule()
+        connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         running = cluster.Cluster()
         running.start()

@@ -1,0 +1,106 @@
+"""Proof that truth and index agree."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories.errors import ProviderError
+from memories.indexing import agreement, spaces, truth
+from memories.indexing.agreement import Agreement
+from memories.management.examples import CommandWithExamples
+from memories.management.progress import progress
+from memories.management.workspace_option import add_workspace, chosen_spaces
+from memories.models import EmbeddingModel, WorkspaceIndex
+from memories.providers import embedder_from
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Compare every memory and episode with its entry and vectors in the index, and check\n"
+        "chains, liveness, citations and counts. Reads only, from one state of the database.\n"
+        "Exit code 1 when anything disagrees."
+    )
+    examples = (
+        "  manage.py checkindex                     all workspaces\n"
+        "  manage.py checkindex --workspace demo --json"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_workspace(parser, "all")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *, workspace: str | None, **options: Any) -> None:
+        found = {
+            space.workspace.slug: (space, _check(space)) for space in chosen_spaces(workspace)
+        }
+        if options["json"]:
+            told = {slug: as_json(agreed) for slug, (_, agreed) in found.items()}
+            self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
+        else:
+            self.tell(found)
+        broken = [slug for slug, (_, agreed) in found.items() if not agreed.holds]
+        if broken:
+            raise CommandError(
+                f"Truth and index disagree in {', '.join(broken)}. What is wrong in the index is"
+                " made right by `reindex`; what is wrong in the truth is not."
+            )
+
+    def tell(self, found: dict[str, tuple[WorkspaceIndex, Agreement]]) -> None:
+        for slug, (space, agreed) in found.items():
+            for line in lines(slug, space, agreed):
+                self.stdout.write(line)
+
+
+def _check(space: WorkspaceIndex) -> Agreement:
+    try:
+        with progress(truth.size(space), "rows", sys.stderr) as shown:
+            return agreement.check(space, shown.update)
+    except ProviderError as error:
+        raise CommandError(f"The embedding model failed: {error}") from error
+
+
+def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
+    model = space.embedding_model
+    yield (
+        f"{slug}: {found.memories} memories and {found.episodes} episodes, {found.entries} entries,"
+        f" {found.vectors} vectors under {model or 'no model'}, {found.due} entries due"
+    )
+    if found.other_vectors:
+        yield f"  note: {found.other_vectors} vectors are of other models; `reembed` drops them"
+    if not _is_configured(model):
+        yield "  note: the settings name another embedding model; `reembed` changes over to it"
+    for broken in found.broken.values():
+        yield f"  {broken.number} {broken.rule}:"
+        yield from (f"    {identity}" for identity in broken.ids)
+        if broken.number > len(broken.ids):
+            yield f"    and {broken.number - len(broken.ids)} more"
+    if found.holds:
+        yield "  truth and index agree"
+
+
+def _is_configured(model: EmbeddingModel | None) -> bool:
+    wanted = embedder_from(spaces.configured_config())
+    if model is None:
+        return not wanted.dimensions
+    known = (model.provider, model.name, model.dimensions)
+    return known == (wanted.provider, wanted.name, wanted.dimensions)
+
+
+def as_json(found: Agreement) -> dict[str, Any]:
+    return {
+        "agrees": found.holds,
+        "memories": found.memories,
+        "episodes": found.episodes,
+        "entries": found.entries,
+        "vectors": found.vectors,
+        "due": found.due,
+        "vectorsOfOtherModels": found.other_vectors,
+        "disagreements": [
+            {"rule": broken.rule, "number": broken.number, "ids": broken.ids}
+            for broken in found.broken.values()
+        ],
+    }

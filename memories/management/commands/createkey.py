@@ -1,0 +1,123 @@
+"""A new API key, from the shell."""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from memories.management.examples import CommandWithExamples
+from memories.management.workspace_option import add_workspace, one_workspace
+from workspaces.keys import KeyOptions, issue_key
+from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
+from workspaces.naming import agent_to_write, subject_to_write
+from workspaces.scope import Scope, worker_scope
+
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+LONGEST = timedelta(days=36_500)
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Make an API key and print it, once: it is stored as a digest alone.\n"
+        "The key stands alone on standard output; what it may do is told on standard error."
+    )
+    examples = (
+        "  manage.py createkey                              the workspace's own backend\n"
+        "  manage.py createkey --agent support-bot --name 'Support bot'\n"
+        "  manage.py createkey --subject ada --subject bob --capability read --expires 30d\n"
+        "  KEY=$(manage.py createkey --workspace demo)"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_workspace(parser, "the only one")
+        parser.add_argument("--name", default="", help="what people see in the list of keys")
+        parser.add_argument(
+            "--agent", default="", metavar="ID", help="the agent it belongs to (default: none)"
+        )
+        parser.add_argument(
+            "--subject",
+            nargs="+",
+            action="extend",
+            metavar="ID",
+            help="limit it to these users (default: all)",
+        )
+        parser.add_argument(
+            "--capability",
+            nargs="+",
+            action="extend",
+            choices=Capability.values,
+            help="what it may do (default: all)",
+        )
+        parser.add_argument(
+            "--expires", type=moment, metavar="WHEN", help="30d, 12h, 2w, or a date"
+        )
+
+    def handle(self, **options: Any) -> None:
+        workspace = one_workspace(options["workspace"])
+        scope = worker_scope(workspace.pk, "createkey")
+        agent = agent_to_write(scope, options["agent"])
+        wanted = KeyOptions(
+            name=options["name"] or options["agent"] or "made by createkey",
+            capabilities=tuple(dict.fromkeys(options["capability"] or ())),
+            agent=agent,
+            subjects=_subjects(scope, options["subject"]),
+            expires_at=options["expires"],
+        )
+        key, text = issue_key(workspace.pk, wanted, actor=scope.actor)
+        self.stderr.write("\n".join(_facts(workspace, key, agent, options["subject"])))
+        self.stdout.write(text)
+
+
+def moment(text: str) -> datetime:
+    """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
+    found = _after(text) or _at(text)
+    if found is None:
+        raise ArgumentTypeError(f"{text!r} is neither a time like 30d, 12h, 2w nor a date")
+    if found <= timezone.now():
+        raise ArgumentTypeError(f"{text} is over: the key would be of no use")
+    return found
+
+
+def _after(text: str) -> datetime | None:
+    match = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
+    if match is None:
+        return None
+    span = timedelta(**{UNITS[match[2]]: int(match[1])})
+    if span > LONGEST:
+        raise ArgumentTypeError(f"{text} is more than a hundred years")
+    return timezone.now() + span
+
+
+def _at(text: str) -> datetime | None:
+    try:
+        day, instant = parse_date(text), parse_datetime(text)
+    except ValueError:
+        return None
+    if day is not None:
+        instant = datetime(day.year, day.month, day.day)
+    if instant is None or timezone.is_aware(instant):
+        return instant
+    return timezone.make_aware(instant)
+
+
+def _subjects(scope: Scope, names: list[str] | None) -> tuple[Subject, ...] | None:
+    if names is None:
+        return None
+    found = [subject_to_write(scope, name) for name in dict.fromkeys(names)]
+    return tuple(subject for subject in found if subject is not None)
+
+
+def _facts(
+    workspace: Workspace, key: ApiKey, agent: Agent | None, subjects: list[str] | None
+) -> list[str]:
+    expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"
+    return [
+        f"Key {key.prefix} ({key.name}) of workspace {workspace.slug}; it is shown only now.",
+        f"  agent    {agent.external_id if agent else 'none: sees all of the workspace'}",
+        f"  users    {', '.join(dict.fromkeys(subjects)) if subjects else 'all'}",
+        f"  may      {', '.join(key.capabilities)}",
+        f"  expires  {expires}",
+    ]

@@ -1,0 +1,95 @@
+"""Vectors that are missing, or all of them under another embedding model."""
+
+import sys
+from argparse import ArgumentParser, BooleanOptionalAction
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories.errors import ProviderError
+from memories.indexing import due, reembedding, spaces
+from memories.management.examples import CommandWithExamples
+from memories.management.interruption import Interruption, interruptible
+from memories.management.progress import progress
+from memories.management.steps import Steps, Stopped
+from memories.management.workspace_option import add_workspace, chosen_spaces, one_workspace
+from memories.models import DueVector, EmbeddingModel, WorkspaceIndex
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Make the vectors that are missing. Where the settings name another embedding model\n"
+        "than a workspace speaks: make all its vectors under that one, then change over; search\n"
+        "goes on with the old ones until then. What was interrupted goes on where it was."
+    )
+    examples = (
+        "  manage.py reembed                        the only workspace\n"
+        "  manage.py reembed --all                  after a change of EMBEDDING_PROVIDER or _MODEL\n"
+        "  manage.py reembed --workspace demo --no-drop-old"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_workspace(parser, "the only one")
+        parser.add_argument("--all", action="store_true", help="all workspaces")
+        parser.add_argument(
+            "--drop-old",
+            action=BooleanOptionalAction,
+            default=True,
+            help="delete the vectors of other models, when the workspace speaks the new one",
+        )
+
+    def handle(self, **options: Any) -> None:
+        if options["all"] and options["workspace"]:
+            raise CommandError("Give either --workspace or --all.")
+        slug = None if options["all"] else one_workspace(options["workspace"]).slug
+        with interruptible() as asked:
+            try:
+                target = spaces.configured_model()
+                for space in chosen_spaces(slug):
+                    self.bring(space, target, asked, drop_old=options["drop_old"])
+            except ProviderError as error:
+                raise CommandError(
+                    f"The embedding model failed: {error}\n"
+                    "What is done stays; the same command goes on from here."
+                ) from error
+            except Stopped:
+                raise CommandError(
+                    "Stopped. The same command goes on from here.", returncode=130
+                ) from None
+
+    def bring(
+        self,
+        space: WorkspaceIndex,
+        target: EmbeddingModel | None,
+        asked: Interruption,
+        *,
+        drop_old: bool,
+    ) -> None:
+        """Bring a workspace under `target`, and fill what is missing."""
+        name = space.workspace.slug
+        future = reembedding.under(space, target)
+        with progress(reembedding.missing(future), "entries", sys.stderr) as shown:
+            advance = Steps(asked, shown)
+            if target != space.embedding_model:
+                self.stdout.write(f"{name}: from {_named(space.embedding_model)} to {_named(target)}")
+                reembedding.change(space, target, advance)
+                self.stdout.write(f"{name}: speaks {_named(target)} now")
+                _fill_due(space)
+            else:
+                reembedding.fill(space, advance)
+        dropped = reembedding.drop_others(space) if drop_old else 0
+        waiting = DueVector.objects.filter(entry__workspace=space.number).count()
+        self.stdout.write(
+            f"{name}: {advance.done} entries embedded, {dropped} vectors of other models dropped,"
+            f" {waiting} entries still due"
+        )
+
+
+def _fill_due(space: WorkspaceIndex) -> None:
+    """What came in while the model changed."""
+    waiting = DueVector.objects.filter(entry__workspace=space.number)
+    due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
+
+
+def _named(model: EmbeddingModel | None) -> str:
+    return str(model) if model else "no embedding model"

@@ -1,0 +1,58 @@
+"""The index, made anew from the truth."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories.errors import ProviderError
+from memories.indexing import rebuild, reembedding, truth
+from memories.management.examples import CommandWithExamples
+from memories.management.interruption import Interruption, interruptible
+from memories.management.progress import progress
+from memories.management.steps import Steps, Stopped
+from memories.management.workspace_option import add_workspace, chosen_spaces
+from memories.models import WorkspaceIndex
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Make entries, speakers, counts and the average length of the index anew from memories\n"
+        "and episodes. Search and ingest go on meanwhile. Vectors whose text is the same stay."
+    )
+    examples = (
+        "  manage.py reindex                        all workspaces\n"
+        "  manage.py reindex --workspace demo && manage.py checkindex --workspace demo"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_workspace(parser, "all")
+
+    def handle(self, *, workspace: str | None, **_: Any) -> None:
+        with interruptible() as asked:
+            try:
+                for space in chosen_spaces(workspace):
+                    self.rebuild(space, asked)
+            except ProviderError as error:
+                raise CommandError(
+                    f"The entries are rebuilt, but the embedding model failed: {error}\n"
+                    "The vectors that are missing are made by `reembed`."
+                ) from error
+            except Stopped:
+                raise CommandError(
+                    "Stopped; the index is whole, a part of it rebuilt.", returncode=130
+                ) from None
+
+    def rebuild(self, space: WorkspaceIndex, asked: Interruption) -> None:
+        with progress(truth.size(space), "rows", sys.stderr) as shown:
+            done = rebuild.rebuild(space, Steps(asked, shown))
+        name = space.workspace.slug
+        self.stdout.write(
+            f"{name}: {done.added} entries added, {done.changed} changed, {done.removed} removed;"
+            f" average length {done.average_length:.1f} stems"
+        )
+        made = reembedding.make(space, done.incomplete)
+        with progress(reembedding.missing(space), "entries", sys.stderr) as shown:
+            made += reembedding.fill(space, Steps(asked, shown))
+        self.stdout.write(f"{name}: vectors of {made} entries made")

@@ -1,0 +1,136 @@
+"""A search, from the shell."""
+
+import json
+import shutil
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories.errors import Forbidden, Invalid
+from memories.management.examples import CommandWithExamples
+from memories.management.workspace_option import add_workspace, one_workspace
+from memories.search import LAYERS, RANKINGS, Hit, SearchRequest, search
+from workspaces.models import Subject, Workspace
+from workspaces.scope import worker_scope
+
+NARROWEST = 20  # characters for the text, however small the terminal
+
+
+class Command(CommandWithExamples):
+    help = "Search a workspace as its own backend would: all that is live, the best first."
+    examples = (
+        "  manage.py search 'what does Ada drink?'\n"
+        "  manage.py search tea --user ada --layers memories,episodes --scores\n"
+        "  manage.py search tea --ranking keyword --json | jq '.hits[0].content'"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("query")
+        add_workspace(parser, "the only one")
+        parser.add_argument("--user", default="", metavar="ID", help="about whom")
+        parser.add_argument("--agent", default="", metavar="ID", help="as this agent sees it")
+        parser.add_argument("--thread", default="", metavar="ID", help="with a thread's own")
+        parser.add_argument("--ranking", choices=RANKINGS, default="hybrid")
+        parser.add_argument(
+            "--layers", type=layers, default=("memories",), help="memories, episodes or both"
+        )
+        parser.add_argument("--limit", type=limit, default=10, help="1 to 100 (default: 10)")
+        parser.add_argument("--scores", action="store_true", help="how each score came about")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *, query: str, **options: Any) -> None:
+        workspace = one_workspace(options["workspace"])
+        if not query.strip():
+            raise CommandError("There is nothing to look for: the query is empty.")
+        request = SearchRequest(
+            query,
+            limit=options["limit"],
+            user_id=options["user"],
+            agent_id=options["agent"],
+            thread_id=options["thread"],
+            ranking=options["ranking"],
+            layers=options["layers"],
+        )
+        try:
+            answer = search(worker_scope(workspace.pk, "search"), request)
+        except (Invalid, Forbidden) as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            told = {"hits": [as_json(hit) for hit in answer.hits], "tookMs": answer.took_ms}
+            self.stdout.write(json.dumps(told, indent=2, default=str, ensure_ascii=False))
+            return
+        for line in table(answer.hits, with_scores=options["scores"]):
+            self.stdout.write(line)
+        if not answer.hits:
+            self.stdout.write(_nothing(workspace, options["user"]))
+        self.stderr.write(f"{len(answer.hits)} hits in {answer.took_ms:.1f} ms")
+
+
+def layers(text: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    unknown = [name for name in found if name not in LAYERS]
+    if unknown or not found:
+        raise ArgumentTypeError(f"choose from {', '.join(LAYERS)}, separated by commas")
+    return found
+
+
+def limit(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise ArgumentTypeError("from 1 to 100")
+    return int(text)
+
+
+def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
+    """A line per hit: place, score, when, of whom, text; then the parts of its score."""
+    width = shutil.get_terminal_size((120, 24)).columns
+    users = max((len(_row(hit).user_external or "") for hit in hits), default=0)
+    for place, hit in enumerate(hits, start=1):
+        row = _row(hit)
+        user = (row.user_external or "").ljust(min(users, 20))[:20]
+        head = f"{place:>3}  {hit.score:6.3f}  {hit.layer[:-1]:<7}  {_when(hit)}  {user}  "
+        yield head + _shortened(row.content, max(NARROWEST, width - len(head)))
+        if with_scores and hit.scores:
+            yield " " * 13 + "  ".join(f"{name} {value:.3f}" for name, value in hit.scores.items())
+
+
+def as_json(hit: Hit) -> dict[str, Any]:
+    row = _row(hit)
+    return {
+        "layer": hit.layer,
+        "id": str(row.id),
+        "score": hit.score,
+        "scores": hit.scores,
+        "content": row.content,
+        "userId": row.user_external,
+        "agentId": row.agent_external,
+        "threadId": row.thread_external,
+        "when": _instant(hit),
+    }
+
+
+def _row(hit: Hit) -> Any:
+    return hit.memory or hit.episode
+
+
+def _instant(hit: Hit) -> Any:
+    if hit.memory:
+        return hit.memory.event_date or hit.memory.created_at
+    return hit.episode.occurred_at
+
+
+def _when(hit: Hit) -> str:
+    return f"{_instant(hit):%Y-%m-%d}"
+
+
+def _shortened(text: str, width: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _nothing(workspace: Workspace, user: str) -> str:
+    known = Subject.objects.filter(workspace=workspace, external_id=user)
+    if user and not known.exists():
+        return f"Nothing found: workspace {workspace.slug} knows no user {user!r}."
+    return "Nothing found."

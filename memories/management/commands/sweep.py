@@ -1,0 +1,71 @@
+"""What is due, done now."""
+
+import math
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories.management.examples import CommandWithExamples
+from memories.management.interruption import Interruption, interruptible
+from memories.sweeping import Swept, sweep
+
+TICK = 0.2  # seconds
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Do what is due and was missed: sessions that wait or whose worker died, vectors that\n"
+        "could not be made, memories that expire, old answers. The worker does the same every\n"
+        "minute; this is for a server without one, and for the impatient."
+    )
+    examples = (
+        "  manage.py sweep                          once, until nothing is due\n"
+        "  manage.py sweep --every 60               until Ctrl-C"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument("--once", action="store_true", help="the default")
+        how.add_argument("--every", type=pause, metavar="SECONDS", help="again and again")
+
+    def handle(self, *, every: float | None, verbosity: int, **_: Any) -> None:
+        told = self.stdout.write if verbosity else _nothing
+        if every is None:
+            done = sweep(told, math.inf)
+            told(summary(done))
+            if done.failed:
+                raise CommandError(f"{done.failed} sessions failed; the log says why.")
+            return
+        with interruptible() as asked:
+            while not asked.is_asked:
+                told(summary(sweep(told, every)))
+                _wait(every, asked)
+
+
+def pause(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no number of seconds") from None
+    if not 1 <= seconds <= 86_400:
+        raise ArgumentTypeError("from 1 to 86400 seconds")
+    return seconds
+
+
+def summary(done: Swept) -> str:
+    return (
+        f"{done.sessions} sessions run, {done.failed} failed, {done.vectors} entries embedded,"
+        f" {done.expired} memories expired, {done.answers} old answers deleted"
+    )
+
+
+def _wait(seconds: float, asked: Interruption) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and not asked.is_asked:
+        time.sleep(TICK)
+
+
+def _nothing(line: str) -> None:
+    pass

@@ -1,0 +1,50 @@
+"""`--workspace SLUG`, as all commands understand it."""
+
+from argparse import ArgumentParser
+
+from django.core.management.base import CommandError
+
+from memories.indexing import spaces
+from memories.models import WorkspaceIndex
+from workspaces.models import Workspace
+
+
+def add_workspace(parser: ArgumentParser, default: str) -> None:
+    """`default` says in words what is meant where the option is left out."""
+    parser.add_argument("--workspace", metavar="SLUG", help=f"default: {default}")
+
+
+def one_workspace(slug: str | None) -> Workspace:
+    """The workspace that is named, or the only one there is. Raises CommandError."""
+    if slug:
+        return _named(slug)
+    found = list(Workspace.objects.order_by("slug")[:2])
+    if not found:
+        raise CommandError("There is no workspace yet: start the server once with `up`.")
+    if len(found) > 1:
+        raise CommandError(f"There are several workspaces: name one with --workspace ({_slugs()}).")
+    return found[0]
+
+
+def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
+    """The index rows of the workspace that is named, or of all. Raises CommandError."""
+    chosen = [_named(slug)] if slug else list(Workspace.objects.order_by("slug"))
+    return [_space(workspace) for workspace in chosen]
+
+
+def _space(workspace: Workspace) -> WorkspaceIndex:
+    space = spaces.space_of(workspace.pk)
+    space.workspace = workspace
+    return space
+
+
+def _named(slug: str) -> Workspace:
+    found = Workspace.objects.filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f"There is no workspace {slug!r}. There is: {_slugs() or 'none yet'}.")
+    return found
+
+
+def _slugs() -> str:
+    slugs = list(Workspace.objects.order_by("slug").values_list("slug", flat=True)[:21])
+    return ", ".join(slugs[:20]) + (", ..." if len(slugs) > 20 else "")
