@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
-from django.core.checks import CheckMessage, Error, Warning
+from django.core.checks import CheckMessage, Error
 
 from memories.providers.embedding_models import known_model
 
@@ -63,13 +63,13 @@ def _fixed_embedding(provider: str) -> Iterator[CheckMessage]:
             id="memories.E003",
         )
     if settings.EMBEDDING_MODEL:
-        yield Warning(
+        yield checks.Warning(
             f"EMBEDDING_MODEL={settings.EMBEDDING_MODEL} is not used by the {provider} embedder.",
             hint="Set EMBEDDING_PROVIDER=openai to use it, or leave EMBEDDING_MODEL out.",
             id="memories.W001",
         )
     if provider == "local" and find_spec("wordllama") is None:
-        yield Warning(
+        yield checks.Warning(
             "The local embedding model is not installed: vectors are made of hashed words.",
             hint="Its wheel is not built for every machine. Set OPENAI_API_KEY, or OPENAI_BASE_URL "
             "with EMBEDDING_PROVIDER=openai; EMBEDDING_PROVIDER=hash silences this.",
@@ -124,13 +124,13 @@ def _unreadable() -> Iterator[CheckMessage]:
 
 def _unused() -> Iterator[CheckMessage]:
     if settings.OPENAI_BASE_URL and not _openai_is_used():
-        yield Warning(
+        yield checks.Warning(
             "OPENAI_BASE_URL is set, and nothing uses it.",
             hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or EXTRACTION_PROVIDER=openai.",
             id="memories.W003",
         )
     if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_API_KEY:
-        yield Warning(
+        yield checks.Warning(
             "ANTHROPIC_BASE_URL is set, and there is no ANTHROPIC_API_KEY: nothing uses it.",
             hint="Set the key that the server behind it expects.",
             id="memories.W004",

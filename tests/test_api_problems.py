@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 from django.test import override_settings
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from tests.api_fixtures import Caller, anonymous, caller
 from tests.people import Person
@@ -114,7 +114,7 @@ def test_another_content_type_is_415(http: Caller) -> None:
     assert (answer.status, answer.is_problem) == (415, True)
 
 
-def test_a_body_that_is_too_large_is_413(http: Caller, settings: SettingsWrapper) -> None:
+def test_a_body_that_is_too_large_is_413(http: Caller, settings: Settings) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     answer = http.post("/memories/ingest", {"content": "x" * 200})
     assert (answer.status, answer.is_problem) == (413, True)
@@ -142,7 +142,7 @@ def test_a_host_that_is_not_ours_is_400(http: Caller) -> None:
     assert (answer.status, answer.is_problem) == (400, True)
 
 
-def test_too_many_requests_are_429(http: Caller, settings: SettingsWrapper) -> None:
+def test_too_many_requests_are_429(http: Caller, settings: Settings) -> None:
     settings.RATE_LIMIT_PER_MINUTE, settings.WEB_PROCESSES = 6, 2
     forget_askers()
     statuses = [http.get("/memories").status for _ in range(4)]

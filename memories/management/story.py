@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories import curation, forgetting, ingest
 from memories.ingest import IngestRequest, NewMessage
-from memories.models import Memory, MemorySession, Supersession
+from memories.models import Memory, MemorySession
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, Capability, Membership, Role, Subject, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -15,20 +15,24 @@ from workspaces.scope import ROLE_CAPABILITIES, Scope
 PASSWORD = "a demo password"
 
 ADA = (
-    ("I prefer tea to coffee, and I am allergic to peanuts.", "Noted: tea, and no peanuts."),
-    ("I live in Lisbon. I work as a marine biologist.", "Lisbon must be lovely in spring."),
-    ("My sister Grace is visiting next week.", "Shall I look for a quiet restaurant?"),
+    (
+        "I prefer tea to coffee. Is there a good place near the station?",
+        "There is, two streets on.",
+    ),
     ("I prefer window seats on trains.", "I will book window seats."),
+    ("I love hiking in the hills at dawn.", "The early train would suit that."),
+    ("I hate cilantro.", "I will tell the restaurant."),
 )
 ADA_LATER = (
-    ("I live in Porto now; we moved in May.", "Congratulations on the move."),
-    ("I prefer aisle seats on trains these days.", "Aisle seats it is."),
     ("Hello!", "Hello, Ada."),
+    ("I prefer aisle seats on trains these days.", "Aisle seats it is."),
+    ("I prefer coffee to tea.", "Coffee, then."),
+    ("As I said: I love hiking in the hills at dawn.", "I remember."),
 )
 TEAM = (
     ("We decided to use Postgres for the reporting service.", "I will keep that in mind."),
-    ("Our refund policy is thirty days without a receipt.", "Understood."),
-    ("The billing service is written in Go.", "Good to know."),
+    ("We always encrypt backups.", "Understood."),
+    ("We switched from Go to Rust for the billing service.", "Good to know."),
 )
 
 
@@ -51,9 +55,9 @@ def tell() -> Told:
     _programs(workspace, owner)
     start = timezone.now() - timedelta(days=40)
     _say(scope, "trip-planning", "ada", ADA, start)
-    _say(scope, "trip-planning", "ada", ADA_LATER, start + timedelta(days=30))
     _say(scope, "platform-team", "", TEAM, start + timedelta(days=12))
     _curate(scope)
+    _say(scope, "trip-planning", "ada", ADA_LATER, start + timedelta(days=30))
     _trouble(scope)
     return Told(workspace, owner)
 
@@ -105,30 +109,23 @@ def _say(
 
 
 def _curate(scope: Scope) -> None:
+    """Pin, correct and forget by hand, so that a later contradiction waits for a person."""
+    curation.edit(scope, _live(scope, "tea to coffee").pk, {"pinned": True})
+    rust = _live(scope, "Rust")
+    curation.edit(scope, rust.pk, {"content": "The billing team switched from Go to Rust in May"})
+    forgetting.forget(scope, _live(scope, "cilantro").pk, forgetting.WRONG)
+    curation.create(
+        scope, curation.NewMemory("Ada is allergic to peanuts", "ada", category="identity")
+    )
+
+
+def _live(scope: Scope, words: str) -> Memory:
     live = Memory.objects.filter(workspace_id=scope.workspace_id).live()
-    allergy = live.filter(content__icontains="peanut").first()
-    if allergy is not None:
-        curation.edit(scope, allergy.pk, {"pinned": True})
-    go = live.filter(content__icontains="billing").first()
-    if go is not None:
-        curation.edit(scope, go.pk, {"content": "The billing service is written in Go and Rust"})
-    sister = live.filter(content__icontains="sister").first()
-    if sister is not None:
-        forgetting.forget(scope, sister.pk, forgetting.WRONG)
+    return live.get(content__contains=words)
 
 
 def _trouble(scope: Scope) -> None:
-    """A decision that waits for a person, and a session that was given up."""
-    pinned = Memory.objects.filter(workspace_id=scope.workspace_id, pinned=True).live().first()
-    if pinned is not None:
-        held = curation.create(
-            scope, curation.NewMemory("I can eat peanuts again", "ada", category=pinned.category)
-        )
-        Memory.objects.filter(pk=held.pk).update(held_at=timezone.now())
-        Supersession.objects.create(
-            workspace_id=scope.workspace_id, old=pinned, new=held, similarity=0.86, rule="pinned",
-            method="vector", state=Supersession.State.PENDING, decided_by="worker",
-        )  # fmt: skip
+    """A session that was given up: its model was away."""
     request = IngestRequest(content="Ada asked about ferries to the islands.", user_id="ada")
     session = ingest.receive(scope, request)
     MemorySession.objects.filter(pk=session.pk).update(

@@ -34,9 +34,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *, workspace: str | None, **options: Any) -> None:
-        found = {
-            space.workspace.slug: (space, _check(space)) for space in chosen_spaces(workspace)
-        }
+        found = {space.workspace.slug: (space, _check(space)) for space in chosen_spaces(workspace)}
         if options["json"]:
             told = {slug: as_json(agreed) for slug, (_, agreed) in found.items()}
             self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))

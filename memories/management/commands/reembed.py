@@ -71,7 +71,9 @@ class Command(CommandWithExamples):
         with progress(reembedding.missing(future), "entries", sys.stderr) as shown:
             advance = Steps(asked, shown)
             if target != space.embedding_model:
-                self.stdout.write(f"{name}: from {_named(space.embedding_model)} to {_named(target)}")
+                self.stdout.write(
+                    f"{name}: from {_named(space.embedding_model)} to {_named(target)}"
+                )
                 reembedding.change(space, target, advance)
                 self.stdout.write(f"{name}: speaks {_named(target)} now")
                 _fill_due(space)

@@ -18,7 +18,10 @@ from django_q.conf import logger
 
 from memories.sweeping import ensure_schedule
 
-RAN_TOO_LONG, WAS_RECYCLED = 0, -2  # what django-q2 writes into a worker's timer when it ends it itself
+RAN_TOO_LONG, WAS_RECYCLED = (
+    0,
+    -2,
+)  # what django-q2 writes into a worker's timer when it ends it itself
 PATIENCE = 30.0  # seconds for the tasks of the other processes
 
 

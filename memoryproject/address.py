@@ -1,0 +1,60 @@
+"""Where the web server listens, and under which names it is asked."""
+
+import socket
+import urllib.request
+from dataclasses import dataclass
+from urllib.error import URLError
+
+from django.conf import settings
+
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+class AddressInUse(Exception):
+    """Nobody can listen there."""
+
+
+@dataclass(frozen=True)
+class Address:
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """How this machine reaches the server."""
+        here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{here}]:{self.port}" if ":" in here else f"http://{here}:{self.port}"
+
+
+def free_address(host: str, port: int) -> Address:
+    """The address, if it is free; port 0 finds a free one.
+
+    Asked beforehand, because the web server would share a port with another of its kind without a word.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return Address(host, probe.getsockname()[1])
+    except (OSError, OverflowError) as error:
+        raise AddressInUse(f"Cannot listen at {host}, port {port}: {error}") from None
+
+
+def answers(address: Address) -> bool:
+    """Whether the web server serves requests by now."""
+    try:
+        with urllib.request.urlopen(f"{address.url}/health/live", timeout=1) as response:
+            return response.status == 200
+    except (URLError, OSError):
+        return False
+
+
+def allowed_hosts(host: str) -> list[str]:
+    """The names that requests may use: those of the settings, and what listening at `host` adds."""
+    if host in EVERYWHERE:
+        own = [socket.gethostname(), socket.getfqdn()]
+    else:
+        own = [f"[{host}]" if ":" in host else host]
+    names = [*settings.ALLOWED_HOSTS, *own]
+    return list(dict.fromkeys(name.lower() for name in names if name))
