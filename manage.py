@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""`python3 manage.py up` runs the server, `python3 manage.py test` the tests: on a bare Python, too.
+"""`python3 manage.py up` runs the server, `python3 manage.py test` the tests: on a bare Python,
+too.
 
-Where the dependencies are missing, the first command installs what requirements.lock names into .venv (with uv if
-it is on PATH, else with venv and pip) and starts again inside it. Standard library only, and no syntax that an old
-Python cannot read, for it must be able to say that it is too old.
+Where the dependencies are missing, the first command installs what requirements.lock names into
+.venv (with uv if it is on PATH, else with venv and pip) and starts again inside it. Standard
+library only, and no syntax that an old Python cannot read, for it must be able to say that it is
+too old.
 """
 
 import argparse
@@ -20,7 +22,8 @@ HERE = Path(__file__).resolve().parent
 LOCK = HERE / "requirements.lock"
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
-# Holds the digest of the lock that was installed, or UNFINISHED. Without it the environment is somebody else's.
+# Holds the digest of the lock that was installed, or UNFINISHED. Without it the environment is
+# somebody else's.
 STAMP = VENV / "installed-lock"
 UNFINISHED = "unfinished"
 NEEDED = ("django", "rest_framework", "unfold", "django_q", "psycopg", "pgvector", "granian")
@@ -51,7 +54,8 @@ def main() -> None:
 
 
 def is_ready() -> bool:
-    """The running interpreter has what we need, and our own environment has it in the locked versions."""
+    """The running interpreter has what we need, and our own environment has it in the locked
+    versions."""
     ours = Path(sys.prefix).resolve() == VENV.resolve()
     return not (ours and is_stale()) and all(importlib.util.find_spec(name) for name in NEEDED)
 
@@ -132,8 +136,8 @@ def test_command(words: "list[str]") -> "list[str]":
 
 
 def before_up(words: "list[str]") -> None:
-    """The data folder must be known before the settings are read, and an old info file must go before
-    a script takes it for the new one."""
+    """The data folder must be known before the settings are read, and an old info file must go
+    before a script takes it for the new one."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data")
     parser.add_argument("--info", type=Path)

@@ -39,7 +39,7 @@ from workspaces.scope import Scope, worker_scope
 State = MemorySession.State
 MAX_ATTEMPTS = 3
 # Longer than a worker can take: a model is asked three times at most, each time this long.
-LEASE = timedelta(seconds=60 + 3 * settings.PROVIDER_TIMEOUT)
+LEASE = timedelta(seconds=20 + 4 * settings.PROVIDER_TIMEOUT)
 BACK_OFF = timedelta(seconds=20)
 
 

@@ -29,7 +29,8 @@ class Address:
 def free_address(host: str, port: int) -> Address:
     """The address, if it is free; port 0 finds a free one.
 
-    Asked beforehand, because the web server would share a port with another of its kind without a word.
+    Asked beforehand, because the web server would share a port with another of its kind without a
+    word.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -9,11 +9,13 @@ from django.core.exceptions import ImproperlyConfigured
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, Home
 
 ENGINE = "memoryproject.postgres"
-# The prepared texts of the hot path can use one index only: planning them once is safe and saves 0.4 ms.
+# The prepared texts of the hot path can use one index only: planning them once is safe and saves
+# 0.4 ms.
 SESSION = "-c plan_cache_mode=force_generic_plan -c jit=off"
 COMMON: dict[str, Any] = {
     "ENGINE": ENGINE,
-    # One connection per process, kept. No pool: a pool is shared by forked workers and breaks there.
+    # One connection per process, kept. No pool: a pool is shared by forked workers and breaks
+    # there.
     "CONN_MAX_AGE": None,
     "CONN_HEALTH_CHECKS": True,
 }

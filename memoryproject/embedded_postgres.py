@@ -1,7 +1,9 @@
-"""One PostgreSQL server (with pgvector) per data directory: started by its first user, stopped after its last.
+"""One PostgreSQL server (with pgvector) per data directory: started by its first user, stopped
+after its last.
 
-It listens on a socket in a private folder only. Several processes may use it at once, and any of them, or the
-server, may be killed at any moment: the next connection finds or starts a whole server.
+It listens on a socket in a private folder only. Several processes may use it at once, and any of
+them, or the server, may be killed at any moment: the next connection finds or starts a whole
+server.
 """
 
 import contextlib
@@ -46,7 +48,8 @@ _leases: dict[
 
 @dataclass(frozen=True)
 class Home:
-    """The folder that holds one server and all that belongs to it. `fast`: a crash may cost the data."""
+    """The folder that holds one server and all that belongs to it. `fast`: a crash may cost the
+    data."""
 
     root: Path
     fast: bool = False
@@ -65,7 +68,8 @@ class Home:
 
     @property
     def socket(self) -> Path:
-        """The folder of the socket, short enough for the kernel: by itself, or a private one of this user."""
+        """The folder of the socket, short enough for the kernel: by itself, or a private one of
+        this user."""
         if len(os.fsencode(self.root / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
             return self.root
         name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]
@@ -77,7 +81,8 @@ class Home:
 def ensure_running(home: Home, *, recheck: bool = False) -> None:
     """Make, start or find the server, and keep it running while this process lives.
 
-    Nobody stops a server that has a user, so only the first call asks it, and `recheck`: after a failed connection.
+    Nobody stops a server that has a user, so only the first call asks it, and `recheck`: after a
+    failed connection.
     """
     if home.root in _leases and not recheck:
         return
@@ -146,7 +151,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _create(home: Home) -> None:
-    """Make the cluster, its database and its ordinary role under another name: it appears whole or not at all."""
+    """Make the cluster, its database and its ordinary role under another name: it appears whole or
+    not at all."""
     draft = home.root / "data.draft"
     shutil.rmtree(draft, ignore_errors=True)
     locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
@@ -166,7 +172,8 @@ def _create(home: Home) -> None:
 
 
 def _start(home: Home) -> None:
-    """Bring the server to the point where it accepts connections; the caller holds the start lock."""
+    """Bring the server to the point where it accepts connections; the caller holds the start
+    lock."""
     end = time.monotonic() + START_TIMEOUT
     while (state := _ping(home)) != pq.Ping.OK:
         if time.monotonic() > end:

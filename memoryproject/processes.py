@@ -28,7 +28,8 @@ def processes(address: Address, role: str, *, web: int, workers: int) -> list[Ch
 
 
 def _web(address: Address, web: int) -> list[str]:
-    """WSGI, one thread in each process: measured to serve most, and a thread would need its own connection."""
+    """WSGI, one thread in each process: measured to serve most, and a thread would need its own
+    connection."""
     words = [sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"]
     words += ["--host", address.host, "--port", str(address.port), "--log-level", "warning"]
     words += ["--workers", str(web), "--blocking-threads", "1", "--backpressure", "256"]

@@ -1,4 +1,5 @@
-"""The two database roles: the owner migrates, the ordinary one serves. It may change rows and nothing else."""
+"""The two database roles: the owner migrates, the ordinary one serves. It may change rows and
+nothing else."""
 
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
@@ -26,7 +27,8 @@ GRANTS = (
 
 @dataclass(frozen=True)
 class Granted:
-    """The role that web and worker use: `owner` when the server refused an ordinary one, then with `why`."""
+    """The role that web and worker use: `owner` when the server refused an ordinary one, then with
+    `why`."""
 
     database_role: str
     why: str = ""
@@ -38,7 +40,8 @@ def app_role() -> str:
 
 
 def prepare(connection: BaseDatabaseWrapper) -> Granted:
-    """Make sure that the ordinary role exists and has its rights; run as the owner, after migrating."""
+    """Make sure that the ordinary role exists and has its rights; run as the owner, after
+    migrating."""
     try:
         with transaction.atomic(using=connection.alias):
             _create(connection)
@@ -49,7 +52,8 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
 
 
 def grant(connection: BaseDatabaseWrapper) -> None:
-    """Give the ordinary role its rights on all tables, sequences and functions of the current schema."""
+    """Give the ordinary role its rights on all tables, sequences and functions of the current
+    schema."""
     with connection.cursor() as cursor:
         cursor.execute("select current_schema()")
         names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(app_role())}

@@ -1,4 +1,5 @@
-"""All settings, flat. The environment is read through the strict readers of env.py and nowhere else."""
+"""All settings, flat. The environment is read through the strict readers of env.py and nowhere
+else."""
 
 from pathlib import Path
 
@@ -40,6 +41,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 # Applications
 INSTALLED_APPS = [
@@ -89,8 +91,8 @@ TEMPLATES = [
     }
 ]
 
-# Database: the server that DATABASE_URL names, else one below DATA_DIR that brings itself.
-# The owner migrates; web and worker are the ordinary role (`up` starts them with DATABASE_ROLE=app).
+# Database: the server that DATABASE_URL names, else one below DATA_DIR that brings itself. The
+# owner migrates; web and worker are the ordinary role (`up` starts them with DATABASE_ROLE=app).
 DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
 DATABASE_URL = env_secret("DATABASE_URL")
 APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
@@ -102,8 +104,9 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Cache: per process on purpose. Nothing that must be shared is kept in it (throttles count per web process,
-# with limits divided by their number); a cache in the database would add two statements to every request.
+# Cache: per process on purpose. Nothing that must be shared is kept in it (throttles count per web
+# process, with limits divided by their number); a cache in the database would add two statements to
+# every request.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 WEB_PROCESSES = env_int("WEB_PROCESSES", 1, minimum=1, maximum=256)  # `up` sets it for its children
 
@@ -185,8 +188,9 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-# Worker: tasks are bells that commit with their rows. A task is acknowledged also when it fails, for what is due
-# is read from the rows; only a killed worker's task rings again, after `retry` seconds.
+# Worker: tasks are bells that commit with their rows. A task is acknowledged also when it fails,
+# for what is due is read from the rows; only a killed worker's task rings again, after `retry`
+# seconds.
 Q_CLUSTER = {
     "name": "memoryproject",
     "label": "Tasks",
@@ -230,7 +234,8 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
-        # Django's own handlers write to stderr in DEBUG and mail otherwise: one line here is enough.
+        # Django's own handlers write to stderr in DEBUG and mail otherwise: one line here is
+        # enough.
         "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
         # The SDKs log a line for every call.
         "httpx2": {"level": "WARNING"},

@@ -1,4 +1,5 @@
-"""Settings of the tests: an own database folder that need not survive a crash, and no outside service."""
+"""Settings of the tests: an own database folder that need not survive a crash, and no outside
+service."""
 
 from memoryproject import databases
 from memoryproject.embedded_postgres import Home
@@ -15,7 +16,8 @@ SECRET_KEY = "tests only, never in use elsewhere"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
-# Whatever the developer's shell holds, tests begin without keys and with the deterministic embedder.
+# Whatever the developer's shell holds, tests begin without keys and with the deterministic
+# embedder.
 EMBEDDING_PROVIDER = "hash"
 EMBEDDING_MODEL = ""
 EMBEDDING_DIMENSIONS = 0

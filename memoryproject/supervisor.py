@@ -1,4 +1,5 @@
-"""Child processes of `up`: each in a session of its own, restarted when it dies, ended when `up` ends."""
+"""Child processes of `up`: each in a session of its own, restarted when it dies, ended when `up`
+ends."""
 
 import ctypes
 import logging
@@ -25,7 +26,8 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass
 class Child:
-    """A program that shall run. Its session lets Ctrl-C reach `up` alone, and lets us end its own children."""
+    """A program that shall run. Its session lets Ctrl-C reach `up` alone, and lets us end its own
+    children."""
 
     name: str
     command: Sequence[str]
@@ -37,7 +39,8 @@ class Child:
     pause: float = field(default=FIRST_PAUSE, init=False)
 
     def keep_running(self) -> None:
-        """Start it when it is due; when it died, end what is left of it and set the time of its next start."""
+        """Start it when it is due; when it died, end what is left of it and set the time of its
+        next start."""
         now = time.monotonic()
         if self.process is None and now >= self.due_at:
             self._start(now)

@@ -15,7 +15,6 @@ from memories import lexical
 from memories.indexing import statements
 from memories.models import WorkspaceIndex
 from workspaces.admin.access import Access, access_of
-from workspaces.admin.lookup import as_uuid
 
 MOST_FOUND = 2_000
 MOST_SCANNED = 20_000
@@ -80,7 +79,7 @@ class SearchedAdmin:
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        if (row_id := as_uuid(search_term)) is not None:
+        if (row_id := as_uuid(search_term.strip())) is not None:
             return queryset.filter(pk=row_id), False
         words = search_term.split()[:10]
         if not words:
@@ -94,3 +93,6 @@ class SearchedAdmin:
         else:
             queryset = queryset.filter(pk__in=found)
         return queryset.filter(*[Q(**{f"{self.says}__icontains": word}) for word in words]), False
+
+
+from workspaces.auth import as_uuid

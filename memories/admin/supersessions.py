@@ -16,7 +16,6 @@ from memories.admin.worddiff import side, word_diff
 from memories.models import Fact, Supersession
 from workspaces.admin.actors import names_of
 from workspaces.admin.listing import Empty
-from workspaces.admin.lookup import as_uuid
 from workspaces.admin.pages import Verb
 
 State = Supersession.State
@@ -66,7 +65,7 @@ class SupersessionAdmin(MemoryPage):
         return super().get_queryset(request).select_related("workspace", "old", "new")
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        row_id = as_uuid(search_term)
+        row_id = as_uuid(search_term.strip())
         if row_id is None:
             return queryset.filter(rule__istartswith=search_term.strip()), False
         memories = queryset.filter(old_id=row_id) | queryset.filter(new_id=row_id)
@@ -153,3 +152,6 @@ class SupersessionAdmin(MemoryPage):
                 "Replacements that a person must approve appear here. Applied ones are under the filter.",
             )
         return Empty("No such decisions")
+
+
+from workspaces.auth import as_uuid

@@ -1,4 +1,5 @@
-"""Django's PostgreSQL backend, which also starts the embedded server when the first connection is made.
+"""Django's PostgreSQL backend, which also starts the embedded server when the first connection is
+made.
 
 So `--help`, type checkers and `collectstatic` never start one."""
 

@@ -1,4 +1,5 @@
-"""Refuses a server that cannot hold the vectors. Django runs this before `migrate` and in `check --database`."""
+"""Refuses a server that cannot hold the vectors. Django runs this before `migrate` and in `check
+--database`."""
 
 from typing import Any
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from workspaces.admin.lookup import as_uuid
+from workspaces.auth import as_uuid
 from workspaces.models import ApiKey, User
 
 

@@ -10,8 +10,8 @@ from unfold.decorators import display
 
 from workspaces.admin.actors import names_of
 from workspaces.admin.listing import Empty
-from workspaces.admin.lookup import as_uuid
 from workspaces.admin.pages import PageAdmin
+from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability
 
 # Where the model that a line is about has its page.

@@ -6,6 +6,7 @@ from django import forms
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
@@ -13,11 +14,12 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces import membership
+from workspaces import members
 from workspaces.admin.access import access_of
 from workspaces.admin.forms import WorkspaceChoiceForm
-from workspaces.admin.pages import PageAdmin, Verb
+from workspaces.admin.pages import PageAdmin, Verb, told
 from workspaces.models import Capability, Membership, Role
+from workspaces.naming import NotAllowed
 
 ROLES = {
     Role.OWNER: "Owner: everything, also other owners",
@@ -46,7 +48,7 @@ class MemberAdmin(PageAdmin):
     search_fields = ("user__username__istartswith", "user__email__istartswith")
     search_help_text = "Beginning of the name or address"
     page_template = "admin/workspaces/membership/page.html"
-    refusals = (membership.Refused,)
+    refusals = (members.MembershipConflict, NotAllowed)
     can_add = True
     verbs = (
         Verb(
@@ -94,11 +96,11 @@ class MemberAdmin(PageAdmin):
 
     def do_role(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
         scope = access_of(request).scope(row.workspace_id)
-        membership.change_role(scope, row, values["role"])
+        members.change_role(scope, row, values["role"])
         return f"{row.user} is {values['role']} now."
 
     def do_remove(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
-        membership.remove(access_of(request).scope(row.workspace_id), row)
+        members.remove(access_of(request).scope(row.workspace_id), row)
         return f"{row.user} was removed from {row.workspace}."
 
     def add_view(
@@ -116,18 +118,24 @@ class MemberAdmin(PageAdmin):
         values = form.cleaned_data
         scope = access_of(request).scope(values["workspace"].pk)
         try:
-            invitation = membership.invite(scope, values["email"], values["role"], values["name"])
-        except membership.Refused as refusal:
-            form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
+            invitation = members.invite(scope, values["email"], values["role"], values["name"])
+        except self.refusals as refusal:
+            form.add_error(getattr(refusal, "field", None), told(refusal))
             return None
         context = {
             **self.admin_site.each_context(request),
             "title": "Invited",
             "opts": self.opts,
             "invitation": invitation,
-            "login_url": request.build_absolute_uri("/admin/login/"),
+            "invite_url": self._invite_url(request, invitation),
             "member_url": self.page_of(invitation.membership),
         }
         answer = TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
         answer["Cache-Control"] = "no-store"
         return answer
+
+    def _invite_url(self, request: HttpRequest, invitation: members.Invitation) -> str:
+        if not invitation.token:
+            return ""
+        path = reverse("password_reset_confirm", args=[invitation.uid, invitation.token])
+        return request.build_absolute_uri(path)

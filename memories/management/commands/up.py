@@ -29,7 +29,8 @@ ASK = ("search", '{"query": "tea or coffee?"}')
 
 @dataclass(frozen=True)
 class Start:
-    """What this start can tell: `known` is the first start's login and key, `is_first` when this is it."""
+    """What this start can tell: `known` is the first start's login and key, `is_first` when this is
+    it."""
 
     address: Address
     known: FirstRun | None

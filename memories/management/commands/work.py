@@ -1,8 +1,8 @@
 """The task worker: django-q2's cluster, ended as a whole when one of its processes was killed.
 
-A process that is killed while it waits at the queue between the processes takes that queue's lock with it, and all
-others wait for ever. So nothing is mended inside; `up` (or systemd, or Docker) starts it again. What was under way
-is found by the sweep.
+A process that is killed while it waits at the queue between the processes takes that queue's lock
+with it, and all others wait for ever. So nothing is mended inside; `up` (or systemd, or Docker)
+starts it again. What was under way is found by the sweep.
 """
 
 import os
