@@ -36,7 +36,7 @@ NO_PIP = """No way to install packages was found. Do one of these, then start ag
 
 def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036  that is what is to be found out
-        sys.exit("Python 3.11 or newer is needed; this is %d.%d." % sys.version_info[:2])  # noqa: UP031
+        sys.exit("Python 3.11 or newer is needed; this is {}.{}.".format(*sys.version_info[:2]))
     restarted = os.environ.pop(RESTARTED, None)
     if not is_ready():
         if restarted:
@@ -132,7 +132,15 @@ def has_pip(python: Path) -> bool:
 
 def test_command(words: "list[str]") -> "list[str]":
     """pytest in one process per core; a later -n wins."""
-    return [sys.executable, "-m", "pytest", "-n", str(len(os.sched_getaffinity(0))), *words]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        str(len(os.sched_getaffinity(0))),
+        "--dist=loadgroup",
+        *words,
+    ]
 
 
 def before_up(words: "list[str]") -> None:

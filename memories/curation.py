@@ -253,7 +253,8 @@ def new_version(
         entities=[entity for entity in old.entities if entity.lower() in content.lower()],
         source=Source.MANUAL,
         version=old.version + 1,
-        valid_from=now,
+        # A correction: what it says was true as long as the old one was taken to be.
+        valid_from=old.valid_from,
     )
     new.save(force_insert=True)
     Memory.objects.filter(pk=old.pk).supersede(by=new, at=now)

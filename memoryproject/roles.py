@@ -12,6 +12,11 @@ from psycopg import sql
 from memoryproject.embedded_postgres import APP_ROLE
 
 EXISTS = "select 1 from pg_roles where rolname = %s"
+# Since 16 whoever makes a role is its member, but may not take it.
+MAY_TAKE = """
+select pg_has_role(current_user, %s,
+  case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
+"""
 # Set rights for what is there, and for what later migrations add.
 GRANTS = (
     "GRANT USAGE ON SCHEMA {schema} TO {role}",
@@ -47,7 +52,7 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
             _create(connection)
             grant(connection)
     except ProgrammingError as error:
-        return Granted("owner", str(error).strip())
+        return Granted("owner", str(error).splitlines()[0])
     return Granted("app")
 
 
@@ -67,7 +72,7 @@ def _create(connection: BaseDatabaseWrapper) -> None:
         cursor.execute(EXISTS, [role])
         if cursor.fetchone() is None:
             cursor.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
-        if (
-            settings.DATABASE_URL and not settings.APP_DATABASE_URL
-        ):  # the owner's login becomes it by SET ROLE
+        # Without a login of its own, the role is taken after the owner's (SET ROLE).
+        cursor.execute(MAY_TAKE, [role])
+        if not settings.APP_DATABASE_URL and not cursor.fetchone()[0]:
             cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))

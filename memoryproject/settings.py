@@ -196,7 +196,7 @@ Q_CLUSTER = {
     "label": "Tasks",
     "orm": "default",
     "workers": env_int("WORKERS", 2, minimum=1, maximum=64),
-    "queue_limit": 4,
+    "queue_limit": 2,  # what a killed worker had fetched waits for `retry`: fetch little
     "timeout": 600,
     "retry": 660,
     "max_attempts": 3,

@@ -1,5 +1,4 @@
-"""`manage.py` on a bare Python. A stand-in for uv links the packages of this environment instead of
-fetching them."""
+"""`manage.py` on a bare Python. A stand-in for uv links the packages that run these tests."""
 
 import os
 import shutil
@@ -115,10 +114,12 @@ def test_pip_installs_where_there_is_no_uv(tmp_path: Path):
     assert "is not complete although it was just installed" in said  # its lock names nothing
     assert (tmp_path / ".venv" / "bin" / "pip").exists()
 
- def test_an_old_python_is_refused_by_name(): code = "import sys, runpy; sys.version_info = (3, 9,
-2); runpy.run_path('manage.py', run_name='__main__')" done = subprocess.run([sys.executable, "-c",
-code], cwd=ROOT, capture_output=True, text=True) assert "Python 3.11 or newer is needed; this is
-3.9." in done.stderr
+
+def test_an_old_python_is_refused_by_name():
+    old = "import sys, runpy; sys.version_info = (3, 9, 2)"
+    code = f"{old}; runpy.run_path('manage.py', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert "Python 3.11 or newer is needed; this is 3.9." in done.stderr
 
 
 def test_the_lock_names_no_package_index():

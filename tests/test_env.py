@@ -97,7 +97,10 @@ def test_a_kept_secret_stays_the_same_and_private(tmp_path: Path):
 
 
 def test_many_processes_at_once_keep_one_secret(tmp_path: Path):
-    code = "import sys, pathlib; from memoryproject.env import kept_secret as k; print(k(pathlib.Path(sys.argv[1])))"
+    code = """if True:
+        import pathlib, sys
+        from memoryproject.env import kept_secret
+        print(kept_secret(pathlib.Path(sys.argv[1])))"""
     command = [sys.executable, "-c", code, str(tmp_path / "new" / "key")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert len({process.communicate()[0] for process in running}) == 1

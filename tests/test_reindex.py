@@ -1,12 +1,16 @@
 """The index can be made anew at any time: the same as the one that grew. And what tells so."""
 
+import itertools
 import json
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
 
 from memories import forgetting, search
 from memories.indexing import spaces
@@ -192,6 +196,39 @@ def test_search_finds_the_same_after_a_rebuild(filled: Person) -> None:
     Entry.objects.update(terms=[], weights=None)
     reindex()
     assert set(found()) == set(before)
+
+
+def test_ingest_and_search_go_on_during_a_reindex(filled: Person) -> None:
+    stop, raised = threading.Event(), []
+
+    def work(act: Callable[[int], object]) -> None:
+        try:
+            for turn in itertools.count():
+                if stop.is_set():
+                    break
+                act(turn)
+        except BaseException as error:  # noqa: BLE001
+            raised.append(error)
+        finally:
+            connections.close_all()
+
+    def tell(turn: int) -> None:
+        filled.say(f"Row {turn} is picked", f"Good {turn}", thread_id="orchard", user_id="ada")
+        filled.tell(f"Tree {turn % 3} has a nest", user_id="ada")
+
+    def ask(turn: int) -> None:
+        assert filled.finds("orchard gate", ranking="linea")
+
+    threads = [threading.Thread(target=work, args=(act,)) for act in (tell, tell, ask)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        reindex()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert raised == []
+    assert rules() == []
 
 
 # ---- checkindex -----------------------------------------------------------------------------

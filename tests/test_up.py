@@ -158,12 +158,18 @@ def test_the_admin_and_its_styles_are_served(running: Server):
 
 
 def test_web_and_worker_are_the_ordinary_role(running: Server):
-    statement = "select distinct usename from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    statement = (
+        "select distinct usename from pg_stat_activity"
+        " where datname = current_database() and pid <> pg_backend_pid()"
+    )
     assert running.ask(statement) == [(APP_ROLE,)]
 
 
 def test_the_ordinary_role_may_change_rows_only(running: Server):
-    privileges = "select distinct privilege_type from information_schema.table_privileges where grantee = 'memoryproject_app'"
+    privileges = (
+        "select distinct privilege_type from information_schema.table_privileges"
+        f" where grantee = '{APP_ROLE}'"
+    )
     assert {row[0] for row in running.ask(privileges)} == {"SELECT", "INSERT", "UPDATE", "DELETE"}
 
 

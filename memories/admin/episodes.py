@@ -12,6 +12,7 @@ from memories.admin.highlighting import Segment, Span, segments
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Episode, Layer
 from workspaces.admin.listing import Empty
+from workspaces.auth import as_uuid
 
 MOST_SHOWN = 100_000
 MOST_CITATIONS = 500
@@ -59,6 +60,3 @@ class EpisodeAdmin(SearchedAdmin, MemoryPage):
 
 def marked(text: str, citations: list[Citation]) -> list[Segment]:
     return segments(text, [Span(c.start, c.end, c.fact) for c in citations])
-
-
-from workspaces.auth import as_uuid

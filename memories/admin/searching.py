@@ -15,6 +15,7 @@ from memories import lexical
 from memories.indexing import statements
 from memories.models import WorkspaceIndex
 from workspaces.admin.access import Access, access_of
+from workspaces.auth import as_uuid
 
 MOST_FOUND = 2_000
 MOST_SCANNED = 20_000
@@ -93,6 +94,3 @@ class SearchedAdmin:
         else:
             queryset = queryset.filter(pk__in=found)
         return queryset.filter(*[Q(**{f"{self.says}__icontains": word}) for word in words]), False
-
-
-from workspaces.auth import as_uuid

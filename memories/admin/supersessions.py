@@ -17,6 +17,7 @@ from memories.models import Fact, Supersession
 from workspaces.admin.actors import names_of
 from workspaces.admin.listing import Empty
 from workspaces.admin.pages import Verb
+from workspaces.auth import as_uuid
 
 State = Supersession.State
 MOST_QUOTES = 5
@@ -152,6 +153,3 @@ class SupersessionAdmin(MemoryPage):
                 "Replacements that a person must approve appear here. Applied ones are under the filter.",
             )
         return Empty("No such decisions")
-
-
-from workspaces.auth import as_uuid

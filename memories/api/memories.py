@@ -18,6 +18,7 @@ from memories.curation import NewMemory
 from memories.errors import Invalid, NotFound
 from memories.forgetting import forget
 from memories.models import (
+    AsOf,
     Category,
     Fact,
     FactType,
@@ -27,7 +28,6 @@ from memories.models import (
     chain,
 )
 from memories.models.memory import MemoryQuerySet
-from memories.profile import AsOf, believed
 from workspaces.api.fields import (
     Camel,
     Choice,
@@ -132,12 +132,10 @@ def listed(scope: Scope, wish: dict[str, Any]) -> QuerySet[Memory]:
     """The memories that a list's parameters leave."""
     at = AsOf(wish.get("valid_at"), wish.get("known_at"))
     rows: MemoryQuerySet = Memory.objects.visible_to(scope)
-    if wish["live"] == "true" or at.known_at is not None:
-        rows = believed(scope, at)
+    if wish["live"] == "true" or not at.is_now:
+        rows = rows.believed(scope.workspace_id, at)
     elif wish["live"] == "false":
         rows = rows.ended()
-    if at.valid_at is not None:
-        rows = rows.valid_at(at.valid_at)
     narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
     return rows.filter(**narrowing).with_names()
 

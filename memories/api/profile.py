@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from memories.api import shapes
 from memories.api.answers import MemorySerializer
-from memories.profile import AsOf, profile
+from memories.models import AsOf
+from memories.profile import profile
 from workspaces.api.fields import Camel, Free, read_query
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Subject

@@ -16,13 +16,22 @@ from memories.api.answers import (
     MemorySerializer,
 )
 from memories.errors import Invalid
-from memories.models import Category, FactType, MemoryScope
+from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import Hit, Recency, SearchRequest
-from workspaces.api.fields import Camel, Choice, ExternalId, Flag, Free, Number, Text, Whole, read
+from workspaces.api.fields import (
+    Camel,
+    Choice,
+    ExternalId,
+    Flag,
+    Free,
+    Moment,
+    Number,
+    Text,
+    Whole,
+    read,
+)
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-
-NOT_BUILT = ("validAt", "knownAt")
 
 
 class RecencySerializer(Camel):
@@ -50,6 +59,8 @@ class SearchSerializer(Camel):
     )
     ranking = Choice(choices=search.RANKINGS, default="hybrid")
     recency = RecencySerializer(required=False, allow_null=True)
+    valid_at = Moment(required=False, allow_null=True, help_text="What was true then.")
+    known_at = Moment(required=False, allow_null=True, help_text="What was believed then.")
     rerank = Flag(default=False, help_text="Not built yet: only false.")
     threshold = Number(min_value=0, max_value=1, required=False, allow_null=True)
     include = serializers.ListField(child=Choice(choices=search.INCLUDES), required=False)
@@ -82,7 +93,6 @@ class SearchView(WorkspaceView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """The memories (or episodes) that answer a question best."""
-        _refuse_not_built(request.data)
         wanted = request_of(read(SearchSerializer, request.data))
         answer = search.search(self.scope, wanted)
         return Response(
@@ -92,12 +102,6 @@ class SearchView(WorkspaceView):
                 "tookMs": round(answer.took_ms, 3),
             }
         )
-
-
-def _refuse_not_built(body: Any) -> None:
-    for name in NOT_BUILT:
-        if isinstance(body, dict) and body.get(name) is not None:
-            raise Invalid(name, "This option is not built yet.", "not_built")
 
 
 def request_of(body: dict[str, Any]) -> SearchRequest:
@@ -117,6 +121,7 @@ def request_of(body: dict[str, Any]) -> SearchRequest:
         categories=tuple(body.get("categories", ())),
         filter=None if tree is None else filters.parse(tree, layers),
         ranking=body["ranking"],
+        at=AsOf(body.get("valid_at"), body.get("known_at")),
         recency=recency and Recency(**recency),
         threshold=body.get("threshold"),
         layers=layers,

@@ -27,23 +27,50 @@ VISIBLE = """
   and (%(subjects)s::uuid[] is null or x.subject = any(%(subjects)s::uuid[]))
   and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
 """
-VECTOR_ROWS = """
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from memories_vector x
-  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and {wide}x.wide {subject} {visible} {wanted}
-"""
 SUBJECT_BRANCHES = {
     False: ("",),
     True: ("and x.subject = %(subject)s::uuid", "and x.subject is null"),
 }
+# The exact scan: index-only, a range of the covering index for each branch.
+LIVE_VECTORS = """
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide}x.wide {branch} {part} {visible} {inside}"""
+# What a filter wants is found once (w). Old versions are in no index for search, only in w.
+WANTED = """
+w as materialized (
+  select x.id from memories_entry x join {table} row on row.id = x.item
+  left join workspaces_subject s on s.id = row.subject_id
+  left join workspaces_agent a on a.id = row.agent_id
+  left join memories_conversation c on c.id = row.conversation_id
+  where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {subject} and {condition}),"""
+OLD_VECTORS = """
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from w join memories_vector x on x.entry_id = w.id
+  where x.embedding_model_id = %(model)s {part} {visible}"""
+TABLES = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search is narrowed to: an SQL condition over `row`, s, a, c, and its values.
+
+    `history`: also what is no longer live; the condition says what was believed.
+    """
+
+    condition: str = ""
+    history: bool = False
+
+
+EVERYTHING = Wanted()
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is looked for and who asks, as the statements take it.
 
-    `subject` None: about anybody. `wanted` is an SQL condition over `en`, an entry.
+    `subject` None: about anybody.
     """
 
     scope: Scope
@@ -54,7 +81,7 @@ class Asked:
     memory_scope: str = ""
     place_of_thread: uuid.UUID | None = None
     workflow: str = ""
-    wanted: str = ""
+    wanted: Wanted = EVERYTHING
     wanted_values: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -94,47 +121,90 @@ def is_wide(space: WorkspaceIndex) -> bool:
     return model is not None and model.dimensions > WIDEST_COVERED
 
 
-@lru_cache(maxsize=256)
-def vector_rows(has_subject: bool, wide: bool, wanted: str, condition: str = "") -> str:
-    """All rows of the asked set with their distance d (the negative cosine), by vector."""
-    inside = "and exists (select 1 from memories_entry en where en.id = x.entry_id and {})"
-    return "\n  union all\n".join(
-        VECTOR_ROWS.format(
-            wide="" if wide else "not ",
-            subject=f"{branch} {condition}",
-            visible=VISIBLE,
-            wanted=inside.format(wanted) if wanted else "",
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that a statement's text depends on."""
+
+    layer: Layer
+    wanted: Wanted
+    has_subject: bool
+    has_vector: bool
+    is_wide: bool
+
+    @property
+    def prelude(self) -> str:
+        """The set that a filter wants, as the first part of the statement."""
+        if not self.wanted.condition:
+            return ""
+        return WANTED.format(
+            table=TABLES[self.layer],
+            live="" if self.wanted.history else "and x.live",
+            subject=self._subject,
+            condition=self.wanted.condition,
         )
-        for branch in SUBJECT_BRANCHES[has_subject]
+
+    def vectors(self, part: str = "") -> str:
+        """All rows of the asked set with their distance d (the negative cosine), by vector."""
+        if not self.has_vector:
+            return NO_VECTORS
+        if self.wanted.history:
+            return OLD_VECTORS.format(part=part, visible=VISIBLE)
+        inside = "and x.entry_id in (select id from w)" if self.wanted.condition else ""
+        return "\n  union all".join(
+            LIVE_VECTORS.format(
+                wide="" if self.is_wide else "not ",
+                branch=branch,
+                part=part,
+                visible=VISIBLE,
+                inside=inside,
+            )
+            for branch in SUBJECT_BRANCHES[self.has_subject]
+        )
+
+    @property
+    def entries(self) -> str:
+        """`from ... where ...`: the entries x of the layer that the asker may find."""
+        if self.wanted.history:
+            return f"from w join memories_entry x on x.id = w.id where true {VISIBLE}"
+        inside = "and x.id in (select id from w)" if self.wanted.condition else ""
+        return f"""from memories_entry x
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
+    {self._subject} {VISIBLE} {inside}"""
+
+    @property
+    def _subject(self) -> str:
+        if not self.has_subject:
+            return ""
+        return "and (x.subject = %(subject)s::uuid or x.subject is null)"
+
+
+def shape_of(space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True) -> Shape:
+    model = space.embedding_model
+    return Shape(
+        asked.layer,
+        asked.wanted,
+        has_subject=asked.subject is not None,
+        has_vector=by_vector and asked.vector is not None and model is not None,
+        is_wide=model is not None and model.dimensions > WIDEST_COVERED,
     )
-
-
-def entry_condition(has_subject: bool, wanted: str) -> str:
-    """Which entries x of the layer the asker may find; live, of the workspace by their keys."""
-    subject = "and (x.subject = %(subject)s::uuid or x.subject is null)" if has_subject else ""
-    inside = "and exists (select 1 from memories_entry en where en.id = x.id and {})"
-    return f"""
-    x.workspace = %(workspace)s and x.layer = %(layer)s and x.live {subject} {VISIBLE}
-    {inside.format(wanted) if wanted else ""}"""
 
 
 # ---- the seed's merge -----------------------------------------------------------------------
 
 LINEA = """
-with v as materialized (
+with {prelude}
+v as materialized (
   select entry_id, -d as cosine from ({vectors}) x order by d, entry_id limit {top}),
 k as materialized ({keywords}),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
       from v full join k on k.id = v.entry_id)
 select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id
 """
-NO_VECTORS = "select null::int8 as entry_id, null::float8 as d where false"
+NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false"
 NO_KEYWORDS = "select null::int8 as id where false"
 KEYWORDS = """
-  select x.id from memories_entry x join {table} t on t.id = x.item
-  where {entry} {trigrams} and t.content ilike %(pattern)s
-  order by t.created_at desc, t.id desc limit {top}"""
-CONTENT = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
+  select y.id from (select x.id, x.item {entries} {trigrams}) y join {table} t on t.id = y.item
+  where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {top}"""
 TOP = 20
 
 
@@ -149,17 +219,18 @@ class Found:
 
 
 @lru_cache(maxsize=256)
-def linea_text(layer: Layer, shape: tuple[bool, bool, bool, bool, bool], wanted: str) -> str:
-    has_subject, wide, has_vector, has_keywords, has_trigrams = shape
-    vectors = vector_rows(has_subject, wide, wanted, "and x.part = 0") if has_vector else NO_VECTORS
+def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool) -> str:
     keywords = KEYWORDS.format(
-        table=CONTENT[layer],
-        entry=entry_condition(has_subject, wanted),
+        table=TABLES[shape.layer],
+        entries=shape.entries,
         trigrams="and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else "",
         top=TOP,
     )
     return LINEA.format(
-        vectors=vectors, keywords=keywords if has_keywords else NO_KEYWORDS, top=TOP
+        prelude=shape.prelude,
+        vectors=shape.vectors("and x.part = 0"),
+        keywords=keywords if has_keywords else NO_KEYWORDS,
+        top=TOP,
     )
 
 
@@ -179,16 +250,15 @@ def linea_statement(
     values = parameters(space, asked)
     trigrams = lexical.ilike_keys(space.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
-    has_vector = by_vector and asked.vector is not None
-    has_subject = asked.subject is not None
-    shape = (has_subject, is_wide(space), has_vector, by_words, bool(trigrams))
-    return linea_text(asked.layer, shape, asked.wanted), values
+    shape = shape_of(space, asked, by_vector=by_vector)
+    return linea_text(shape, by_words, bool(trigrams)), values
 
 
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------
 
 POOL = """
-with v0 as materialized ({vectors}),
+with {prelude}
+v0 as materialized ({vectors}),
 v1 as materialized (
   select entry_id, -min(d) as best, -min(d) filter (where part = 0) as whole
   from v0 group by entry_id),
@@ -196,8 +266,7 @@ stats as materialized (
   select {count} as n, avg(best) as mean, stddev_pop(best) as deviation from v1),
 near as (select entry_id from v1 order by best desc, entry_id limit {top}),
 k0 as materialized (
-  select x.id, x.terms, x.weights from memories_entry x
-  where x.terms && %(keys)s::int8[] and {entry}),
+  select x.id, x.terms, x.weights {entries} and x.terms && %(keys)s::int8[]),
 df as (
   select t.number, count(*) as df
   from k0 cross join unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
@@ -210,43 +279,40 @@ k1 as materialized (select id, -(weights <#> (select q from idf)) as bm25 from k
 said as (select id from k1 order by bm25 desc, id limit {top}),
 newest as ({newest}),
 pool as (select entry_id as id from near union select id from said union select id from newest)
-select e.id, e.item, e.conversation, extract(epoch from e.occurred_at)::float8 as at, e.role, e.author, e.marks, e.position,
-       e.length,
-       v1.best, v1.whole, k1.bm25, stats.n, stats.mean, stats.deviation
+select e.id, e.item, e.conversation, extract(epoch from e.occurred_at)::float8 as at, e.role,
+       e.author, e.marks, e.position, e.length, v1.best, v1.whole, k1.bm25, stats.n, stats.mean, stats.deviation
 from pool join memories_entry e on e.id = pool.id
 left join v1 on v1.entry_id = pool.id left join k1 on k1.id = pool.id cross join stats
 order by e.id
 """
-ALL_OF_THEM = "(select count(*) from memories_entry x where {entry})"
+ALL_OF_THEM = "(select count(*) {entries})"
 # The next turn of a conversation is about what was said last, whatever its words are.
 NEWEST_BY_VECTOR = "select entry_id as id from v1 order by entry_id desc limit 40"
-NEWEST_BY_ENTRY = """
-  select x.id from memories_entry x where {entry} order by x.id desc limit 40"""
+NEWEST_BY_ENTRY = "select x.id {entries} order by x.id desc limit 40"
 POOL_TOP = 120
 
 
 @lru_cache(maxsize=256)
-def pool_text(shape: tuple[bool, bool, bool], wanted: str) -> str:
-    has_subject, wide, has_vector = shape
-    entry = entry_condition(has_subject, wanted)
+def pool_text(shape: Shape) -> str:
+    entries = shape.entries
+    by_entry = {"entries": entries}
     return POOL.format(
-        vectors=vector_rows(has_subject, wide, wanted)
-        if has_vector
-        else "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false",
-        count="count(*)" if has_vector else ALL_OF_THEM.format(entry=entry),
-        entry=entry,
-        newest=NEWEST_BY_VECTOR if has_vector else NEWEST_BY_ENTRY.format(entry=entry),
+        prelude=shape.prelude,
+        vectors=shape.vectors(),
+        count="count(*)" if shape.has_vector else ALL_OF_THEM.format(**by_entry),
+        entries=entries,
+        newest=NEWEST_BY_VECTOR if shape.has_vector else NEWEST_BY_ENTRY.format(**by_entry),
         top=POOL_TOP,
     )
 
 
 def pool(space: WorkspaceIndex, asked: Asked, stems: list[str]) -> list[Any]:
-    """Rows of the nearest, of the best by BM25 and of the newest, in one round trip, in the order of entries.
+    """Rows of the nearest, of the best by BM25 and of the newest, in one round trip, by entry.
 
-    Each has id, item, conversation, at (seconds since 1970), role, author, marks, position, length, best (cosine of
-    the whole or of the best passage), whole, bm25, and of the asked set n, mean, deviation.
+    Each has id, item, conversation, at (seconds since 1970), role, author, marks, position,
+    length, best (cosine of the whole or of the best passage), whole, bm25, and of the asked set
+    n, mean, deviation.
     """
     keys = lexical.term_keys(space.number, asked.layer, stems)
     values = parameters(space, asked) | {"keys": keys, "numbers": lexical.numbers_of(keys)}
-    shape = (asked.subject is not None, is_wide(space), asked.vector is not None)
-    return statements.rows(pool_text(shape, asked.wanted), values)
+    return statements.rows(pool_text(shape_of(space, asked)), values)

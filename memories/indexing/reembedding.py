@@ -52,12 +52,12 @@ on conflict (entry_id) do update set attempts = 0, next_attempt_at = now(), erro
 """,
 )
 DROP_OTHERS = """
-with some as (select e.id from memories_entry e
+with page as (select e.id from memories_entry e
               where e.workspace = %(workspace)s and e.layer = %(layer)s and e.id > %(after)s
               order by e.id limit %(most)s),
-     gone as (delete from memories_vector v using some where v.entry_id = some.id
+     gone as (delete from memories_vector v using page where v.entry_id = page.id
               and v.embedding_model_id is distinct from %(model)s::int2 returning 1)
-select max(id) as last, (select count(*) from gone) as gone from some
+select max(id) as last, (select count(*) from gone) as gone from page
 """
 
 

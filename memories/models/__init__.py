@@ -1,3 +1,4 @@
+from memories.models.belief import BELIEVED, NOW, SAID, AsOf
 from memories.models.chain import Link, chain
 from memories.models.conversation import (
     Conversation,
@@ -34,6 +35,10 @@ from memories.models.memory import (
 )
 
 __all__ = [
+    "BELIEVED",
+    "NOW",
+    "SAID",
+    "AsOf",
     "SCOPE_CODE",
     "VISIBILITY_CODE",
     "WIDEST_COVERED",

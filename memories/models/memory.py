@@ -1,5 +1,6 @@
 """What we believe: memories, when they were live, and how one replaced another."""
 
+import re
 import uuid
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,8 +10,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from memories.models.belief import BELIEVED_IDS, AsOf
 from memories.models.conversation import Conversation, MemoryScope, Visibility
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -61,6 +64,14 @@ def seen_by(scope: Scope) -> Q:
     return allowed
 
 
+class _Named(RawSQL):
+    """A subquery with parameters by name: each stands as often as the text names it."""
+
+    def __init__(self, sql: str, values: Mapping[str, object]) -> None:
+        names = re.findall(r"%\((\w+)\)s", sql)
+        super().__init__(re.sub(r"%\(\w+\)s", "%s", sql), [values[name] for name in names])
+
+
 class MemoryQuerySet(models.QuerySet["Memory"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
@@ -91,24 +102,11 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             | Q(forget_after__lte=timezone.now())
         )
 
-    def known_at(self, instant: datetime) -> Self:
-        """What we believed at `instant`, by the history of liveness."""
-        spans = Liveness.objects.filter(
-            Q(until_at=None) | Q(until_at__gt=instant),
-            memory_id=OuterRef("pk"),
-            from_at__lte=instant,
-        )
-        return self.filter(
-            Exists(spans), Q(forget_after=None) | Q(forget_after__gt=instant)
-        )
-
-    def valid_at(self, instant: datetime) -> Self:
-        """What was true at `instant`, by valid_from and valid_until."""
-        return self.filter(
-            Q(valid_from=None) | Q(valid_from__lte=instant),
-            Q(valid_until=None) | Q(valid_until__gt=instant),
-        )
-
+    def believed(self, workspace_id: uuid.UUID, at: AsOf) -> Self:
+        """What was believed, and true, at an instant; see memories.models.belief."""
+        if at.is_now:
+            return self.live()
+        return self.filter(pk__in=_Named(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
 
     def supersede(self, *, by: "Memory", at: datetime) -> int:
         """End these heads: `by` is their successor from now on. The number of rows changed."""

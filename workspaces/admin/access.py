@@ -83,7 +83,7 @@ def access_of(request: HttpRequest) -> Access:
 
 def access_for(user: Any) -> Access:
     """Nothing for the anonymous and the inactive."""
-    if not isinstance(getattr(user, "_wrapped", user), User) or not user.is_active:
+    if not isinstance(user, User) or not user.is_active:
         return Access(user)
     memberships = Membership.objects.filter(user=user).select_related("workspace")
     found = {each.workspace_id: each for each in memberships}

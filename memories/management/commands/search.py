@@ -15,6 +15,7 @@ from memories.search import LAYERS, RANKINGS, Hit, SearchRequest, search
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
 
+SINGULAR = {"memories": "memory", "episodes": "episode"}
 NARROWEST = 20  # characters for the text, however small the terminal
 
 
@@ -89,7 +90,7 @@ def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
     for place, hit in enumerate(hits, start=1):
         row = _row(hit)
         user = (row.user_external or "").ljust(min(users, 20))[:20]
-        head = f"{place:>3}  {hit.score:6.3f}  {hit.layer[:-1]:<7}  {_when(hit)}  {user}  "
+        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_when(hit)}  {user}  "
         yield head + _shortened(row.content, max(NARROWEST, width - len(head)))
         if with_scores and hit.scores:
             yield " " * 13 + "  ".join(f"{name} {value:.3f}" for name, value in hit.scores.items())

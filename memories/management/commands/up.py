@@ -21,7 +21,8 @@ from memoryproject.processes import processes
 from memoryproject.supervisor import Child, supervise
 from workspaces.onboarding import FirstRun
 
-CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} -H 'Authorization: Bearer {key}' \\
+CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
+    -H 'Authorization: Bearer {key}' \\
     -H 'Content-Type: application/json' -d '{body}'"""
 TELL = ("ingest", '{"content": "I prefer tea to coffee, and I moved to Lisbon in May."}')
 ASK = ("search", '{"query": "tea or coffee?"}')

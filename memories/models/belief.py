@@ -1,0 +1,52 @@
+"""What was believed, and what was true, at an instant: the one definition, in SQL.
+
+A memory is believed at K while a span of its liveness covers K. It is true at V between its
+valid_from and valid_until; a version that was replaced stays the truth about the time before
+its valid_until, unless the replacement was a correction, which leaves valid_until empty.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The two axes of time: when it was true, and when we believed it. None: now."""
+
+    valid_at: datetime | None = None
+    known_at: datetime | None = None
+
+    @property
+    def is_now(self) -> bool:
+        return self.valid_at is None and self.known_at is None
+
+    @property
+    def values(self) -> dict[str, datetime | None]:
+        """The parameters of BELIEVED and SAID; by this machine's clock, as the rows are."""
+        return {"valid_at": self.valid_at, "known_at": self.known_at or timezone.now()}
+
+
+NOW = AsOf()
+
+_K = "%(known_at)s::timestamptz"
+_V = "%(valid_at)s::timestamptz"
+# Over `row`, a memory; what was known of valid_until at K is only what had been decided by then.
+BELIEVED = f"""(
+  (exists (select 1 from memories_liveness l where l.memory_id = row.id
+           and l.from_at <= {_K} and (l.until_at is null or l.until_at > {_K}))
+   and (row.forget_after is null or row.forget_after > {_K})
+   and ({_V} is null
+        or ((row.valid_from is null or row.valid_from <= {_V})
+            and (row.valid_until is null or row.valid_until > {_V}
+                 or row.superseded_at > {_K}))))
+  or ({_V} is not null and row.superseded_at <= {_K}
+      and (row.forgotten_at is null or row.forgotten_at > {_K})
+      and row.valid_from <= {_V} and row.valid_until > {_V}))"""
+# Over `row`, an episode: what had been said, and what had reached us.
+SAID = f"(row.created_at <= {_K} and ({_V} is null or row.occurred_at <= {_V}))"
+BELIEVED_IDS = f"""
+select row.id from memories_memory row
+where row.workspace_id = %(workspace)s::uuid and {BELIEVED}
+"""

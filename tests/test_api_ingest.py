@@ -1,0 +1,130 @@
+"""Telling over HTTP: sync, async, with tools, and only looking what would be read."""
+
+import time
+import uuid
+
+import pytest
+from pytest_django import Settings
+
+from memories import ingest
+from memories.models import Episode, Memory, MemorySession
+from tests.api_fixtures import Caller, caller
+from tests.people import Person, with_key
+from workspaces.keys import KeyOptions
+from workspaces.models import Subject, Workspace
+
+PREFERS = "I prefer dark mode in my editor."
+INGEST, EXTRACT = "/memories/ingest", "/memories/extract"
+
+
+@pytest.fixture
+def http(alice: Person) -> Caller:
+    return caller(alice)
+
+
+def message(content: str, **more: object) -> dict[str, object]:
+    return {"role": "user", "content": content, **more}
+
+
+def test_a_sync_ingest_answers_what_became_of_it(http: Caller) -> None:
+    answer = http.post(INGEST, {"content": PREFERS, "userId": "u1", "threadId": "t1"})
+    assert answer.status == 201
+    told = answer.body
+    counts = (told["memoriesCreated"], told["memoriesUpdated"], told["factsExtracted"])
+    assert (told["status"], counts) == ("done", (1, 0, 1))
+    memory = told["memories"][0]
+    assert (memory["userId"], memory["threadId"], memory["factType"]) == ("u1", "t1", "preference")
+    session = http.get(f"/sessions/{told['sessionId']}").body
+    assert (session["status"], session["createdIds"]) == ("done", [memory["id"]])
+
+
+def test_an_async_ingest_answers_at_once(http: Caller) -> None:
+    answer = http.post(INGEST, {"content": PREFERS, "mode": "async"})
+    session_id = answer.body["sessionId"]
+    assert (answer.status, answer.body) == (202, {"sessionId": session_id, "status": "received"})
+    ingest.run(uuid.UUID(session_id))
+    assert http.get(f"/sessions/{session_id}").body["status"] == "done"
+    assert http.get("/sessions", status="done").body["results"][0]["id"] == session_id
+    assert http.get("/sessions", status="dead").body["results"] == []
+
+
+def test_sync_with_a_network_model_waits_no_longer_than_asked(
+    http: Caller, settings: Settings
+) -> None:
+    settings.ANTHROPIC_API_KEY = "a key"
+    began = time.monotonic()
+    answer = http.post(INGEST, {"content": PREFERS, "wait": 0.2})
+    assert (answer.status, answer.body["status"]) == (202, "received")
+    assert 0.2 <= time.monotonic() - began < 5
+    assert http.post(INGEST, {"content": PREFERS, "extract": "patterns"}).status == 201
+
+
+def test_messages_keep_what_the_caller_sent(http: Caller) -> None:
+    at = "2026-03-01T10:00:00+02:00"
+    said = message(PREFERS, name="Ann", id="m1", createdAt=at, metadata={"x_y": {"camelMe": 1}})
+    assert http.post(INGEST, {"messages": [said], "threadId": "t1"}).status == 201
+    row = http.get("/episodes", threadId="t1").body["results"][0]
+    assert (row["externalId"], row["name"], row["content"]) == ("m1", "Ann", PREFERS)
+    assert row["occurredAt"] == "2026-03-01T08:00:00Z"
+    assert row["metadata"] == {"x_y": {"camelMe": 1}}
+
+
+def test_tool_calls_and_results_are_kept_with_their_payload(http: Caller) -> None:
+    call = {"role": "assistant", "toolName": "weather", "toolUseId": "1", "input": {"city": "Ulm"}}
+    result = {"role": "tool", "toolUseId": "1", "output": "rain", "isError": False}
+    http.post(INGEST, {"messages": [call, result]})
+    first, second = Episode.objects.order_by("position")
+    assert (first.kind, first.content) == ("tool_use", 'weather: {"city": "Ulm"}')
+    assert first.payload == {"toolName": "weather", "toolUseId": "1", "input": {"city": "Ulm"}}
+    assert (second.kind, second.content) == ("tool_result", "rain")
+    assert second.payload == {"toolUseId": "1", "output": "rain", "isError": False}
+
+
+def test_a_known_id_with_other_content_is_409(http: Caller) -> None:
+    http.post(INGEST, {"messages": [message(PREFERS, id="m1")]})
+    body = {"messages": [message("Hello"), message("I prefer light mode.", id="m1")]}
+    answer = http.post(INGEST, body)
+    assert (answer.status, answer.fields) == (409, ["messages[1].id"])
+
+
+def test_a_bound_key_speaks_for_its_own_agent_only(bob: Person) -> None:
+    http = caller(bob)
+    for path in (INGEST, EXTRACT):
+        answer = http.post(path, {"content": PREFERS, "agentId": "carol"})
+        assert (answer.status, answer.fields) == (403, ["agentId"])
+    assert http.post(INGEST, {"content": PREFERS, "agentId": "bob"}).status == 201
+    assert Memory.objects.get().agent == Episode.objects.get().agent
+
+
+def test_a_key_limited_to_subjects_writes_only_about_them(workspace: Workspace) -> None:
+    subject = Subject.objects.create(workspace=workspace, external_id="u1")
+    http = caller(with_key(workspace, KeyOptions("phone", subjects=(subject,))))
+    for path in (INGEST, EXTRACT):
+        assert http.post(path, {"content": PREFERS, "userId": "u2"}).fields == ["userId"]
+        assert http.post(path, {"content": PREFERS}).status == 403
+    assert http.post(INGEST, {"content": PREFERS, "userId": "u1"}).status == 201
+
+
+def test_a_preview_stores_nothing(http: Caller) -> None:
+    body = {"messages": [message("Hello!"), message(PREFERS)], "userId": "u1", "agentId": "new"}
+    answer = http.post(EXTRACT, body)
+    fact = answer.body["facts"][0]
+    cited = fact["citations"][0]
+    assert (fact["category"], fact["method"], cited["messageIndex"]) == ("preference", "pattern", 1)
+    assert PREFERS[cited["start"] : cited["end"]] == cited["quote"]
+    assert [skip["messageIndex"] for skip in answer.body["skipped"]] == [0]
+    assert not Episode.objects.exists()
+    assert not Subject.objects.exists()
+
+
+def test_a_failed_session_is_retried(http: Caller) -> None:
+    session_id = http.post(INGEST, {"content": PREFERS}).body["sessionId"]
+    assert http.post(f"/sessions/{session_id}/retry").status == 409
+    MemorySession.objects.update(state="failed", error="no such model")
+    answer = http.post(f"/sessions/{session_id}/retry")
+    assert (answer.status, answer.body["status"]) == (200, "received")
+
+
+def test_null_is_the_same_as_absent(http: Caller) -> None:
+    body = dict.fromkeys(("messages", "userId", "threadId", "visibility", "occurredAt"))
+    assert http.post(INGEST, {"content": PREFERS, **body}).status == 201

@@ -1,0 +1,72 @@
+"""The OpenAPI schema is kept as a file, and the answers are as it says."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drf_spectacular.renderers import OpenApiYamlRenderer
+from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
+
+from tests.api_fixtures import Answer, caller
+from tests.api_operations import Operation, furnish, operations, schema
+from tests.people import Person
+
+FILE = Path(__file__).parent.parent / "openapi.yaml"
+READS = [operation for operation in operations() if operation.method == "GET"]
+
+
+def test_the_file_is_up_to_date() -> None:
+    made = OpenApiYamlRenderer().render(schema(), renderer_context={})
+    regenerate = "manage.py spectacular --validate --fail-on-warn --file openapi.yaml"
+    assert FILE.read_bytes() == made, regenerate
+
+
+def test_the_schema_is_valid() -> None:
+    validate_schema(schema())
+
+
+def check(operation: Operation, answer: Answer) -> None:
+    """The answer is as the schema says."""
+    declared = schema()["paths"][operation.path][operation.method.lower()]["responses"]
+    content = declared[str(answer.status)]["content"]
+    told = content[answer.headers["Content-Type"]]["schema"]
+    document: dict[str, Any] = {"components": schema()["components"], **told}
+    Draft202012Validator(document).validate(answer.body)
+
+
+@pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.name)
+def test_what_is_read_is_as_declared(operation: Operation, alice: Person) -> None:
+    rows = furnish(alice)
+    address = operation.address(rows) + ("?userId=u1" if operation.name == "readProfile" else "")
+    answer = caller(alice).call("GET", address)
+    assert answer.status == 200
+    check(operation, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status"),
+    [
+        ("ingest", {"content": "I like tea", "userId": "u1"}, 201),
+        ("ingest", {"content": "I like tea", "mode": "async"}, 202),
+        ("ingest", {"content": ""}, 400),
+        ("previewExtraction", {"content": "I prefer tea over coffee."}, 200),
+        ("search", {"query": "spaces", "layers": ["memories", "episodes"],
+                    "include": ["citations", "scores", "chain"]}, 200),
+        ("createMemory", {"content": "Likes tea"}, 201),
+        ("editMemory", {"content": "Likes spaces"}, 200),
+        ("restoreMemory", {}, 409),
+        ("approveSupersession", {}, 200),
+        ("issueKey", {"name": "phone"}, 201),
+        ("inviteMember", {"email": "a@example.org", "role": "viewer"}, 201),
+        ("createAgent", {"externalId": "bot"}, 201),
+    ],
+)  # fmt: skip
+def test_what_is_written_is_answered_as_declared(
+    alice: Person, name: str, body: dict[str, Any], status: int
+) -> None:
+    rows = furnish(alice)
+    operation = next(one for one in operations() if one.name == name)
+    answer = operation.call(caller(alice), rows, body)
+    assert answer.status == status
+    check(operation, answer)

@@ -1,0 +1,98 @@
+"""Asking over HTTP, and the profile."""
+
+from typing import Any
+
+import pytest
+
+from tests.api_fixtures import Answer, Caller, caller
+from tests.people import Person
+
+PREFERS, SEARCH = "I prefer dark mode in my editor.", "/memories/search"
+
+
+@pytest.fixture
+def http(alice: Person) -> Caller:
+    found = caller(alice)
+    body = {"messages": [{"role": "user", "content": PREFERS, "id": "m1"}]}
+    found.post("/memories/ingest", {**body, "userId": "u1", "threadId": "t1"})
+    return found
+
+
+def ask(http: Caller, query: str = "dark mode", **more: Any) -> Answer:
+    return http.post(SEARCH, {"query": query, **more})
+
+
+def test_a_hit_carries_its_memory_and_score(http: Caller) -> None:
+    answer = ask(http)
+    assert (answer.status, answer.body["count"]) == (200, 1)
+    hit = answer.body["results"][0]
+    assert set(hit) == {"layer", "score", "memory"}
+    assert (hit["layer"], hit["memory"]["userId"]) == ("memories", "u1")
+    assert hit["memory"]["metadata"] == {}
+    assert 0 <= hit["score"] <= 1
+
+
+def test_citations_scores_and_chain_come_when_asked_for(http: Caller) -> None:
+    hit = ask(http, include=["citations", "scores", "chain"]).body["results"][0]
+    assert hit["citations"][0]["externalId"] == "m1"
+    assert hit["citations"][0]["quote"] in PREFERS
+    assert hit["scores"]
+    assert hit["chain"][0]["memory"]["id"] == hit["memory"]["id"]
+
+
+def test_episodes_are_a_layer(http: Caller) -> None:
+    hit = ask(http, layers=["episodes"]).body["results"][0]
+    assert (hit["layer"], hit["episode"]["externalId"]) == ("episodes", "m1")
+    assert "memory" not in hit
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "linea", "vector", "keyword"])
+def test_every_ranking_answers(http: Caller, ranking: str) -> None:
+    assert ask(http, ranking=ranking, recency={"weight": 0.2, "halfLifeDays": 30}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "count"),
+    [
+        ({"userId": "u1"}, 1),
+        ({"userId": "somebody"}, 0),
+        ({"factTypes": ["preference"]}, 1),
+        ({"factTypes": ["event"]}, 0),
+        ({"categories": ["plan", "preference"]}, 1),
+        ({"scope": "thread"}, 0),
+        ({"filter": {"field": "threadId", "op": "eq", "value": "t1"}}, 1),
+        ({"filter": {"not": {"field": "threadId", "op": "eq", "value": "t1"}}}, 0),
+        ({"filter": None, "threshold": None, "userId": None}, 1),
+    ],
+)
+def test_parameters_narrow(http: Caller, narrowing: dict[str, Any], count: int) -> None:
+    assert ask(http, **narrowing).body["count"] == count
+
+
+@pytest.mark.parametrize("query", [" ", "?", "%", "'; drop table x; --", "日本語", "a" * 10_000])
+def test_odd_questions_are_answered(http: Caller, query: str) -> None:
+    assert ask(http, query).status == 200
+
+
+def test_nobody_else_finds_it(http: Caller, mallory: Person, bob: Person) -> None:
+    assert ask(caller(mallory)).body["results"] == []
+    assert ask(caller(bob), layers=["memories", "episodes"]).body["results"] == []
+    assert ask(caller(mallory, bob.workspace)).status == 404
+
+
+def test_a_profile_groups_what_is_believed(http: Caller, mallory: Person) -> None:
+    answer = http.get("/memories/profile", userId="u1")
+    assert answer.body["userId"] == "u1"
+    groups = {name for name, rows in answer.body.items() if name != "userId" and rows}
+    assert groups == {"preferences"}
+    assert set(answer.body) == {
+        "userId", "facts", "preferences", "events", "profile", "system", "uncategorized",
+        "features",
+    }  # fmt: skip
+    assert caller(mallory).get("/memories/profile", userId="u1").body["preferences"] == []
+
+
+def test_a_profile_can_be_of_an_earlier_time(http: Caller) -> None:
+    before = http.get("/memories/profile", userId="u1", knownAt="2020-01-01T00:00:00Z")
+    assert before.body["preferences"] == []
+    assert http.get("/memories/profile").fields == ["userId"]

@@ -1,0 +1,83 @@
+"""Who sees what: memories by visibility; sessions, facts and quotes follow their episodes."""
+
+import pytest
+
+from tests.api_fixtures import Caller, caller, member
+from tests.people import Person, with_key
+from workspaces.keys import KeyOptions
+from workspaces.models import Subject
+
+DECIDED = "We decided to use PostgreSQL for the backend."
+LISTS = ("/memories", "/facts", "/episodes", "/sessions", "/conversations")
+
+
+@pytest.fixture
+def decided(bob: Person) -> Caller:
+    """Bob's agent told what its team decided: a team memory, out of an episode of its own."""
+    http = caller(bob)
+    said = {"role": "user", "content": DECIDED, "id": "m1"}
+    body = {"messages": [said], "threadId": "t1", "userId": "u1"}
+    assert http.post("/memories/ingest", body).body["memories"][0]["visibility"] == "team"
+    return http
+
+
+def counts(http: Caller) -> list[int]:
+    return [len(http.get(path).body["results"]) for path in LISTS]
+
+
+def test_the_agent_itself_the_backend_and_members_see_all(decided: Caller, alice: Person) -> None:
+    assert counts(decided) == [1, 1, 1, 1, 1]
+    assert counts(caller(alice)) == [1, 1, 1, 1, 1]
+    assert counts(member(alice.workspace, "viewer")) == [1, 1, 1, 1, 1]
+
+
+def test_a_mate_sees_the_memory_and_not_its_quotes(decided: Caller, alice: Person) -> None:
+    key = caller(alice).post("/keys", {"name": "mate", "agentId": "mate"}).body["key"]
+    mate = Caller(alice.workspace.slug, {"X-API-Key": key})
+    assert counts(mate) == [1, 0, 0, 0, 0]
+    body = {"query": "PostgreSQL", "include": ["citations"], "layers": ["memories", "episodes"]}
+    hits = mate.post("/memories/search", body).body["results"]
+    assert [(hit["layer"], hit["citations"]) for hit in hits] == [("memories", [])]
+    memory = hits[0]["memory"]["id"]
+    assert mate.get(f"/memories/{memory}").status == 200
+    assert mate.get(f"/memories/{memory}/facts").body["results"] == []
+    for path in LISTS[1:]:
+        row = decided.get(path).body["results"][0]["id"]
+        assert mate.get(f"{path}/{row}").status == 404
+
+
+def test_another_team_and_another_workspace_see_nothing(
+    decided: Caller, carol: Person, mallory: Person
+) -> None:
+    for person in (carol, mallory):
+        assert counts(caller(person)) == [0, 0, 0, 0, 0]
+        for path in LISTS:
+            row = decided.get(path).body["results"][0]["id"]
+            assert caller(person).get(f"{path}/{row}").status == 404
+
+
+def test_a_conversation_is_seen_by_whoever_spoke_in_it(decided: Caller, carol: Person) -> None:
+    other = caller(carol)
+    other.post("/memories/ingest", {"content": "Noted.", "threadId": "t1", "userId": "u1"})
+    thread = other.get("/conversations", threadId="t1").body["results"][0]["id"]
+    assert other.get(f"/conversations/{thread}/episodes").contents() == ["Noted."]
+    assert decided.get(f"/conversations/{thread}/episodes").contents() == [DECIDED]
+
+
+def test_a_key_limited_to_subjects_sees_only_what_is_about_them(
+    decided: Caller, alice: Person
+) -> None:
+    own = Subject.objects.create(workspace=alice.workspace, external_id="u2")
+    limited = caller(with_key(alice.workspace, KeyOptions("phone", subjects=(own,))))
+    caller(alice).post("/memories", {"content": "About nobody"})
+    assert counts(limited) == [0, 0, 0, 0, 0]
+    limited.post("/memories/ingest", {"content": DECIDED, "userId": "u2", "threadId": "t2"})
+    assert counts(limited) == [1, 1, 1, 1, 1]
+    assert limited.get("/memories/profile", userId="u1").body["facts"] == []
+
+
+def test_a_private_memory_is_its_own_agents(bob: Person, carol: Person, alice: Person) -> None:
+    made = caller(bob).post("/memories", {"content": "Bob's secret"})
+    assert caller(carol).get(f"/memories/{made.body['id']}").status == 404
+    assert caller(alice).get(f"/memories/{made.body['id']}").status == 200
+    assert caller(carol).delete(f"/memories/{made.body['id']}").status == 404

@@ -1,0 +1,90 @@
+"""What was believed, and true, at any instant equals a replay of the history by hand."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from memories import curation
+from memories.forgetting import forget
+from memories.models import AsOf, EmbeddingModel, Memory, Supersession
+from memories.profile import profile
+from tests.people import Person
+
+GREEN, BLUE = "The orchard gate is painted green", "The orchard gate is painted blue"
+MARCH, MAY, JULY = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 5, 7))
+
+
+@pytest.fixture
+def repainted(alice: Person) -> None:
+    """Green since March; in May it became blue."""
+    alice.tell("Something that makes the embedding model known.", user_id="nobody")
+    EmbeddingModel.objects.update(duplicate_threshold=0.6)
+    alice.tell(GREEN, user_id="u", occurred_at=MARCH)
+    alice.tell(BLUE, user_id="u", occurred_at=MAY)
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "linea", "vector", "keyword"])
+def test_an_earlier_time_has_the_earlier_truth(
+    alice: Person, repainted: None, ranking: str
+) -> None:
+    def found(at: datetime) -> list[str]:
+        return alice.finds("orchard gate", user_id="u", at=AsOf(valid_at=at), ranking=ranking)
+
+    assert found(MARCH + timedelta(days=3)) == [GREEN]
+    assert found(JULY) == [BLUE]
+    assert found(MARCH - timedelta(days=3)) == []
+
+
+def test_before_we_were_told_we_believed_otherwise(alice: Person, repainted: None) -> None:
+    told = Memory.objects.get(content=BLUE).liveness.get().from_at
+    before = AsOf(known_at=told - timedelta(microseconds=1))
+    assert alice.finds("orchard gate", user_id="u", at=before) == [GREEN]
+    then = AsOf(valid_at=JULY, known_at=before.known_at)
+    assert alice.finds("orchard gate", user_id="u", at=then) == [GREEN]
+
+
+def test_a_correction_leaves_no_earlier_truth(alice: Person) -> None:
+    wrong = alice.note(GREEN)
+    curation.edit(alice.scope, wrong.pk, {"content": BLUE})
+    assert alice.finds("orchard gate", at=AsOf(valid_at=timezone.now())) == [BLUE]
+
+
+def test_the_profile_travels_too(alice: Person, repainted: None) -> None:
+    subject = Memory.objects.get(content=GREEN).subject_id
+    assert subject is not None
+    groups = profile(alice.scope, subject, at=AsOf(valid_at=MARCH))
+    assert [memory.content for memory in groups["facts"]] == [GREEN]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_belief_at_any_instant_equals_a_replay(alice: Person, seed: int) -> None:
+    chance, history = random.Random(seed), []
+    for step in range(25):
+        _act(alice, chance, step)
+        history.append((timezone.now(), set(alice.live())))
+    for instant, live in history:
+        seen = Memory.objects.visible_to(alice.scope)
+        then = seen.believed(alice.workspace.pk, AsOf(known_at=instant))
+        assert set(then.values_list("content", flat=True)) == live
+
+
+def _act(alice: Person, chance: random.Random, step: int) -> None:
+    """Something random that is possible now."""
+    live = list(Memory.objects.live())
+    gone = list(Memory.objects.filter(forgotten_at__isnull=False, superseded_by=None))
+    decided = list(Supersession.objects.filter(state="applied", new__superseded_by=None))
+    acts = ["note"] + ["edit", "forget"] * bool(live) + ["restore"] * bool(gone)
+    match chance.choice(acts + ["undo"] * bool(decided)):
+        case "note":
+            alice.note(f"Note number {step} of this story")
+        case "edit":
+            changes = {"content": f"Edited at step {step}"}
+            curation.edit(alice.scope, chance.choice(live).pk, changes)
+        case "forget":
+            forget(alice.scope, chance.choice(live).pk)
+        case "restore":
+            curation.restore(alice.scope, chance.choice(gone).pk)
+        case "undo":
+            curation.undo(alice.scope, chance.choice(decided).pk)
