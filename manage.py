@@ -131,16 +131,9 @@ def has_pip(python: Path) -> bool:
 
 
 def test_command(words: "list[str]") -> "list[str]":
-    """pytest in one process per core; a later -n wins."""
-    return [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-n",
-        str(len(os.sched_getaffinity(0))),
-        "--dist=loadgroup",
-        *words,
-    ]
+    """pytest in one process per core; a later -n wins. What shares a server stays in one process."""
+    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return [sys.executable, "-m", "pytest", "-n", str(able), "--dist=loadgroup", *words]
 
 
 def before_up(words: "list[str]") -> None:

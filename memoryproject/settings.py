@@ -64,6 +64,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "workspaces.api.request_ids.RequestIdMiddleware",
+    "workspaces.api.bodies.UnreadBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -115,7 +116,7 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
-DATE_FORMAT, DATETIME_FORMAT = "Y-m-d", "Y-m-d H:i"
+FORMAT_MODULE_PATH = "memoryproject.formats"
 
 # Static files: served out of the installed packages, so there is no step that collects them.
 STATIC_URL = "/static/"
@@ -147,6 +148,7 @@ UNFOLD = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
 # Of each key and each member, over all web processes.
 RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 60_000, minimum=1)
+CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
 API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
 REST_FRAMEWORK = {

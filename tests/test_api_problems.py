@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
-from django.test import override_settings
+from django.test import Client, override_settings
 from pytest_django import Settings
 
 from tests.api_fixtures import Caller, anonymous, caller
@@ -130,6 +130,12 @@ def test_a_method_that_a_route_does_not_have_is_405(http: Caller) -> None:
 def test_routes_that_are_not_built_are_404(http: Caller, path: str) -> None:
     answer = http.call("GET", path)
     assert (answer.status, answer.is_problem) == (404, True)
+
+
+def test_also_where_something_is_sent_to_them() -> None:
+    http = Caller("orchard", client=Client(enforce_csrf_checks=True))
+    for path in ("//api/v1/nothing", "//metrics", "//health/live"):
+        assert http.post(path, {}).is_problem
 
 
 @override_settings(DEBUG=True)

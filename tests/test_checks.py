@@ -68,9 +68,7 @@ def test_a_wrong_combination_is_told_with_a_hint(
 
 
 @pytest.mark.parametrize("changes", RIGHT)
-def test_a_right_combination_says_nothing(
-    settings: Settings, changes: dict[str, Any]
-) -> None:
+def test_a_right_combination_says_nothing(settings: Settings, changes: dict[str, Any]) -> None:
     assert _told(settings, changes) == []
 
 

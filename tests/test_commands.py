@@ -136,7 +136,8 @@ def test_a_user_limits_the_search(alice: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[" "], ["tea", "--limit", "0"], ["tea", "--layers", "dreams"], ["tea", "--ranking", "x"]]
+    "words",
+    [[" "], ["tea", "--limit", "0"], ["tea", "--layers", "dreams"], ["tea", "--ranking", "x"]],
 )
 def test_a_question_that_cannot_be_is_refused(workspace: Workspace, words: list[str]) -> None:
     with pytest.raises(CommandError):

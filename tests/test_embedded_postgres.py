@@ -37,6 +37,18 @@ print(postmaster(home.data), flush=True)
 time.sleep(float(sys.argv[2]))
 """
 
+DJANGO = """
+import os, signal
+import django
+django.setup()
+from django.db import connection
+for number in (signal.SIGKILL, 0):
+    connection.ensure_connection()
+    os.kill(connection.connection.info.backend_pid, number)
+    connection.close()
+print("connected again")
+"""
+
 
 def start_user(home: Home, seconds: float) -> subprocess.Popen[str]:
     """Another process that uses the server for a while; its first line is the server's pid."""
@@ -54,13 +66,21 @@ def ask(home: Home, statement: str, user: str = OWNER_ROLE) -> object:
         return row[0] if row else None
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 15) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
             return True
         time.sleep(0.05)
     return False
+
+
+def serves(home: Home) -> bool:
+    ensure_running(home, recheck=True)
+    try:
+        return ask(home, "select 1") == 1
+    except psycopg.OperationalError:
+        return False
 
 
 def kill_server(home: Home) -> None:
@@ -137,8 +157,14 @@ def test_a_killed_server_whose_backend_still_computes_is_back(home: Home):
 def test_a_killed_backend_does_not_keep_others_out(home: Home):
     with connect(home) as connection:
         os.kill(connection.info.backend_pid, signal.SIGKILL)
-    ensure_running(home, recheck=True)
-    assert ask(home, "select 1") == 1
+    assert wait_for(lambda: serves(home))
+
+
+def test_django_waits_for_a_server_that_recovers(home: Home):
+    names = {"DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
+    env = {**os.environ, **names, "MEMORY_DATA_DIR": str(home.root.parent)}
+    done = subprocess.run([sys.executable, "-c", DJANGO], env=env, capture_output=True, text=True)
+    assert done.stdout.strip() == "connected again", done.stderr
 
 
 def test_pid_files_that_name_another_program_are_seen_through(home: Home):
@@ -175,8 +201,11 @@ def test_the_server_ends_after_its_last_user_was_killed(home: Home):
 
 def test_processes_that_start_at_once_make_one_server(tmp_path: Path):
     home = Home.below(tmp_path, fast=True)
-    users = [start_user(home, 0.5) for _ in range(3)]
-    pids = {user.communicate()[0] for user in users}
+    users = [start_user(home, 60) for _ in range(3)]
+    pids = {user.stdout.readline() for user in users if user.stdout}
+    for user in users:
+        user.kill()
+        user.communicate()
     assert len(pids) == 1
     assert pids.pop().strip().isdigit()
     assert leave(home)

@@ -207,7 +207,7 @@ def test_ingest_and_search_go_on_during_a_reindex(filled: Person) -> None:
                 if stop.is_set():
                     break
                 act(turn)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             raised.append(error)
         finally:
             connections.close_all()
@@ -275,17 +275,35 @@ def _make_a_circle() -> None:
 
 
 BREAKS = [
-    (lambda: Entry.objects.filter(layer=2).update(live=False), "episodes whose entry has another live"),
-    (lambda: Entry.objects.filter(layer=1).update(terms=[1]), "memories whose entry has another terms"),
-    (lambda: Entry.objects.filter(layer=2).update(terms=[]), "episodes whose entry has another terms"),
+    (
+        lambda: Entry.objects.filter(layer=2).update(live=False),
+        "episodes whose entry has another live",
+    ),
+    (
+        lambda: Entry.objects.filter(layer=1).update(terms=[1]),
+        "memories whose entry has another terms",
+    ),
+    (
+        lambda: Entry.objects.filter(layer=2).update(terms=[]),
+        "episodes whose entry has another terms",
+    ),
     (lambda: Entry.objects.update(trigrams=[]), "episodes whose entry has another trigrams"),
     (lambda: Vector.objects.update(visibility=2), "entries whose vectors have another scope"),
-    (lambda: Vector.objects.filter(layer=1).delete(), "memories without all their vectors, and not due"),
+    (
+        lambda: Vector.objects.filter(layer=1).delete(),
+        "memories without all their vectors, and not due",
+    ),
     (lambda: WorkspaceIndex.objects.update(live_memories=99), "count of live memories"),
     (lambda: Speaker.objects.update(episodes=99), "count of a speaker's episodes"),
-    (lambda: Citation.objects.update(quote="never said"), "citations whose quote is not in its episode"),
+    (
+        lambda: Citation.objects.update(quote="never said"),
+        "citations whose quote is not in its episode",
+    ),
     (lambda: Supersession.objects.all().delete(), "superseded memories without the decision"),
-    (lambda: Memory.objects.update(superseded_by=None), "applied supersessions whose old memory says otherwise"),
+    (
+        lambda: Memory.objects.update(superseded_by=None),
+        "applied supersessions whose old memory says otherwise",
+    ),
     (_lose_a_span, "live memories without an open span of liveness"),
     (_open_a_span, "memories with an open span of liveness that are not live"),
     (_make_a_circle, "memories whose chain has no head"),

@@ -21,7 +21,7 @@ from memoryproject.postgres_guard import command_line, postmaster
 
 pytestmark = pytest.mark.xdist_group("up")
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 30.0
+PATIENCE = 120.0  # seconds; the machine may be busy
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
@@ -130,10 +130,12 @@ def begin() -> Iterator[Callable[[Path], Server]]:
 
 @pytest.fixture(scope="module")
 def running(folder: Path) -> Iterator[Server]:
-    server = Server(folder).wait_until_ready()
-    yield server
-    if server.process.poll() is None:
-        server.end()
+    server = Server(folder)
+    try:
+        yield server.wait_until_ready()
+    finally:
+        if server.process.poll() is None:
+            server.end()
 
 
 def test_it_answers_when_the_info_file_is_there(running: Server):

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
@@ -18,8 +19,8 @@ from memories.admin.chains import state_of, timeline
 from memories.admin.filters import BooleanRadioFilter, ChoicesDropdownFilter, LifeFilter, PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Layer, Memory, Supersession
-from workspaces.admin.listing import Empty
-from workspaces.admin.pages import Verb
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import Verb
 
 REASONS = {
     "wrong": "It is wrong: never learn it again",
@@ -27,6 +28,10 @@ REASONS = {
     "private": "It is private",
     "": "Another reason",
 }
+PIN = mark_safe(
+    '<span class="desk-pin material-symbols-outlined" title="pinned" role="img"'
+    ' aria-label="pinned">keep</span>'
+)
 
 
 class ForgetForm(forms.Form):
@@ -89,7 +94,7 @@ class MemoryAdmin(SearchedAdmin, MemoryPage):
 
     @display(description="memory")
     def told(self, memory: Memory) -> str:
-        pin = "📌 " if memory.pinned else ""
+        pin = PIN if memory.pinned else ""
         return format_html('<span class="desk-told">{}{}</span>', pin, said(memory.content))
 
     @display(description="sources")

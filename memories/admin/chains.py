@@ -9,7 +9,7 @@ from django.db.models import Prefetch, Q
 
 from memories.admin.worddiff import Piece, word_diff
 from memories.models import Citation, Fact, Liveness, Memory, Supersession, chain
-from workspaces.admin.actors import names_of
+from workspaces.desk.actors import names_of
 from workspaces.scope import Scope
 
 MOST_FACTS = 200

@@ -12,8 +12,8 @@ from memories.admin.episodes import marked
 from memories.admin.filters import PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Conversation
-from workspaces.admin.counting import BoundedPaginator
-from workspaces.admin.listing import Empty
+from workspaces.desk.counting import BoundedPaginator
+from workspaces.desk.listing import Empty
 
 PER_PAGE = 50
 

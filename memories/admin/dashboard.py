@@ -13,8 +13,8 @@ from memories.admin.base import tell_it
 from memories.admin.navigation import MOST_WAITING, waiting
 from memories.admin.sessions import outcome
 from memories.models import Conversation, DueVector, Fact, Memory, MemorySession, WorkspaceIndex
-from workspaces.admin.access import Access, access_of
-from workspaces.admin.counting import bounded_count, told
+from workspaces.desk.access import Access, access_of
+from workspaces.desk.counting import bounded_count, told
 from workspaces.models import Subject
 
 NEWEST = 8

@@ -11,8 +11,8 @@ from memories.admin.filters import ChoicesDropdownFilter, PickFilter
 from memories.admin.highlighting import Segment, Span, segments
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Episode, Layer
-from workspaces.admin.listing import Empty
 from workspaces.auth import as_uuid
+from workspaces.desk.listing import Empty
 
 MOST_SHOWN = 100_000
 MOST_CITATIONS = 500

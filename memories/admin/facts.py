@@ -12,7 +12,7 @@ from memories.admin.filters import ChoicesDropdownFilter, FactStateFilter, PickF
 from memories.admin.highlighting import excerpt
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Fact
-from workspaces.admin.listing import Empty
+from workspaces.desk.listing import Empty
 
 
 class FactAdmin(SearchedAdmin, MemoryPage):

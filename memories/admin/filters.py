@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 
-from workspaces.admin.filters import PickFilter, StateFilter
+from workspaces.desk.filters import PickFilter, StateFilter
 
 __all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "PickFilter"]
 

@@ -11,10 +11,10 @@ from memories.admin.base import MemoryPage, said
 from memories.admin.filters import PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Rejection
-from workspaces.admin.access import actor_of
-from workspaces.admin.actors import names_of
-from workspaces.admin.listing import Empty
-from workspaces.admin.pages import Verb
+from workspaces.desk.access import actor_of
+from workspaces.desk.actors import names_of
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import Verb
 from workspaces.models import AuditEntry
 
 

@@ -14,8 +14,8 @@ from django.http import HttpRequest
 from memories import lexical
 from memories.indexing import statements
 from memories.models import WorkspaceIndex
-from workspaces.admin.access import Access, access_of
 from workspaces.auth import as_uuid
+from workspaces.desk.access import Access, access_of
 
 MOST_FOUND = 2_000
 MOST_SCANNED = 20_000

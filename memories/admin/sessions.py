@@ -12,9 +12,9 @@ from memories.admin.chains import state_of, with_quotes
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter, SessionStateFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Episode, Memory, MemorySession
-from workspaces.admin.actors import names_of
-from workspaces.admin.listing import Empty
-from workspaces.admin.pages import Verb
+from workspaces.desk.actors import names_of
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import Verb
 
 MOST_ROWS = 50
 STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
@@ -111,17 +111,16 @@ class SessionAdmin(SearchedAdmin, MemoryPage):
 
 
 def outcome(session: MemorySession) -> str:
-    """What a session brought, in words: `2 facts, 1 new, 1 replaced`."""
+    """What a session brought, in words: `2 facts, 1 new, 1 replaced`; empty while it is at work."""
+    facts = session.counts.get("facts", 0)
     counts = [
-        (session.counts.get("facts", 0), "facts"),
+        (facts, "fact" if facts == 1 else "facts"),
         (len(session.created_ids), "new"),
         (len(session.updated_ids), "replaced"),
         (len(session.reinforced_ids), "confirmed"),
         (session.counts.get("held", 0), "held"),
     ]
-    told = [
-        f"{number} {'fact' if (number, word) == (1, 'facts') else word}"
-        for number, word in counts
-        if number
-    ]
-    return ", ".join(told) or ("nothing new" if session.is_final else "")
+    told = [f"{number} {word}" for number, word in counts if number]
+    if told:
+        return ", ".join(told)
+    return {"done": "nothing new", "failed": "failed", "dead": "given up"}.get(session.state, "")

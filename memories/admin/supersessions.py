@@ -14,10 +14,10 @@ from memories.admin.chains import state_of, with_quotes
 from memories.admin.filters import DecisionFilter
 from memories.admin.worddiff import side, word_diff
 from memories.models import Fact, Supersession
-from workspaces.admin.actors import names_of
-from workspaces.admin.listing import Empty
-from workspaces.admin.pages import Verb
 from workspaces.auth import as_uuid
+from workspaces.desk.actors import names_of
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import Verb
 
 State = Supersession.State
 MOST_QUOTES = 5

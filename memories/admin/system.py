@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django_q.models import Failure, OrmQ, Schedule
 from unfold.admin import ModelAdmin
 
-from workspaces.admin.counting import BoundedPaginator
+from workspaces.desk.counting import BoundedPaginator
 
 
 class SystemAdmin(ModelAdmin):

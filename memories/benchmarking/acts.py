@@ -53,11 +53,12 @@ def texts_to_ask(place: Place, corpus: Corpus) -> list[str]:
 
 def questions(place: Place, queries: Sequence[str]) -> list[Question]:
     """The statements that the server would send for these queries, with their values."""
+    fetch_values = {"workspace": place.scope.workspace_id, "history": False}
     made = []
     for query in queries:
         asked = Asked(place.scope, Layer.MEMORIES, query, query_vector(place.space, query))
         statement, values = candidates.linea_statement(place.space, asked)
-        made.append(Question(statement, values, MEMORY_ROWS, place.scope.workspace_id))
+        made.append(Question(statement, values, MEMORY_ROWS, fetch_values))
     return made
 
 

@@ -22,7 +22,7 @@ class Question:
     candidates: str
     values: dict[str, Any]
     fetch: str
-    workspace: Any
+    fetch_values: dict[str, Any]
 
 
 class Floor:
@@ -39,7 +39,7 @@ class Floor:
         found = self.rows(question.candidates, question.values)
         best = sorted(found, key=_score)[:LIMIT]
         ids = [row.item for row in best]
-        return self.rows(question.fetch, {"ids": ids, "workspace": question.workspace})
+        return self.rows(question.fetch, question.fetch_values | {"ids": ids})
 
     def rows(self, statement: str, values: dict[str, Any]) -> list[Any]:
         with psycopg.Cursor(self.connection, row_factory=namedtuple_row) as cursor:

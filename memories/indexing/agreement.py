@@ -105,8 +105,7 @@ def _differing(space: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
     own = {
         "workspace": entry.workspace == space.number,
         "marks": entry.marks == ranking.marks(item.text),
-        "trigrams": entry.trigrams
-        == lexical.trigram_keys(space.number, item.layer, item.text),
+        "trigrams": entry.trigrams == lexical.trigram_keys(space.number, item.layer, item.text),
         "terms": _has_terms(space, entry, item),
         "weights": (entry.weights is None) == (not entry.terms),
     }
@@ -161,7 +160,9 @@ def _check_counts(space: WorkspaceIndex, found: Agreement) -> None:
 
 def _check_speakers(space: WorkspaceIndex, found: Agreement) -> None:
     for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(space)):
-        found.add("count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said")
+        found.add(
+            "count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said"
+        )
 
 
 def _check_rule(space: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:

@@ -265,17 +265,19 @@ v1 as materialized (
 stats as materialized (
   select {count} as n, avg(best) as mean, stddev_pop(best) as deviation from v1),
 near as (select entry_id from v1 order by best desc, entry_id limit {top}),
-k0 as materialized (
-  select x.id, x.terms, x.weights {entries} and x.terms && %(keys)s::int8[]),
-df as (
-  select t.number, count(*) as df
-  from k0 cross join unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
-  where t.key = any(k0.terms) group by t.number),
+pairs as materialized (
+  select t.number, y.id from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  cross join lateral (select x.id {entries} and x.terms @> array[t.key]) y),
+df as materialized (
+  select number, count(*) as df from pairs group by number order by df, number limit {terms}),
 idf as materialized (
   select ('{{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
             - df + 0.5) / (df + 0.5))::float4, ',' order by number)
           || '}}/1000000000')::sparsevec as q from df),
-k1 as materialized (select id, -(weights <#> (select q from idf)) as bm25 from k0),
+k1 as materialized (
+  select x.id, -(x.weights <#> (select q from idf)) as bm25
+  from (select distinct id from pairs where number in (select number from df)) y
+  join memories_entry x on x.id = y.id),
 said as (select id from k1 order by bm25 desc, id limit {top}),
 newest as ({newest}),
 pool as (select entry_id as id from near union select id from said union select id from newest)
@@ -290,6 +292,8 @@ ALL_OF_THEM = "(select count(*) {entries})"
 NEWEST_BY_VECTOR = "select entry_id as id from v1 order by entry_id desc limit 40"
 NEWEST_BY_ENTRY = "select x.id {entries} order by x.id desc limit 40"
 POOL_TOP = 120
+# Of a long query the rarest words say what it is about; the others cost much and add nothing.
+RAREST = 16
 
 
 @lru_cache(maxsize=256)
@@ -303,6 +307,7 @@ def pool_text(shape: Shape) -> str:
         entries=entries,
         newest=NEWEST_BY_VECTOR if shape.has_vector else NEWEST_BY_ENTRY.format(**by_entry),
         top=POOL_TOP,
+        terms=RAREST,
     )
 
 

@@ -117,7 +117,9 @@ def change(
         rows = WorkspaceIndex.objects.filter(pk=space.pk)
         rows.update(embedding_model=target, stamp=F("stamp") + 1)
         for statement in ONLY_MISSING_ARE_DUE:
-            statements.execute(statement, {"workspace": space.number, "model": future.embedding_model_id})
+            statements.execute(
+                statement, {"workspace": space.number, "model": future.embedding_model_id}
+            )
     space.embedding_model = target
     _note_use(before, target)
 

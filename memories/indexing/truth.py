@@ -11,7 +11,7 @@ from memories.indexing import entries, statements
 from memories.indexing.entries import Item
 from memories.models import Episode, Layer, Memory, MemoryScope, WorkspaceIndex
 
-BATCH = 256
+BATCH = 100  # rows; writers of the workspace wait as long as one takes
 TABLE = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
 # The neighbours of an episode: in its conversation by time; outside of one, within its request.
 AROUND = """

@@ -1,8 +1,8 @@
-"""Django's PostgreSQL backend, which also starts the embedded server when the first connection is
-made.
+"""Django's PostgreSQL backend, which also starts the embedded server for the first connection.
 
 So `--help`, type checkers and `collectstatic` never start one."""
 
+import time
 from typing import Any
 
 import psycopg
@@ -13,6 +13,17 @@ from memoryproject import embedded_postgres
 from memoryproject.postgres.client import DatabaseClient
 from memoryproject.postgres.features import DatabaseFeatures
 from memoryproject.postgres.validation import DatabaseValidation
+
+PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
+PASSING = (
+    "closed the connection",
+    "Connection refused",
+    "in recovery mode",
+    "not yet accepting connections",
+    "No such file",
+    "shutting down",
+    "starting up",
+)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -25,9 +36,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if home is None:
             return super().get_new_connection(conn_params)
         embedded_postgres.ensure_running(home)
-        try:
-            return super().get_new_connection(conn_params)
-        except psycopg.OperationalError:
-            # The server may have been killed since, or be recovering from a killed backend.
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return super().get_new_connection(conn_params)
+            except psycopg.OperationalError as error:
+                if time.monotonic() > end or not is_passing(error):
+                    raise
+            time.sleep(0.05)
             embedded_postgres.ensure_running(home, recheck=True)
-            return super().get_new_connection(conn_params)
+
+
+def is_passing(error: psycopg.OperationalError) -> bool:
+    """PostgreSQL gives no code to a connection that it refuses; its words are all there is."""
+    return any(words in str(error) for words in PASSING)

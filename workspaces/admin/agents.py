@@ -2,8 +2,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from workspaces.admin.base import ScopedAdmin
-from workspaces.admin.listing import Empty
+from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.listing import Empty
 from workspaces.models import Agent
 
 

@@ -8,10 +8,10 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from unfold.decorators import display
 
-from workspaces.admin.actors import names_of
-from workspaces.admin.listing import Empty
-from workspaces.admin.pages import PageAdmin
 from workspaces.auth import as_uuid
+from workspaces.desk.actors import names_of
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import PageAdmin
 from workspaces.models import AuditEntry, Capability
 
 # Where the model that a line is about has its page.
@@ -66,6 +66,7 @@ class AuditAdmin(PageAdmin):
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {
+            "original": None,  # its text is for machines
             "title": row.action.replace("_", " "),
             "actor_name": names_of([row.actor]).get(row.actor, row.actor),
             "kind": kind_told(row.target_kind),

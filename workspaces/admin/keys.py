@@ -15,11 +15,11 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces.admin.access import access_of, actor_of
-from workspaces.admin.filters import StateFilter
-from workspaces.admin.forms import WorkspaceChoiceForm, pick_many, pick_one
-from workspaces.admin.listing import Empty
-from workspaces.admin.pages import PageAdmin, Verb
+from workspaces.desk.access import access_of, actor_of
+from workspaces.desk.filters import StateFilter
+from workspaces.desk.forms import WorkspaceChoiceForm, pick_many, pick_one
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import PageAdmin, Verb
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
 
@@ -120,6 +120,7 @@ class KeyStateFilter(StateFilter):
 class KeyAdmin(PageAdmin):
     read_capability = Capability.ADMIN
     can_add = True
+    add_label = "Issue key"
     list_display = (
         "name",
         "begins",

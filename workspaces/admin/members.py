@@ -15,9 +15,9 @@ from unfold.widgets import (
 )
 
 from workspaces import members
-from workspaces.admin.access import access_of
-from workspaces.admin.forms import WorkspaceChoiceForm
-from workspaces.admin.pages import PageAdmin, Verb, told
+from workspaces.desk.access import access_of
+from workspaces.desk.forms import WorkspaceChoiceForm
+from workspaces.desk.pages import PageAdmin, Verb, told
 from workspaces.models import Capability, Membership, Role
 from workspaces.naming import NotAllowed
 
@@ -50,6 +50,7 @@ class MemberAdmin(PageAdmin):
     page_template = "admin/workspaces/membership/page.html"
     refusals = (members.MembershipConflict, NotAllowed)
     can_add = True
+    add_label = "Invite"
     verbs = (
         Verb(
             "role", "Change role", "badge", "primary", "What may this person do?", RoleForm,

@@ -11,9 +11,9 @@ from django.utils.html import format_html
 from unfold.admin import TabularInline
 from unfold.decorators import display
 
-from workspaces.admin.access import access_of, workspace_id_of
-from workspaces.admin.base import ScopedAdmin
-from workspaces.admin.listing import Empty
+from workspaces.desk.access import access_of, workspace_id_of
+from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.listing import Empty
 from workspaces.models import Membership, Role
 
 
@@ -24,6 +24,7 @@ class MembersInline(TabularInline):
     extra = 0
     max_num = 0
     per_page = 20
+    hide_title = True
     can_delete = False
     show_change_link = True
     verbose_name_plural = "members"

@@ -5,8 +5,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from workspaces.admin.base import ScopedAdmin
-from workspaces.admin.listing import Empty
+from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.listing import Empty
 from workspaces.models import Capability, Subject
 
 

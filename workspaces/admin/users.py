@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from workspaces.admin.counting import BoundedPaginator
+from workspaces.desk.counting import BoundedPaginator
 from workspaces.models import User
 
 

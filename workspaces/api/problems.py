@@ -10,7 +10,8 @@ import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
-from django.views import defaults
+from django.views import csrf, defaults
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
@@ -201,6 +202,7 @@ def is_html(request: HttpRequest) -> bool:
     return request.path.startswith(HTML_PATHS)
 
 
+@csrf_exempt
 def unknown_route(request: HttpRequest, **_: Any) -> JsonResponse:
     return page(not_found("This route"), request)
 
@@ -215,6 +217,12 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     if is_html(request):
         return defaults.permission_denied(request, exception)
     return page(refused("This is not allowed."), request)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    if is_html(request):
+        return csrf.csrf_failure(request, reason)
+    return page(refused("The request does not come from a page of ours."), request)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:

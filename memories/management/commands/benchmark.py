@@ -26,7 +26,7 @@ from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
 
 TRIED = 1_000  # memories at which the server is used before its memory is measured
-REST = 5.0  # seconds
+REST, PATIENCE = 5.0, 30.0  # seconds
 EXAMPLES = """
 examples:
   manage.py benchmark                              1k and 10k memories, about a minute
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             if keep:
                 self.stdout.write(f"Kept: {folder}")
             else:
-                shutil.rmtree(folder)
+                _remove(folder)
         if code:
             raise CommandError("The benchmark did not finish.", returncode=code)
 
@@ -177,6 +177,14 @@ def _run_over(folder: Path, words: list[str]) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _remove(folder: Path) -> None:
+    """Stop what still runs there, whatever became of the process that started it."""
+    home = Home.below(folder)
+    if home.root.exists():
+        embedded_postgres.leave(home, patience=PATIENCE)
+    shutil.rmtree(folder)
 
 
 def _interrupt(*_: object) -> None:

@@ -11,10 +11,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from unfold.admin import ModelAdmin
 
-from workspaces.admin.access import access_of, actor_of, workspace_id_of
-from workspaces.admin.counting import BoundedPaginator
-from workspaces.admin.filters import WorkspaceFilter
-from workspaces.admin.listing import Empty, Listing
+from workspaces.desk.access import access_of, actor_of, workspace_id_of
+from workspaces.desk.counting import BoundedPaginator
+from workspaces.desk.filters import WorkspaceFilter
+from workspaces.desk.listing import Empty, Listing
 from workspaces.models import AuditEntry, Capability, Workspace
 
 
@@ -28,6 +28,7 @@ class ScopedAdmin(ModelAdmin):
     read_capability: str = Capability.READ
     write_capability: str = Capability.ADMIN
     can_add = True
+    add_label = "Add"
     can_delete = False
 
     show_full_result_count = False

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from unfold.forms import AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
-from workspaces.admin.access import access_for, access_of
+from workspaces.desk.access import access_for, access_of
 
 
 class LoginForm(AuthenticationForm):

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, RelatedDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
-from workspaces.admin.access import access_of
+from workspaces.desk.access import access_of
 from workspaces.models import Capability
 
 

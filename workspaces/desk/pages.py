@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from workspaces.admin.base import ScopedAdmin
+from workspaces.desk.base import ScopedAdmin
 from workspaces.models import Capability
 
 MOST_AT_ONCE = 200
@@ -46,6 +46,15 @@ class Button:
     url: str
     form: forms.Form | None
     key: str
+
+    @property
+    def variant(self) -> str:
+        """A dangerous button is loud only where it is confirmed."""
+        return "default" if self.verb.look == "danger" else self.verb.look
+
+    @property
+    def tone(self) -> str:
+        return "desk-danger" if self.verb.look == "danger" else ""
 
     @property
     def opener(self) -> str:
@@ -125,7 +134,7 @@ class PageAdmin(ScopedAdmin):
             "title": title,
             "opts": self.opts,
             "form": form,
-            "submit": submit,
+            "submit_label": submit,
             "list_url": self.list_url(),
         }
         return TemplateResponse(request, "admin/form_page.html", context)
