@@ -30,7 +30,9 @@ def test_a_key_in_its_own_header_is_accepted(alice: Person) -> None:
     assert Caller(alice.workspace.slug, {"X-API-Key": alice.key}).get("/memories").status == 200
 
 
-@pytest.mark.parametrize("shown", ["Bearer x", "Bearer", "Basic YTpi", "Bearer mp_000000000000_x", "Bearer mp_²_é"])
+@pytest.mark.parametrize(
+    "shown", ["Bearer x", "Bearer", "Basic YTpi", "Bearer mp_000000000000_x", "Bearer mp_²_é"]
+)
 def test_what_proves_nothing_is_401(alice: Person, shown: str) -> None:
     answer = Caller(alice.workspace.slug, {"Authorization": shown}).get("/memories")
     assert (answer.status, answer.is_problem) == (401, True)

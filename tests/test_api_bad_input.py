@@ -30,8 +30,10 @@ scalars = (
 )
 junk = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text(max_size=5) | st.sampled_from(ODD_TEXTS), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5) | st.sampled_from(ODD_TEXTS), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 texts = st.sampled_from(ODD_TEXTS) | st.text(max_size=20)
@@ -146,7 +148,9 @@ def test_odd_headers_are_answered(header: str, text: str, alice: Person) -> None
     check(answer)
 
 
-@pytest.mark.parametrize("content_type", ["", "text/html", "application/xml", "multipart/form-data", "/"])
+@pytest.mark.parametrize(
+    "content_type", ["", "text/html", "application/xml", "multipart/form-data", "/"]
+)
 def test_odd_content_types_are_answered(content_type: str, alice: Person) -> None:
     answer = caller(alice).call("POST", "/memories", b'{"content": "x"}', content_type=content_type)
     assert (answer.status, answer.is_problem) == (415, True)

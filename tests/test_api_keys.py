@@ -39,7 +39,10 @@ def test_a_key_for_an_agent_and_subjects_sees_only_theirs(http: Caller) -> None:
     phone = Caller(http.slug, {"X-API-Key": key["key"]})
     assert phone.post("/memories", {"content": "Likes tea", "userId": "u1"}).status == 201
     assert phone.post("/memories", {"content": "Likes tea", "userId": "u2"}).status == 403
-    assert phone.post("/memories", {"content": "Likes tea", "userId": "u1", "agentId": "other"}).status == 403
+    assert (
+        phone.post("/memories", {"content": "Likes tea", "userId": "u1", "agentId": "other"}).status
+        == 403
+    )
     assert [row["externalId"] for row in phone.get("/subjects").body["results"]] == ["u1"]
 
 

@@ -24,7 +24,9 @@ def owner(workspace: Workspace) -> Caller:
 
 
 def test_an_unknown_person_gets_a_link_and_sets_a_password(admin: Caller) -> None:
-    answer = admin.post("/members", {"email": "new@example.org", "role": "editor", "name": "New One"})
+    answer = admin.post(
+        "/members", {"email": "new@example.org", "role": "editor", "name": "New One"}
+    )
     assert (answer.status, answer.body["role"], answer.body["name"]) == (201, "editor", "New One")
     browser = Client()
     form = browser.get(answer.body["inviteUrl"], follow=True)
@@ -32,7 +34,9 @@ def test_an_unknown_person_gets_a_link_and_sets_a_password(admin: Caller) -> Non
     set_now = browser.post(address, {"new_password1": PASSWORD, "new_password2": PASSWORD})
     assert set_now.status_code == 302
     assert User.objects.get(email="new@example.org").check_password(PASSWORD)
-    assert not re.search("name=.new_password1", Client().get(answer.body["inviteUrl"], follow=True).text)
+    assert not re.search(
+        "name=.new_password1", Client().get(answer.body["inviteUrl"], follow=True).text
+    )
 
 
 def test_who_has_an_account_gets_no_link(admin: Caller) -> None:
@@ -97,9 +101,7 @@ def test_the_last_owner_stays(owner: Caller, workspace: Workspace) -> None:
     assert User.objects.filter(pk=second.user_id).exists()
 
 
-def test_members_of_another_workspace_are_not_found(
-    mallory: Person, workspace: Workspace
-) -> None:
+def test_members_of_another_workspace_are_not_found(mallory: Person, workspace: Workspace) -> None:
     viewer = MembershipFactory(workspace=workspace, role="viewer")
     theirs = caller(mallory)
     assert theirs.get(f"/members/{viewer.pk}").status == 404

@@ -48,7 +48,9 @@ def test_next_may_be_sent_as_the_cursor_itself(http: Caller) -> None:
 
 
 def test_the_address_of_the_next_page_keeps_the_filters(http: Caller) -> None:
-    assert "category=preference" in http.get("/memories", limit=2, category="preference").body["next"]
+    assert (
+        "category=preference" in http.get("/memories", limit=2, category="preference").body["next"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,7 @@ def test_a_stranger_finds_nothing_anywhere(rows: dict[str, str], mallory: Person
         assert others(asked(stranger, rows, OF_A_WORKSPACE), 404) == {}
 
 
-def test_no_row_is_reached_through_another_workspace(
-    rows: dict[str, str], mallory: Person
-) -> None:
+def test_no_row_is_reached_through_another_workspace(rows: dict[str, str], mallory: Person) -> None:
     http = caller(mallory)
     for operation in OF_A_WORKSPACE:
         if "{row}" in operation.path:

@@ -87,7 +87,7 @@ def test_layouts_hold_all_rows_under_different_slugs(layout: str) -> None:
 
 def test_skewed_layout_asks_its_largest_and_its_smallest() -> None:
     asked = [plot.live for plot in plots("skewed", 100_000) if plot.asked]
-    assert asked == [50_000, min(plot.live for plot in plots("skewed", 100_000))]
+    assert asked == [50_000, 1_563]
 
 
 def test_percentile_lies_between_values() -> None:

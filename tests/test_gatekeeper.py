@@ -7,13 +7,36 @@ def skips(text: str, role: str = "user", kind: str = "user") -> bool:
     return gatekeeper.verdict(text, role, kind).skip
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "Hi!", "Thanks a lot!", "Ok, got it.", "Hello. Yes."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "Hi!",
+        "Thanks a lot!",
+        "Ok, got it.",
+        "Hello. Yes.",
+        "How are you doing?",
+        "Haha, that's great!",
+        "Write a poem about volcanoes",
+    ],
+)
 def test_talk_without_content_is_passed_over(text: str) -> None:
     assert skips(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["I prefer tea", "Thanks! I moved to Oslo last week.", "We always use Docker"]
+    "text",
+    [
+        "I prefer tea",
+        "Thanks! I moved to Oslo last week.",
+        "We always use Docker",
+        "Always answer in French",
+        "Explain it, and always answer in French",
+        "Hi! My name is Ada.",
+        "Lisbon, since the spring of 2019",
+        "This function should add null check",
+    ],
 )
 def test_what_says_something_is_read(text: str) -> None:
     assert not skips(text)
@@ -23,3 +46,29 @@ def test_a_skip_has_a_reason_and_a_label() -> None:
     verdict = gatekeeper.verdict("Good morning!", "user", "user")
     assert verdict.reason
     assert verdict.label == "courtesy"
+
+
+def test_what_this_server_had_served_is_passed_over() -> None:
+    verdict = gatekeeper.verdict("<memories>\nAlex likes tea\n</memories>", "system", "system")
+    assert (verdict.skip, verdict.label) == (True, "served")
+
+
+def test_words_beside_a_served_block_are_read() -> None:
+    assert not skips("<memories>Alex likes tea</memories> I prefer coffee now.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  "a": 1,\n  "b": [2],\n  "c": "d"\n}',
+        'Traceback (most recent call last):\n  File "a.py", line 1\n  File "b.py", line 2\n'
+        "ValueError: no",
+        "2026-02-06 10:00:01 INFO up\n2026-02-06 10:00:02 INFO ok\n2026-02-06 10:00:03 WARN no",
+    ],
+)
+def test_output_of_programs_is_passed_over(text: str) -> None:
+    assert gatekeeper.verdict(text, "user", "user").label == "dump"
+
+
+def test_every_label_has_a_reason() -> None:
+    assert all(gatekeeper.REASONS.values())

@@ -1,3 +1,4 @@
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -79,6 +80,160 @@ def test_a_beginning_is_dated_from_the_messages_time() -> None:
         datetime(2026, 1, 16, tzinfo=UTC),
     ]
     assert {c.category for c in claims} == {"temporal"}
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("I don't live in Rome anymore", "Alex doesn't live in Rome anymore"),
+        ("I might move to Lyon next month", "Alex might move to Lyon next month"),
+        ("I'm not planning to sell the boat", "Alex is not planning to sell the boat"),
+        ("I love opera and hate olives", "Alex loves opera and hates olives"),
+        ("I've decided to teach my son chess", "Alex has decided to teach their son chess"),
+        ("Me and my brother went fishing", "Alex and their brother went fishing"),
+        ("i use vim and tmux", "Alex uses vim and tmux"),
+        ("Just got back from Rome", "Alex just got back from Rome"),
+        ("Been learning Finnish for two years", "Alex has been learning Finnish for two years"),
+        ("Can\u2019t wait to move to Malta", "Alex can't wait to move to Malta"),
+    ],
+)
+def test_the_first_person_becomes_the_third(text: str, statement: str) -> None:
+    assert statements(text) == [statement]
+
+
+def test_clauses_are_claims_of_their_own() -> None:
+    text = "I prefer tea, but my wife prefers coffee."
+    first, second = found(text)
+    assert (first.statement, second.statement) == ("Alex prefers tea", "Alex's wife prefers coffee")
+    assert text[second.start : second.end] == "my wife prefers coffee."
+
+
+def test_a_pronoun_stands_for_the_person_named_before() -> None:
+    text = "My sister lives in Oslo. She works as a nurse."
+    assert statements(text) == ["Alex's sister lives in Oslo", "Alex's sister works as a nurse"]
+
+
+def test_a_pronoun_does_not_stand_for_a_person_of_another_sex() -> None:
+    assert statements("My brother lives in Oslo. She works as a nurse.") == [
+        "Alex's brother lives in Oslo"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I had a boat, I would sail to Malta.",
+        "She said I like cats.",
+        'My boss told me "I hate meetings".',
+        "> I prefer tea",
+        "```\nI prefer tea\n```",
+        "<memories>I prefer tea</memories>",
+        "I think so.",
+        "I hope you're well!",
+        "Do I prefer tea?",
+        "Can you help me with my taxes?",
+        "I can't wait to see what happens",
+        "",
+        "   \n\t ",
+        "???",
+    ],
+)
+def test_what_claims_nothing_makes_no_claim(text: str) -> None:
+    assert statements(text) == []
+
+
+def test_every_claims_place_lies_in_the_text_and_not_beyond_its_sentence() -> None:
+    texts = [text for _, text, _ in EXAMPLES]
+    joined = "  ".join(text.rstrip(".") + "." for text in texts)
+    for claim in found(joined):
+        quote = joined[claim.start : claim.end]
+        assert quote.strip() == quote
+        assert any(quote.rstrip(".") in text for text in texts)
+
+
+def test_names_versions_and_identifiers_are_entities() -> None:
+    [claim] = found("We're using PostgreSQL 16 with rowLevelSecurity since 2024")
+    assert claim.entities == ("PostgreSQL 16", "rowLevelSecurity")
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("yesterday", (2026, 2, 5)),
+        ("last night", (2026, 2, 5)),
+        ("the day before yesterday", (2026, 2, 4)),
+        ("last Friday", (2026, 1, 30)),
+        ("on Tuesday", (2026, 2, 3)),
+        ("two weeks ago", (2026, 1, 23)),
+        ("a few days ago", (2026, 2, 3)),
+        ("last month", (2026, 1, 1)),
+        ("last year", (2025, 1, 1)),
+        ("in May", (2025, 5, 1)),
+        ("last summer", (2025, 6, 1)),
+        ("in 2019", (2019, 1, 1)),
+        ("on May 3rd, 2020", (2020, 5, 3)),
+        ("on 12 January", (2026, 1, 12)),
+        ("on 2025-11-30", (2025, 11, 30)),
+        ("ten years ago", (2016, 1, 1)),
+    ],
+)
+def test_a_past_date_is_counted_from_the_messages_time(
+    words: str, day: tuple[int, int, int]
+) -> None:
+    [claim] = found(f"I visited the tram museum {words}")
+    assert claim.event_date == datetime(*day, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("tomorrow", (2026, 2, 7)),
+        ("next month", (2026, 3, 1)),
+        ("next Friday", (2026, 2, 13)),
+        ("on Tuesday", (2026, 2, 10)),
+        ("in two weeks", (2026, 2, 20)),
+        ("in May", (2026, 5, 1)),
+        ("next year", (2027, 1, 1)),
+        ("next weekend", (2026, 2, 14)),
+    ],
+)
+def test_a_coming_date_is_counted_from_the_messages_time(
+    words: str, day: tuple[int, int, int]
+) -> None:
+    [claim] = found(f"I'm going to visit the tram museum {words}")
+    assert claim.event_date == datetime(*day, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "words", ["on 31 February", "in a second", "99999 years ago", "on 2025-99-99"]
+)
+def test_what_is_no_date_gives_none(words: str) -> None:
+    [claim] = found(f"I visited the tram museum {words}")
+    assert claim.event_date is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I " * 30_000,
+        "we switched from " * 5_000,
+        "a" * 100_000,
+        "I have a " + "very " * 20_000 + "old dog",
+        '"' * 50_000,
+        "I like tea and " * 8_000,
+        "I love it. " * 9_000,
+        "my my my " * 10_000,
+        "<memories>" * 10_000,
+        "``" * 30_000,
+        "[shared a photo: " * 5_000,
+        "\n- " * 30_000,
+        "so, well, " * 10_000,
+    ],
+)
+def test_no_text_takes_long(text: str) -> None:
+    started = time.process_time()
+    found(text)
+    assert time.process_time() - started < 5
 
 
 def test_a_question_claims_nothing() -> None:

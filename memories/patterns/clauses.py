@@ -14,6 +14,20 @@ _joint = re.compile(
     r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?=(?:I|we)(?:['’]\w+)?\s)",
     re.IGNORECASE,
 )
+_leading = re.compile(
+    r"(?:when|if|after|before|since|while|as|once|although|though|even|last|this|next|yesterday|today"
+    r"|tomorrow|on|in|at|for|with|during|over|every|because|unless|whenever|to|by|until|ever|growing"
+    r"|back|one|two|three|a few|a couple|earlier|recently|sometimes|usually|lately|now)\b",
+    re.IGNORECASE,
+)
+_companion = re.compile(r"(?:[Mm]y|[Oo]ur) [\w-]+(?: [\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+")
+# context blocks in which memories come back from where they were served to
+_served = re.compile(
+    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
+_quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
@@ -27,7 +41,7 @@ _opening_words = (
     r"|overall|personally|good (?:morning|evening|afternoon)|of late"
 )
 _opening = re.compile(
-    rf"(?:(?:{_opening_words})\b(?!['’-]\w)(?:,? [A-Z][a-z]{{1,14}}(?=[,!.?]))?[\s,!.:…–-]+)+",
+    rf"(?:(?:{_opening_words})\b(?!['’-]\w)(?:,? [A-Z][a-z]{{1,14}}(?=[,!.?]))?[\s,!.:…–-]+)+|(?-i:[A-Z][a-z]{{1,14}}), (?=(?:I|my|we|it|that|this|the|you|your|thanks)\b)",
     re.IGNORECASE,
 )
 
@@ -42,9 +56,15 @@ class Clause:
     is_question: bool
 
 
+def without_served(text: str) -> str:
+    """`text` without the blocks that mark what a memory server had put in."""
+    return _served.sub("", text)
+
+
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of `text` stand; code between fences is none."""
-    text = _fence.sub(lambda m: "\n" * len(m.group()), text)
+    for foreign in (_served, _fence, _quoted_line, _photo):
+        text = foreign.sub(lambda block: "\n" * len(block.group()), text)
     start = 0
     for match in _sentence_end.finditer(text):
         if _abbreviated.search(text[max(start, match.start() - 8) : match.start()]):
@@ -72,9 +92,20 @@ def of_text(text: str) -> Iterator[Clause]:
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
         position = 0
         for joint in _joint.finditer(sentence):
+            if _belongs(sentence[position : joint.start()], joint.group()):
+                continue
             yield from _clause(text, start + position, start + joint.start(), is_question)
             position = joint.end()
         yield from _clause(text, start + position, end, is_question)
+
+
+def _belongs(before: str, joint: str) -> bool:
+    """Whether what stands before a joint is no clause: "Last week, I" or "My wife and I"."""
+    opening = _opening.match(before)
+    before = before[opening.end() :] if opening else before
+    if joint.strip() == ",":
+        return bool(_leading.match(before))
+    return joint.strip() == "and" and bool(_companion.fullmatch(before))
 
 
 def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clause]:

@@ -2,15 +2,17 @@
 
 import re
 
-_common = frozenset(
-    "i i'm i've i'll i'd we you he she it they my our your his her their its this that these those"
-    " the a an and but so or if when while because since after before for from in on at to of by"
-    " with no not yes yeah yep hey hi hello wow oh thanks thank ok okay sure great nice cool well"
-    " also just then now there here what how why who where which monday tuesday wednesday thursday"
-    " friday saturday sunday january february march april may june july august september october"
-    " november december is are was were be been has have had do does did can could will would"
-    " should must let lets it's that's there's don't can't always never please team".split()
-)
+_common_text = """
+    i i'm i've i'll i'd we you he she it they my our your his her their its this that these
+    those the a an and but so or if when while because since after before for from in on at to
+    of by with no not yes yeah yep hey hi hello wow oh thanks thank ok okay sure great nice
+    cool well also just then now there here what how why who where which monday tuesday
+    wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december is are was were be been has have had do does
+    did can could will would should must let lets it's that's there's don't can't always never
+    please team
+"""
+_common = frozenset(_common_text.split())
 # an identifier or a word with a capital or digit
 _name = r"(?:[A-Z][\w+#]*(?:[.&'’-][\w+#]+)*|[a-z]+[A-Z]\w*|[a-z]+_[a-z_]+|[A-Za-z]+\d[\w.]*)"
 _counted = r"(?:minute|hour|day|week|month|year|time|people|percent|more|or|of|and|to)"

@@ -1,12 +1,34 @@
 """All patterns, in the order in which they are tried: the first that fits a clause has it."""
 
-from memories.patterns import decision, policy, preference, technology, temporal
+from memories.patterns import (
+    decision,
+    identity,
+    instruction,
+    other,
+    plan,
+    policy,
+    possession,
+    preference,
+    relationship,
+    technology,
+    temporal,
+)
 from memories.patterns.pattern import Pattern
 
-PATTERNS: tuple[Pattern, ...] = (
+_weak = 0.7  # patterns that fit almost anything wait until the narrow ones have been tried
+_by_category: tuple[Pattern, ...] = (
     *technology.PATTERNS,
     *decision.PATTERNS,
     *policy.PATTERNS,
-    *temporal.PATTERNS,
+    *instruction.PATTERNS,
+    *identity.PATTERNS,
     *preference.PATTERNS,
+    *relationship.PATTERNS,
+    *possession.PATTERNS,
+    *plan.PATTERNS,
+    *temporal.PATTERNS,
+    *other.PATTERNS,
 )
+PATTERNS = tuple(sorted(_by_category, key=lambda pattern: pattern.confidence <= _weak))
+# what may stand in a request: it sets a rule for others
+DEMANDS = tuple(pattern for pattern in PATTERNS if pattern.category in ("policy", "instruction"))

@@ -33,6 +33,10 @@ PARTICIPLES = tuple(_participles.split())
 _ed_present = "need|feed|speed|breed|embed|proceed|succeed|exceed|bleed|shed|wed|heed|seed|weed"
 PAST = rf"(?:{'|'.join(IRREGULAR_PAST + SAME_FORM)}|(?!(?:{_ed_present})\b)[a-z]{{2,20}}ed)"
 
+# a sentence that begins with one of these has lost its subject; "put", "set" or "read" would
+# rather be asking for something
+FREE_PAST = rf"(?:{'|'.join(IRREGULAR_PAST)}|(?!(?:{_ed_present}|based|related|compared|given|attached|understood|red|advanced|detailed|updated|unified|automated)\b)[a-z]{{2,20}}ed)"
+
 _modal_text = """
     will would can could should must might may shall had was did won't can't cannot couldn't
     wouldn't shouldn't didn't wasn't hadn't mustn't mightn't never
@@ -48,8 +52,8 @@ _adverb_text = """
     completely then again either soon
 """
 ADVERBS = tuple(_adverb_text.split())
-ADVERB = rf"(?:(?:{'|'.join(ADVERBS)})\s+){{0,3}}"
-_adverbs = frozenset(ADVERBS)
+ADVERB = rf"(?:(?:{'|'.join(ADVERBS)}|no longer)\s+){{0,3}}"
+_adverbs = frozenset((*ADVERBS, "no", "longer"))
 
 _irregular_third = {
     "have": "has",

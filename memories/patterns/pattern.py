@@ -1,7 +1,7 @@
 """What a pattern is, and what one finds."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -37,6 +37,16 @@ class Found:
     end: int
 
 
+def _is_anchored(regex: str) -> bool:
+    """Whether every alternative of `regex` begins with "^"."""
+    depth, starts = 0, [0]
+    for position, character in enumerate(regex):
+        depth += (character == "(") - (character == ")")
+        if character == "|" and depth == 0:
+            starts.append(position + 1)
+    return all(regex[start : start + 1] == "^" for start in starts)
+
+
 @dataclass(frozen=True)
 class Pattern:
     """A named form of words that makes a claim.
@@ -60,6 +70,11 @@ class Pattern:
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         return re.compile(self.regex, re.IGNORECASE)
+
+    @cached_property
+    def find(self) -> Callable[[str], re.Match[str] | None]:
+        """Searching, without trying at every place what can stand at the beginning only."""
+        return self.compiled.match if _is_anchored(self.regex) else self.compiled.search
 
     @property
     def fact_type(self) -> str:

@@ -1,7 +1,7 @@
 """From the first person to the third: "I love my dog" by Alex is "Alex loves their dog".
 
 The first mention gets the speaker's name, later ones "they", "them" and "their": a text does not
-tell how its speaker wants to be called.
+tell how its speaker wants to be called. Clauses come here as reading.py leaves them.
 """
 
 import re
@@ -9,30 +9,18 @@ from dataclasses import dataclass, field
 
 from memories.patterns import morphology
 
-_word = re.compile(r"[\w'’]+|[^\w'’]+")
-_contractions = (
-    (re.compile(r"\bI['’]?m\b|\bi['’]m\b|\bim\b"), "I am"),
-    (re.compile(r"\bI['’]?ve\b|\bi['’]?ve\b"), "I have"),
-    (re.compile(r"\b[Ii]['’]ll\b"), "I will"),
-    (
-        re.compile(
-            r"\b[Ii]['’]d (?=(?:\w+ly |also |just )?(?:\w+ed|been|had|gone|never|better)\b)"
-        ),
-        "I had ",
-    ),
-    (re.compile(r"\b[Ii]['’]d\b"), "I would"),
-    (re.compile(r"\b([Ww]e|[Tt]hey)['’]re\b"), r"\1 are"),
-    (re.compile(r"\b([Ww]e|[Tt]hey)['’]ve\b"), r"\1 have"),
-    (re.compile(r"\b([Ww]e|[Tt]hey)['’]ll\b"), r"\1 will"),
-    (re.compile(r"\b([Ww]e|[Tt]hey)['’]d\b"), r"\1 would"),
-)
+TEAM = "Team"
+_token = re.compile(r"[\w']+|[^\w']+")
 _pair = re.compile(r"\b(?:me and (my \w+)|(my \w+) and (?:I|me))\b", re.IGNORECASE)
-_first = re.compile(
-    r"\b(?:I|i|me|my|mine|myself|we|us|our|ours|I'm|I've|I'd|I'll)\b|\b[Ww]e['’]", re.I
-)
-_simple_verbs = frozenset(
-    "am have do want need like love enjoy think try go get make hope feel use keep live work play"
-    " prefer hate plan spend take know find wish look".split()
+_first = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_quote_marks = frozenset('"“”«»')
+_joinable_text = """
+    am have do want need like love enjoy think try go get make hope feel use keep live work
+    play prefer hate plan spend take know find wish look see eat drink run
+"""
+_joinable = frozenset(_joinable_text.split())
+_breaks = frozenset(
+    ["i", "we", "to", "you", "they", "who", "that", "which", "can", "will", "would", "not"]
 )
 
 
@@ -40,14 +28,15 @@ def mentions_speaker(clause: str) -> bool:
     return bool(_first.search(clause))
 
 
+def mentions(clause: str) -> int:
+    """How often `clause` names its speaker."""
+    return len(_first.findall(clause))
+
+
 def third_person(clause: str, name: str, us: str = "") -> str:
     """`clause` as somebody else would say it of `name`; `us` stands for "we"."""
-    text = clause
-    for contraction, full in _contractions:
-        text = contraction.sub(full, text)
-    text = _pair.sub(lambda m: f"we-and {m[1] or m[2]}", text)
-    shift = _Shift(name, us or f"{name} and others", _word.findall(text))
-    return shift.run()
+    text = _pair.sub(lambda pair: f"we & {pair[1] or pair[2]}", clause)
+    return _Shift(name, us or f"{name} and others", _token.findall(text)).run()
 
 
 @dataclass
@@ -56,7 +45,7 @@ class _Shift:
     us: str
     tokens: list[str]
     is_named: bool = False
-    is_we_named: bool = False
+    is_quoted: bool = False
     out: list[str] = field(default_factory=list)
 
     def run(self) -> str:
@@ -67,12 +56,14 @@ class _Shift:
 
     def _step(self, position: int) -> int:
         token = self.tokens[position]
+        if sum(c in _quote_marks for c in token) % 2:
+            self.is_quoted = not self.is_quoted
         low = token.lower()
-        if low == "i":
+        if not self.is_quoted and low == "i":
             return self._subject(position)
-        if low == "we":
+        if not self.is_quoted and low == "we":
             return self._we(position)
-        self.out.append(self._object(token, low))
+        self.out.append(token if self.is_quoted else self._object(token, low))
         return position + 1
 
     def _object(self, token: str, low: str) -> str:
@@ -81,14 +72,12 @@ class _Shift:
                 return self._owner(low)
             case "me":
                 return self._once(self.name, "them")
-            case "myself":
+            case "us":
+                return self._once(self.us, "them")
+            case "myself" | "ourselves":
                 return "themselves" if self.is_named else self._once(self.name, "")
             case "mine" | "ours":
                 return "theirs" if self.is_named else self._once(f"{self.name}'s", "")
-            case "us":
-                return self._once(self.us, "them")
-            case "ourselves":
-                return "themselves"
         return token
 
     def _once(self, first: str, later: str) -> str:
@@ -98,9 +87,8 @@ class _Shift:
         return first
 
     def _owner(self, low: str) -> str:
-        if low == "our" and self.us == "Team" and not self.is_named:
-            self.is_named = True
-            return "the team's" if self.out else "Team's"
+        if low == "our" and self.us == TEAM:
+            return self._once("the team's" if self.out else "The team's", "their")
         return self._once(f"{self.name}'s", "their")
 
     def _subject(self, position: int) -> int:
@@ -109,48 +97,41 @@ class _Shift:
         return self._verb(position + 1, is_singular)
 
     def _we(self, position: int) -> int:
-        if self.tokens[position + 1 : position + 3] == ["-", "and"]:
-            self.out.append(self._once(self.name, "they") + " and")
-            return position + 3
-        is_team = self.us == "Team" and not self.is_named
+        if self.tokens[position + 1 : position + 2] == [" & "]:
+            self.out.append(self._once(self.name, "they") + " and ")
+            return position + 2
+        is_team = self.us == TEAM and not self.is_named
         self.out.append(self._once(self.us, "they"))
-        return self._verb(position + 1, is_team) if is_team else position + 1
+        return self._verb(position + 1, is_singular=True) if is_team else position + 1
 
     def _verb(self, position: int, is_singular: bool) -> int:
         """Bring the verb after a subject into agreement; the position after it."""
-        while position < len(self.tokens) and (
-            not self.tokens[position][0].isalnum() or morphology.is_adverb(self.tokens[position])
-        ):
-            if "," in self.tokens[position] or "." in self.tokens[position]:
-                return position
+        while position < len(self.tokens) and self._is_between(self.tokens[position]):
             self.out.append(self.tokens[position])
             position += 1
-        if position >= len(self.tokens):
+        if position >= len(self.tokens) or not self.tokens[position][0].isalnum():
             return position
-        verb = self.tokens[position].replace("’", "'")
-        agree = morphology.third_person if is_singular else morphology.plural
-        self.out.append(agree(verb))
-        if is_singular and agree(verb) != verb:
-            return self._joined(position + 1)
-        return position + 1
+        verb = self.tokens[position]
+        agreed = morphology.third_person(verb) if is_singular else morphology.plural(verb)
+        self.out.append(agreed)
+        return self._joined(position + 1) if is_singular and agreed != verb else position + 1
+
+    @staticmethod
+    def _is_between(token: str) -> bool:
+        return token == " " or morphology.is_adverb(token)
 
     def _joined(self, position: int) -> int:
         """Carry the agreement on to verbs that "and" or "but" join to the first one."""
-        joined = False
+        is_joined = False
         while position < len(self.tokens):
             low = self.tokens[position].lower()
-            if low in ("i", "we", "to", "you", "they", "who", "that", "me", "can", "will"):
+            if low in _breaks or _quote_marks.intersection(low):
                 return position
-            if joined and low in _simple_verbs:
+            if is_joined and low in _joinable:
                 self.out.append(morphology.third_person(low))
-                joined = False
-                position += 1
-                continue
-            if low in ("my", "our"):
-                self.out.append(self._object(self.tokens[position], low))
             else:
-                self.out.append(self.tokens[position])
-            if self.tokens[position][0].isalnum() and not morphology.is_adverb(low):
-                joined = low in ("and", "but", "or")
+                self.out.append(self._object(self.tokens[position], low))
+            if low[0].isalnum() and not morphology.is_adverb(low):
+                is_joined = low in ("and", "but", "or")
             position += 1
         return position

@@ -4,12 +4,17 @@ from memories.patterns.pattern import Pattern
 
 # what teams make rules about; "we always go camping" is no policy
 _work = (
-    r"(?:use|run|write|deploy|test|review|document|merge|commit|push|release|ship|build|log|store|"
-    r"validate|check|format|lint|name|version|tag|branch|rebase|squash|squash-merge|require|pin|"
-    r"encrypt|back up|backup|monitor|alert|cache|mock|type|handle|return|raise|wrap|add|include|"
-    r"avoid|prefer|keep|put|call|import|export|follow|create|open|close|approve|assign|estimate|"
-    r"migrate|rotate|share|send|answer|respond|reply|ask|schedule|start|update|support|notify|escalate|"
-    r"allow|accept|have|set|make sure|ensure|hash|sanitize|sanitise|escape|disable|enable|rely|expose)"
+    r"(?:use|run|write|deploy|test|review|document|merge|commit|push|release|ship|log|store"
+    r"|validate|check|format|lint|name|version|tag|branch|rebase|squash|squash-merge|require|pin"
+    r"|encrypt|back up|backup|monitor|alert|cache|mock|type|handle|return|raise|wrap|add|include"
+    r"|avoid|prefer|import|export|follow|close|approve|assign|estimate|migrate|rotate|escalate"
+    r"|notify|enforce|ensure|hash|sanitize|sanitise|escape|disable|enable|expose|refactor|benchmark|hardcode|hard-code|skip|allow)"
+)
+_technical = r"(?:use|run|deploy|test|document|merge|commit|push|release|lint|version|rebase|squash|pin|encrypt|mock|hash|sanitize|sanitise|escape|hardcode|hard-code|refactor|validate)"
+_craft = (
+    r"(?:code|tests?|commits?|branch(?:es)?|main|master|pull requests?|prs?|reviews?|deploy\w*|releases?|builds?|ci|api|apis|endpoints?"
+    r"|database|migrations?|secrets?|passwords?|tokens?|keys?|logs?|logging|functions?|class(?:es)?|components?|types?|errors?|exceptions?"
+    r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema)"
 )
 PATTERNS = (
     Pattern(
@@ -29,9 +34,26 @@ PATTERNS = (
         counter_examples=("We always go camping in July", "I always use a pen"),
     ),
     Pattern(
+        name="should-add-check",
+        category="policy",
+        regex=r"\b(?:should|must|needs? to|please|have to) (?P<verb>add|include) (?:an? |the |some |more |another )?(?P<what>[\w-]+(?: [\w-]+){0,2}? (?:check|validation|test|guard|handling)s?)\b",
+        statement="Should {verb} {what}",
+        confidence=0.8,
+        is_team=True,
+        examples=(
+            (
+                "This function should add null check before reading the name",
+                "Should add null check",
+            ),
+            ("You should add a null check here", "Should add null check"),
+            ("This endpoint should include input validation", "Should include input validation"),
+        ),
+        counter_examples=("I should check the oven",),
+    ),
+    Pattern(
         name="team-should",
         category="policy",
-        regex=rf"\b(?:we|everyone|the team|our team) (?P<rule>(?:should|must|have to|need to|shall)(?: not|n't)?(?: always| never| only)? {_work}\b.{{2,200}})",
+        regex=rf"\b(?:we|everyone|everybody|the team|our team|all developers|developers|engineers|contributors) (?P<rule>(?:should|must|have to|need to|shall|are required to|are expected to)(?: not|n't)?(?: always| never| only)? {_work}\b.{{2,200}})",
         statement="Team policy: {rule}",
         confidence=0.8,
         is_team=True,
@@ -48,20 +70,88 @@ PATTERNS = (
         counter_examples=("We should go out some time",),
     ),
     Pattern(
-        name="should-add-check",
+        name="we-do-not",
         category="policy",
-        regex=r"\b(?:should|must|needs? to|please|to) (?P<verb>add|include) (?:an? |the |some |more |another )?(?P<what>[\w-]+(?: [\w-]+){0,2}? (?:check|validation|test|guard|handling)s?)\b",
-        statement="Should {verb} {what}",
+        regex=rf"^we (?P<rule>(?:don't|do not|can't|must not|mustn't) (?:ever )?(?:(?:deploy|commit|merge|push|release|hardcode|hard-code|rebase)\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
+        statement="Team policy: {rule}",
         confidence=0.8,
         is_team=True,
         examples=(
             (
-                "This function should add null check before reading the name",
-                "Should add null check",
+                "We don't commit secrets to the repository",
+                "Team policy: don't commit secrets to the repository",
             ),
-            ("You should add a null check here", "Should add null check"),
-            ("This endpoint should include input validation", "Should include input validation"),
+            (
+                "We can't deploy on Fridays because of support hours",
+                "Team policy: can't deploy on Fridays because of support hours",
+            ),
         ),
-        counter_examples=("I should check the oven",),
+        counter_examples=("We don't use umbrellas", "We can't come"),
+    ),
+    Pattern(
+        name="craft-must",
+        category="policy",
+        regex=rf"^(?:all|every|each|any|no|new|public) (?:[\w-]+ ){{0,3}}?{_craft} (?:[\w-]+ ){{0,3}}?(?:must|should|has to|have to|needs? to|shall|may not|can't|are|is|gets?|goes)\b.{{3,200}}",
+        confidence=0.8,
+        is_team=True,
+        examples=(("All endpoints must be versioned", "All endpoints must be versioned"),),
+        counter_examples=("All guests must leave",),
+    ),
+    Pattern(
+        name="always-imperative",
+        category="policy",
+        regex=rf"^(?:please )?(?P<rule>(?:always|never|don't ever|do not ever|make sure to|be sure to) (?:{_technical}\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.75,
+        is_team=True,
+        examples=(
+            (
+                "Always pin dependencies in the lock file",
+                "Team policy: always pin dependencies in the lock file",
+            ),
+        ),
+        counter_examples=(
+            "Never mind that",
+            "Always happy to help",
+            "Never skip the harbour market",
+        ),
+    ),
+    Pattern(
+        name="our-policy",
+        category="policy",
+        regex=r"\bour (?:team )?(?:policy|convention|standard|rule|practice|guideline|coding style|style guide|process|workflow|definition of done) (?:is|says|requires|for|demands|forbids)\b.{3,200}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Our convention is snake case for columns",
+                "The team's convention is snake case for columns",
+            ),
+        ),
+        counter_examples=("Policies are dull",),
+    ),
+    Pattern(
+        name="not-allowed",
+        category="policy",
+        regex=r"^(?P<what>[\w' -]{3,80} (?:is|are) (?:not allowed|forbidden|prohibited|mandatory|required|not permitted|banned|off limits)\b.{0,160})",
+        statement="Team policy: {what}",
+        confidence=0.75,
+        is_team=True,
+        examples=(
+            (
+                "Direct pushes to main are not allowed",
+                "Team policy: direct pushes to main are not allowed",
+            ),
+        ),
+        counter_examples=("It is a dull day",),
+    ),
+    Pattern(
+        name="review-demand",
+        category="policy",
+        regex=r"^(?:this|these|the|you|that) ?(?:[\w().-]+ ){0,4}?(?P<what>should (?:not |also |always |never )?(?:be (?:validated|checked|tested|documented|escaped|sanitized|logged|cached|typed|wrapped|handled|extracted|renamed|memoized|encrypted|paginated|covered|removed|moved)|use|handle|validate|check|return|raise|throw|avoid|log)\b.{0,120})",
+        confidence=0.7,
+        is_team=True,
+        examples=(("This query should be paginated", "This query should be paginated"),),
+        counter_examples=("The sun should shine",),
     ),
 )

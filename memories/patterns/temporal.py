@@ -1,13 +1,19 @@
-"""What happened, and when."""
+"""What happened, what goes on, and since when."""
 
-from memories.patterns.morphology import ADVERB
+from memories.patterns.grammar import AM, S
+from memories.patterns.morphology import ADVERB, PAST
 from memories.patterns.pattern import Pattern
 
+_when = (
+    r"(?:last|this|yesterday|today|two|three|a few|a couple|on (?:mon|tues|wednes|thurs|fri|satur|sun)|over the"
+    r"|in (?:jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|19|20)|earlier|the other|recently|back in|when I was"
+    r"|ever since|since|lately|these days|nowadays|this time|for (?:a while|years|months|the (?:last|past))|after|before|during|growing up|as a (?:kid|child|teen)|years ago|(?:one|a) (?:day|year|month|week) ago|once)"
+)
 PATTERNS = (
     Pattern(
         name="team-started-using",
         category="temporal",
-        regex=r"\bwe(?: have|'ve|’ve)? (?:just )?started using\b.{2,200}",
+        regex=r"\bwe (?:have )?(?:just )?started using\b.{2,200}",
         confidence=0.85,
         is_team=True,
         examples=(("We started using Docker last May", "Team started using Docker last May"),),
@@ -16,12 +22,116 @@ PATTERNS = (
     Pattern(
         name="started-using",
         category="temporal",
-        regex=rf"^(?:I {ADVERB})?started using\b.{{2,200}}",
-        confidence=0.8,
+        regex=rf"{S}(?:have )?{ADVERB}(?:started|began|stopped|quit|gave up|finished|resumed|took up|picked up|got into|got back into|switched to) (?!(?:it|that|this)$)\w",
+        confidence=0.85,
         examples=(
             ("I started using Zustand last May", "Alex started using Zustand last May"),
             ("Started using Vim 3 weeks ago", "Alex started using Vim 3 weeks ago"),
+            ("I stopped smoking in 2019", "Alex stopped smoking in 2019"),
         ),
-        counter_examples=("The engine started",),
+        counter_examples=("The engine started", "I started it"),
+    ),
+    Pattern(
+        name="dated",
+        category="temporal",
+        regex=rf"^{_when}\b.{{0,100}}\b(?:I|we|my|our|me)\b",
+        confidence=0.85,
+        examples=(
+            ("Last week I fell off my bike", "Last week Alex fell off their bike"),
+            ("When I was ten, I won a chess cup", "When Alex was ten, they won a chess cup"),
+        ),
+        counter_examples=("Last week was cold",),
+    ),
+    Pattern(
+        name="used-to",
+        category="temporal",
+        regex=rf"{S}(?:used to|no longer|don't .{{2,60}} (?:any ?more|any longer)|stopped|quit)\b",
+        confidence=0.85,
+        examples=(
+            ("I used to play rugby", "Alex used to play rugby"),
+            ("I no longer paint icons", "Alex no longer paints icons"),
+        ),
+        counter_examples=("I am used to it",),
+    ),
+    Pattern(
+        name="passive",
+        category="temporal",
+        regex=rf"{S}(?:was|were|got|have been|had been|am being) {ADVERB}(?:hired|fired|laid off|promoted|accepted|rejected|invited|offered|chosen|selected|awarded|nominated|elected|asked|told|given|injured|robbed|hit|stuck|forced|able|involved|inspired|raised|trained|admitted|transferred|lucky)\b",
+        confidence=0.85,
+        examples=(
+            ("I got promoted in March", "Alex got promoted in March"),
+            ("I was offered a place at Leeds", "Alex was offered a place at Leeds"),
+        ),
+        counter_examples=("He got promoted",),
+    ),
+    Pattern(
+        name="was-where",
+        category="temporal",
+        regex=rf"{S}(?:was|were|am|are) {ADVERB}(?:in|at|on|with|near|back|off|out|away|up|down|there|home|part of|by) (?!(?:it|awe|the same|agreement|love|a (?:good|great)|your|luck)\b)\w",
+        confidence=0.75,
+        examples=(
+            ("I was in Prague for the winter", "Alex was in Prague for the winter"),
+            ("We are on holiday in Crete", "Alex and others are on holiday in Crete"),
+        ),
+        counter_examples=("I am in awe", "He is in Prague"),
+    ),
+    Pattern(
+        name="did",
+        category="temporal",
+        regex=rf"{S}(?:and )?{ADVERB}(?!(?:knew|meant|thought|felt|said|guessed|saw that|agreed|heard you|understood|noticed|wondered|hoped|loved|learned|learnt|realized|realised|discovered|figured)\b){PAST}\b",
+        confidence=0.8,
+        examples=(
+            ("I went to a concert yesterday", "Alex went to a concert yesterday"),
+            ("Just got back from Rome", "Alex just got back from Rome"),
+            ("My wife and I painted the kitchen", "Alex and their wife painted the kitchen"),
+        ),
+        counter_examples=("He went to a concert", "I thought it was fine"),
+    ),
+    Pattern(
+        name="did-not",
+        category="temporal",
+        regex=rf"{S}(?:did not|didn't|couldn't|could not|wasn't able to|haven't|have not|have never|never) {ADVERB}(?!(?:know|mean|think|expect|realize|realise|want|like|say|believe|see (?:that|it))\b)\w{{2,}}",
+        confidence=0.75,
+        examples=(
+            ("I didn't pass the driving test", "Alex didn't pass the driving test"),
+            ("I've never been to Asia", "Alex has never been to Asia"),
+        ),
+        counter_examples=("I didn't know that",),
+    ),
+    Pattern(
+        name="has-done",
+        category="temporal",
+        regex=rf"{S}(?:have|'ve) {ADVERB}(?!(?:a|an|to|no|the|my|some|heard|got|had (?:a )?(?:good|great))\b)(?:been|had|done|gone|made|seen|taken|given|written|known|become|met|won|lost|found|built|put|read|run|begun|come|grown|kept|led|left|set|spent|taught|told|thought|\w+ed)\b",
+        confidence=0.8,
+        examples=(
+            ("I've visited Japan three times", "Alex has visited Japan three times"),
+            ("Been learning Finnish for two years", "Alex has been learning Finnish for two years"),
+        ),
+        counter_examples=("I have to go", "I have a dog"),
+    ),
+    Pattern(
+        name="is-doing",
+        category="temporal",
+        regex=rf"{S}{AM}(?:not )?(?!(?:going|being|feeling|saying|hoping you|wishing you|sending|kidding|guessing|rooting|loving (?:it|this|that)|wondering|thinking)\b)\w{{2,}}ing\b(?! you\b)",
+        confidence=0.8,
+        examples=(
+            ("I'm learning to sail", "Alex is learning to sail"),
+            ("Loving the new job", "Alex is loving the new job"),
+            ("We're renovating the kitchen", "Alex and others are renovating the kitchen"),
+        ),
+        counter_examples=("I am kidding", "Running is fun"),
+    ),
+    Pattern(
+        name="joined-past",
+        category="temporal",
+        regex=rf"\b(?:I|we) {ADVERB}(?!(?:knew|meant|thought|felt|said|guessed|had|was|were|did|got)\b){PAST} (?!(?:it|that|this|you)\b)\w",
+        confidence=0.65,
+        examples=(
+            (
+                "The bread that I baked on Sunday turned out well",
+                "The bread that Alex baked on Sunday turned out well",
+            ),
+        ),
+        counter_examples=("The bread was good",),
     ),
 )

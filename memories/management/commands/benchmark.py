@@ -1,6 +1,7 @@
 """How fast this machine serves, beside what its database alone could do."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -24,9 +25,10 @@ from memories.benchmarking.study import Study, Wish, study, use
 from memories.management.progress import Progress, progress
 from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
+from memoryproject.postgres_guard import open_lock, try_lock
 
 TRIED = 1_000  # memories at which the server is used before its memory is measured
-REST, PATIENCE = 5.0, 30.0  # seconds
+REST, PATIENCE = 5.0, 60.0  # seconds
 EXAMPLES = """
 examples:
   manage.py benchmark                              1k and 10k memories, about a minute
@@ -180,11 +182,21 @@ def _run_over(folder: Path, words: list[str]) -> int:
 
 
 def _remove(folder: Path) -> None:
-    """Stop what still runs there, whatever became of the process that started it."""
-    home = Home.below(folder)
+    """Once the guard has stopped the database: it would write into a folder that is being removed."""
+    home, end = Home.below(folder), time.monotonic() + PATIENCE
     if home.root.exists():
+        while _is_guarded(home.root) and time.monotonic() < end:
+            time.sleep(0.1)
         embedded_postgres.leave(home, patience=PATIENCE)
     shutil.rmtree(folder)
+
+
+def _is_guarded(root: Path) -> bool:
+    lock = open_lock(root / "guard.lock")
+    try:
+        return not try_lock(lock)
+    finally:
+        os.close(lock)
 
 
 def _interrupt(*_: object) -> None:

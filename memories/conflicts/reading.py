@@ -1,0 +1,85 @@
+"""What a statement says, taken apart so that two of them can be compared."""
+
+from dataclasses import dataclass
+
+from memories.conflicts.attributes import Slot, find, is_date, is_time
+from memories.conflicts.opposites import ORDER
+from memories.conflicts.parsing import RENAMED, Parse, key, parse
+from memories.conflicts.wording import RELATIVE_DATES, Word, root
+
+_order = frozenset(map(root, ORDER)) | ORDER
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement in its normal form; words are compared by their roots.
+
+    `subject`: "alice", "alice/sister", "team", "api". `slots`: attributes with one value at a
+    time. `dates` hold days, months, weekdays and times of day. `change`: signs that something is
+    new or over ("now", "to", "end", "past"...). `head`: the verb, "be" for a copula. `stems`: the
+    content words, numbers and dates too, without the subject's name.
+    """
+
+    statement: str
+    subject: str
+    slots: tuple[Slot, ...]
+    numbers: frozenset[str]
+    dates: frozenset[str]
+    relative_dates: frozenset[str]
+    order_words: frozenset[str]
+    is_negated: bool
+    negated: frozenset[str]
+    change: frozenset[str]
+    stems: frozenset[str]
+    names: frozenset[str]
+    head: str
+    verb_at: int
+    is_past: bool
+    is_plan: bool
+    words: tuple[Word, ...]
+
+
+def read(statement: str) -> Reading:
+    """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
+    found = parse(statement)
+    content = [word for word in found.words if not word.is_function and word.root != RENAMED]
+    dates = frozenset(word.root for word in content if is_date(word))
+    return Reading(
+        statement=statement,
+        subject=_subject(found),
+        slots=find(found) if len(found.words) > 1 else (),
+        numbers=frozenset(w.root for w in content if w.is_number and w.root != "1"),
+        dates=dates - RELATIVE_DATES,
+        relative_dates=dates & RELATIVE_DATES,
+        order_words=frozenset(w.root for w in found.words if w.root in _order or w.text in _order),
+        is_negated=found.denials % 2 == 1,
+        negated=frozenset(found.negated),
+        change=frozenset(found.change),
+        stems=frozenset(word.root for word in content),
+        names=frozenset(w.root for w in content if w.is_name),
+        head=_head(found),
+        verb_at=found.verb,
+        is_past=found.is_past,
+        is_plan=found.is_plan,
+        words=tuple(found.words),
+    )
+
+
+def slot_keys(reading: Reading) -> tuple[str, ...]:
+    """Names under which an older value of the same attribute can be looked up, sorted."""
+    return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in reading.slots}))
+
+
+def _subject(found: Parse) -> str:
+    phrase = found.noun_phrase
+    cut = next((i for i, word in enumerate(phrase) if word.root == "'s"), None)
+    if cut is None:
+        return key(phrase)
+    return f"{key(phrase[:cut])}/{key(phrase[cut + 1 :])}"
+
+
+def _head(found: Parse) -> str:
+    for word in found.predicate:
+        if not word.is_function and not is_time(word):
+            return word.root if found.predicate[0].root != "be" else "be"
+    return found.predicate[0].root if found.predicate else ""

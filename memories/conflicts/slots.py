@@ -1,0 +1,339 @@
+"""Attributes of which a subject has one value at a time. Data only.
+
+A form is a row of words in their normal form (no articles, no auxiliaries, see `wording`):
+`{s}` whom it is about, `{v}` the value, `{k}` what tells two values of one attribute apart,
+`{x}` up to three words that do not matter; `a|b` either word, `a?` may be missing. Examples are
+(statement, (subject, slot, key, value)).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SlotForm:
+    """How an attribute is told. `values`: the value must hold one of these words, if any are
+    given. `is_change`: the form tells of a change, so that it may stand in the past tense."""
+
+    slot: str
+    forms: Sequence[str]
+    examples: Sequence[tuple[str, tuple[str, str, str, str]]]
+    counter_examples: Sequence[str] = ()
+    values: str = ""
+    is_change: bool = False
+
+
+FORMS = (
+    SlotForm(
+        "residence",
+        (
+            "{s} live|reside|stay|base|settle in|at|near {v}",
+            "{v} be where {s} live",
+            "{s} call {v} home",
+        ),
+        examples=(
+            ("Ada lives in Oslo", ("ada", "residence", "", "oslo")),
+            ("Oslo is where Ada lives", ("ada", "residence", "", "oslo")),
+        ),
+        counter_examples=("Ada used to live in Oslo", "Ada lived in Oslo", "Ada loves Oslo"),
+    ),
+    SlotForm(
+        "residence",
+        ("{s} move|emigrate|settle back? to|in|into {v}", "{s} move from {x} to {v}"),
+        examples=(("Ada moved to Bergen", ("ada", "residence", "", "bergen")),),
+        counter_examples=("Ada wants to move to Bergen", "The meeting moved to Friday"),
+        is_change=True,
+    ),
+    SlotForm(
+        "residence",
+        ("{s} rent {x} in {v}", "{s} buy {x} house|home|apartment|place in {v}"),
+        examples=(("Ada rents a studio in Oslo", ("ada", "residence", "", "oslo")),),
+        is_change=True,
+    ),
+    SlotForm(
+        "employer",
+        ("{s} work at|for {v}", "{s} work as {x} at|for {v}", "{s} employ at|by {v}"),
+        examples=(("Ada works at Equinor", ("ada", "employer", "", "equinor")),),
+        counter_examples=("Ada worked at Equinor", "Ada's wife and Equinor"),
+    ),
+    SlotForm(
+        "employer",
+        (
+            "{s} join {v}",
+            "{s} {x} and join {v}",
+            "{s} hire by|at {v}",
+            "{s} start|get|take|accept|land|find {x} job|role|position at|with {v}",
+            "{s} start|begin work at|for {v}",
+            "{s} start|begin at {v}",
+            "{s} move|switch|change from {x} to {v}",
+        ),
+        examples=(("Ada left Equinor and joined Statkraft", ("ada", "employer", "", "statkraft")),),
+        counter_examples=("Ada applied for a job at Statkraft",),
+        is_change=True,
+    ),
+    SlotForm(
+        "job",
+        ("{s} work as {v}", "{s} 's job be {v}", "{s} 's job title be {v}"),
+        examples=(("Ada works as a nurse", ("ada", "job", "", "nurs")),),
+        counter_examples=("Ada worked as a nurse",),
+    ),
+    SlotForm(
+        "job",
+        (
+            "{s} promote to {v}",
+            "{s} start|begin work as {v}",
+            "{s} start|get|take|accept|land|find {x} job|role|position as {v}",
+            "{s} retrain as {v}",
+        ),
+        examples=(("Ada was promoted to head nurse", ("ada", "job", "", "head nurs")),),
+        is_change=True,
+    ),
+    SlotForm(
+        "age",
+        ("{s} be {v} yearsold", "{s} 's age be {v}", "{s} be age|aged {v}", "{s} be {v}"),
+        examples=(("Ada is 30 years old", ("ada", "age", "", "30")),),
+        counter_examples=("Ada is in room 30",),
+        values="#",
+    ),
+    SlotForm(
+        "age",
+        ("{s} turn {v}", "{s} celebrate {v} birthday"),
+        examples=(("Ada turned 31", ("ada", "age", "", "31")),),
+        values="#",
+        is_change=True,
+    ),
+    SlotForm(
+        "birthday",
+        ("{s} born on|in? {v}", "{s} 's birthday be on? {v}", "{s} have birthday on {v}"),
+        examples=(("Ada was born on 3 March", ("ada", "birthday", "", "03_03")),),
+        counter_examples=("Ada was born in Ghana",),
+        values="@",
+        is_change=True,
+    ),
+    SlotForm(
+        "spouse",
+        ("{s} marry to? {v}", "{s} get? marry to {v}", "{s} 's husband be call? {v}"),
+        examples=(("Ada is married to Jens", ("ada", "spouse", "", "jen")),),
+        counter_examples=("Ada is married", "Ada's brother is called Jens"),
+        values="*",
+    ),
+    SlotForm(
+        "fiance",
+        ("{s} fiance to {v}", "{s} 's fiance be call? {v}"),
+        examples=(("Ada is engaged to Jens", ("ada", "fiance", "", "jen")),),
+        values="*",
+    ),
+    SlotForm(
+        "boyfriend",
+        ("{s} date {v}", "{s} have boyfriend name|call {v}", "{s} 's boyfriend be name|call? {v}"),
+        examples=(("Ada's girlfriend is called Liv", ("ada", "boyfriend", "", "liv")),),
+        values="*",
+    ),
+    SlotForm(
+        "favorite",
+        (
+            "{s} 's favorite {k} be {v}",
+            "{v} be {s} 's favorite {k}",
+            "{s} have favorite {k} be {v}",
+            "{s} favorite {k} be {v}",
+        ),
+        examples=(
+            ("Ada's favourite fruit is mango", ("ada", "favorite", "fruit", "mango")),
+            ("Mango is Ada's favorite fruit", ("ada", "favorite", "fruit", "mango")),
+        ),
+        counter_examples=("Mango is one fruit that Ada likes",),
+    ),
+    SlotForm(
+        "phone",
+        ("{s} reach at {v}", "{s} can reach at {v}", "{s} 's phone be {v}"),
+        examples=(("Ada can be reached at 22 33 44 55", ("ada", "phone", "", "22334455")),),
+        values="#",
+        is_change=True,
+    ),
+    SlotForm(
+        "deadline",
+        (
+            "{s} be? deadline on|by|at? {v}",
+            "deadline for|of {s} be on|by? {v}",
+            "{s} 's deadline be on|by? {v}",
+            "deadline for|of {s} @ {v}",
+            "{s} deadline be on|by? {v}",
+        ),
+        examples=(
+            ("The essay is due on Friday", ("essay", "deadline", "", "friday")),
+            ("The deadline for the essay is Friday", ("essay", "deadline", "", "friday")),
+        ),
+        counter_examples=("The essay is due to a mistake",),
+        values="@",
+    ),
+    SlotForm(
+        "manager",
+        ("{s} report to {v}", "{s} 's boss be {v}"),
+        examples=(
+            ("Ada reports to Liv", ("ada", "manager", "", "liv")),
+            ("Ada's new boss is Liv", ("ada", "manager", "", "liv")),
+        ),
+        counter_examples=("Ada reported the bug to Liv",),
+        values="*",
+    ),
+    SlotForm(
+        "price",
+        ("{s} cost {v}", "price of|for {s} be {v}", "{s} price be {v}", "{s} 's price be {v}"),
+        examples=(("The pass costs 40 euros", ("pass", "price", "", "40 euro")),),
+        values="#",
+    ),
+    SlotForm(
+        "price",
+        ("{s} price @ {v}", "price of|for {s} @ {v}", "{s} 's price @ {v}"),
+        examples=(("The price of the pass rose to 45 euros", ("pass", "price", "", "45 euro")),),
+        values="#",
+        is_change=True,
+    ),
+    SlotForm(
+        "weight",
+        ("{s} weigh {v}", "{s} 's weight be {v}"),
+        examples=(("Ada weighs 60 kg", ("ada", "weight", "", "60 kg")),),
+        values="#",
+    ),
+    SlotForm(
+        "weight",
+        ("{s} 's weight @ {v}",),
+        examples=(("Ada's weight went down to 58 kg", ("ada", "weight", "", "58 kg")),),
+        values="#",
+        is_change=True,
+    ),
+    SlotForm(
+        "car",
+        ("{s} drive {v}", "{s} 's car be {v}"),
+        examples=(
+            ("Ada drives a Fiat", ("ada", "car", "", "fiat")),
+            ("Ada's car is a Fiat", ("ada", "car", "", "fiat")),
+        ),
+        counter_examples=("Ada drove a Fiat on holiday", "Ada drives to work"),
+        values="*",
+    ),
+    SlotForm(
+        "commute",
+        ("{s} commute by|on {v}", "{s} go|travel|get to work by {v}", "{s} {v} to work"),
+        examples=(("Ada commutes by tram", ("ada", "commute", "", "tram")),),
+        values="bus bike train car tram foot walk scooter drive subway metro ferry carpool",
+    ),
+    SlotForm(
+        "reading",
+        ("{s} read {v}",),
+        examples=(("Ada is reading 'Emma'", ("ada", "reading", "", "emma")),),
+        counter_examples=("Ada reads a lot", "Ada read 'Emma' last year"),
+        values="*",
+    ),
+    SlotForm(
+        "language",
+        ("{s} write in {v}", "{v} be language of {s}", "{s} 's language be {v}"),
+        examples=(("The parser is written in Rust", ("parser", "language", "", "rust")),),
+        counter_examples=("The letter is written in blue ink",),
+        values="*",
+    ),
+    SlotForm(
+        "language",
+        ("{s} rewrite in {v}", "{s} port to {v}"),
+        examples=(("The parser was rewritten in Zig", ("parser", "language", "", "zig")),),
+        values="*",
+        is_change=True,
+    ),
+    SlotForm(
+        "owner",
+        ("{s} own|lead|maintain|manage by {v}", "{v} be owner|maintainer of {s}", "{s} 's owner be {v}"),
+        examples=(("The parser is owned by Liv", ("parser", "owner", "", "liv")),),
+        values="*",
+    ),
+    SlotForm(
+        "assignee",
+        ("{s} assign|reassign to {v}", "{v} be assign of {s}", "{v} work on ticket {s}"),
+        examples=(("Ticket 12 was reassigned to Liv", ("12-ticket", "assignee", "", "liv")),),
+        is_change=True,
+        values="*",
+    ),
+    SlotForm(
+        "role",
+        (
+            "{v} be {k} of|at|for {s}",
+            "{v} become|be as? {k} of|at|for {s}",
+            "{v} replace {x} as {k} of|at|for {s}",
+            "{v} name|appoint|elect {k} of|at|for {s}",
+        ),
+        examples=(
+            ("Liv is the tech lead of the parser", ("parser", "role", "lead-tech", "liv")),
+            ("Liv took over as CEO of Yara", ("yara", "role", "ceo", "liv")),
+        ),
+        counter_examples=("Liv is a fan of Yara",),
+        is_change=True,
+    ),
+    SlotForm(
+        "role",
+        ("{s} 's {k} be {v}", "{k} of {s} be {v}"),
+        examples=(("Yara's CEO is Liv", ("yara", "role", "ceo", "liv")),),
+    ),
+    SlotForm(
+        "hair",
+        ("{s} 's hair be {v}", "{s} have {v} hair", "{s} dye {x} {v}"),
+        examples=(("Ada dyed her hair green", ("ada", "hair", "", "green")),),
+        values="red blue green black brown blond blonde grey gray pink purple white short long",
+        is_change=True,
+    ),
+    SlotForm(
+        "name",
+        ("{s} call|name {v}", "{s} 's name be {v}", "name of {s} be {v}"),
+        examples=(("The default branch is called trunk", ("branch-default", "name", "", "trunk")),),
+        counter_examples=("Ada called Liv", "Ada called the plumber"),
+        values="%",
+    ),
+    SlotForm(
+        "name",
+        ("{s} rename to? {v}",),
+        examples=(("The branch was renamed to main", ("branch", "name", "", "main")),),
+        is_change=True,
+    ),
+)
+
+# Heads of noun phrases that say what somebody or something has one of.
+SINGLE = frozenset(
+    """
+    email phone address birthday age budget price deadline manager boss ceo cto lead leader owner
+    editor browser framework language database timezone location capital height weight salary rent
+    title nickname job major hometown car laptop bank doctor dentist landlord insurance gym school
+    office branch limit timeout port region status priority severity size husband boyfriend partner
+    name bedtime password username goal-weight dose frequency rate version coverage temperature
+    interval threshold quota capacity headquarters host hosting provider supplier vendor maintainer
+    computer tablet camera watch diagnosis employer position role rank score balance pin room seat
+    motto nationality religion citizenship airline hotel destination venue theme password-manager
+    license currency theme font shell terminal stack
+    """.split()
+)
+# Heads of which there may be several: one more is no change.
+MANY = frozenset(
+    """
+    hobby friend goal dream sister brother child son daughter dog cat pet colleague interest skill
+    book photo picture idea plan concern reason part advice memory experience project problem issue
+    feature tip thing habit client customer cousin uncle aunt grandchild song strength weakness
+    value challenge task trip event visit race game match session lesson question sibling parent
+    teammate neighbor roommate student
+    """.split()
+)
+ROLES = frozenset(
+    """
+    lead leader owner manager ceo cto cfo coo head chair chairman president director maintainer
+    captain coach principal editor secretary treasurer coordinator mayor mentor host moderator
+    supervisor boss administrator admin champion sponsor organizer
+    """.split()
+)
+# An event or thing "is on" a day; these verbs say no more than that.
+WHEN_VERBS = frozenset("be start schedule plan postpone move change happen set book take shift push reschedule delay".split())
+# With a time of day each of them is an attribute of its own.
+CLOCK_VERBS = frozenset("open close leave arrive end wake sleep finish expire board".split())
+# "rose to", "was moved to", "changed to": as "is", and the value is new
+CHANGE_TO = frozenset(
+    """
+    change move switch rise rose fall fell drop increase raise decrease reduce cut lower grow climb
+    reach reschedule postpone shift extend shorten upgrade update bump push delay jump decline
+    shrink turn convert migrate set adjust revise double correct downgrade
+    """.split()
+)

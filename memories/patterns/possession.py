@@ -1,0 +1,38 @@
+"""What somebody has, got, lost, and what is told of it."""
+
+from memories.patterns.grammar import SOME, THING, S
+from memories.patterns.morphology import ADVERB
+from memories.patterns.pattern import Pattern
+
+PATTERNS = (
+    Pattern(
+        name="got",
+        category="possession",
+        regex=rf"{S}(?:have )?{ADVERB}(?:bought|got|ordered|adopted|purchased|picked up|received|acquired|inherited|leased|rented|sold|lost|broke|own|owned|donated|built|collect|collected) {SOME}\b(?! (?:chance|idea|feeling|lot out|point|hang))",
+        confidence=0.85,
+        examples=(
+            ("I bought a second-hand piano", "Alex bought a second-hand piano"),
+            ("I own two bikes", "Alex owns two bikes"),
+        ),
+        counter_examples=("I got the idea",),
+    ),
+    Pattern(
+        name="has",
+        category="possession",
+        regex=rf"{S}(?:don't |didn't )?{ADVERB}(?:have|had|have got|still have)(?: got)? {ADVERB}(?:{SOME}|any|so many|such an?)\b(?! (?:question|idea|feeling|doubt|point|clue|problem with|good (?:day|one|time)|great (?:day|one)|nice day))",
+        confidence=0.8,
+        examples=(
+            ("I have a blue van", "Alex has a blue van"),
+            ("I don't have any allergies", "Alex doesn't have any allergies"),
+        ),
+        counter_examples=("I have a question", "I have gone home"),
+    ),
+    Pattern(
+        name="my-thing",
+        category="possession",
+        regex=rf"^(?:my|our) (?:[\w'-]+ ){{0,2}}{THING}\b",
+        confidence=0.8,
+        examples=(("My old laptop runs Debian", "Alex's old laptop runs Debian"),),
+        counter_examples=("The laptop broke",),
+    ),
+)

@@ -1,0 +1,105 @@
+"""A clause as the patterns read it: contractions in full, a left-out subject put back.
+
+Patterns then need one form of words for "I'm", "Im" and "I am", and for "Just moved to Rome" and
+"I just moved to Rome".
+"""
+
+import re
+
+from memories.patterns.morphology import ADVERB, FREE_PAST
+
+_contractions = (
+    (re.compile(r"[’‘`]"), "'"),
+    (re.compile(r"\b(?:I'm|i'm|Im|im)\b"), "I am"),
+    (re.compile(r"\b(?:I've|i've|Ive|ive)\b"), "I have"),
+    (re.compile(r"\b[Ii]'ll\b"), "I will"),
+    (
+        re.compile(
+            r"\b[Ii]'d (?=(?:just |also |already |never |always )?(?:been|gone|better|[a-z]+ed)\b)"
+        ),
+        "I had ",
+    ),
+    (re.compile(r"\b[Ii]'d\b"), "I would"),
+    (re.compile(r"\bi\b(?!\.)"), "I"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b"), r"\1 are"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'ve\b"), r"\1 have"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou|[Ii]t|[Ss]?[Hh]e|[Tt]hat)'ll\b"), r"\1 will"),
+    (
+        re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|become|\w+ed)\b)"),
+        r"\1 has ",
+    ),
+    (re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here|[Ww]hat)'s\b"), r"\1 is"),
+    (re.compile(r"\b(?:gonna|goin to)\b", re.I), "going to"),
+    (re.compile(r"\bwanna\b", re.I), "want to"),
+    (
+        re.compile(
+            r"\b(?:gotta|got to)(?= (?:go|do|get|be|make|finish|work|take|buy|keep|find|\w+ more)\b)",
+            re.I,
+        ),
+        "have to",
+    ),
+    (re.compile(r"\b(name|favou?rite|birthday|job|goal|dream)'s\b(?= \S)", re.I), r"\1 is"),
+    (re.compile(r"\bdont\b", re.I), "don't"),
+    (re.compile(r"\bcan not\b|\bcannot\b|\bcant\b", re.I), "can't"),
+    (re.compile(r"(?<![\w'])'em\b", re.I), "them"),
+    (re.compile(r"[*_]{2,}"), ""),
+)
+_no_words = re.compile(
+    r"(?:[\s,]+(?:you know|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
+    r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+))+$",
+    re.IGNORECASE,
+)
+_asides = re.compile(
+    r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
+)
+_been = re.compile(rf"{ADVERB}(?:never )?(?:been|gotten|gone|done|seen|had to)\b", re.IGNORECASE)
+_past = re.compile(
+    rf"{ADVERB}{FREE_PAST}\b(?! (?:on|to|by|with) (?:the|this|that|your) \w+,)", re.IGNORECASE
+)
+_wishing = re.compile(
+    rf"{ADVERB}(?:love|hate|need|want|hope|wish|miss|prefer|enjoy|can't|couldn't|don't|didn't|won't|will"
+    r"|would love|haven't|might|have to|used to)\b(?! (?:you|your|be|forget|worry|let|ask|make|use|do|add|include|give|miss)\b)",
+    re.IGNORECASE,
+)
+_feeling = re.compile(
+    rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
+    r"|thankful|stoked|pumped|interested|keen|obsessed|sick|nervous|lucky|able|unable|based in)\b"
+    r" (?:to|about|for|of|by|with|that|in|at|from)\b",
+    re.IGNORECASE,
+)
+_going = re.compile(
+    rf"({ADVERB})(?!(?:accord|regard|includ|dur|consider|noth|someth|everyth|anyth|br|k|r|s|str|th|"
+    r"morn|even|depend|follow|concern|assum|giv|speak|us|see|be|hav|br|pend|miss|exist|start|build|add)ing\b)\w{2,16}ing\b",
+    re.IGNORECASE,
+)
+_finite = re.compile(
+    r"\b(?:is|was|are|were|has|have|can|could|will|would|helps?|helped|makes?|made|gives?|gave|keeps?|kept"
+    r"|brings?|brought|feels?|felt|takes?|took|means?|meant|seems?|lets|reminds?|inspires?|motivates?"
+    r"|shows?|teaches|taught|brought|does|doesn't|isn't|wasn't|requires?|allows?|really|always)\b",
+    re.IGNORECASE,
+)
+
+
+def plain(clause: str) -> str:
+    """`clause` with contractions in full and without asides that claim nothing."""
+    for contraction, full in _contractions:
+        clause = contraction.sub(full, clause)
+    return _asides.sub("", _no_words.sub("", clause)).strip()
+
+
+def with_subject(clause: str) -> str:
+    """`clause` with the "I" that its speaker left out, if that is what is missing."""
+    if _been.match(clause):
+        return "I have " + _lowered(clause)
+    if _past.match(clause) or _wishing.match(clause):
+        return "I " + _lowered(clause)
+    if _feeling.match(clause):
+        return "I am " + _lowered(clause)
+    going = _going.match(clause)
+    if going and not _finite.search(clause, going.end(), going.end() + 90):
+        return "I am " + _lowered(clause)
+    return clause
+
+
+def _lowered(clause: str) -> str:
+    return clause[0].lower() + clause[1:]

@@ -1,0 +1,93 @@
+"""The people and animals in somebody's life, and what is told of them."""
+
+from memories.patterns.grammar import KIN, PEOPLE, PETS, S
+from memories.patterns.morphology import ADVERB
+from memories.patterns.pattern import Pattern
+
+PATTERNS = (
+    Pattern(
+        name="kin",
+        category="relationship",
+        regex=rf"^(?:both |all )?(?:my|our) (?:[\w'-]+ ){{0,2}}{KIN}(?:'s)?\b(?! (?:and I|and me)\b)",
+        confidence=0.85,
+        examples=(
+            ("My sister lives in Oslo", "Alex's sister lives in Oslo"),
+            ("My two kids love swimming", "Alex's two kids love swimming"),
+            (
+                "Our daughter started school in September",
+                "Alex's daughter started school in September",
+            ),
+        ),
+        counter_examples=("Sisters are great", "My sisterhood of code"),
+    ),
+    Pattern(
+        name="people",
+        category="relationship",
+        regex=rf"^(?:one of |some of |both |all )?(?:my|our) (?:[\w'-]+ ){{0,2}}{PEOPLE}(?:'s)?\b(?! (?:and I|and me)\b)",
+        confidence=0.8,
+        examples=(
+            ("My boss works from Madrid", "Alex's boss works from Madrid"),
+            ("One of my colleagues paints icons", "One of Alex's colleagues paints icons"),
+        ),
+        counter_examples=("Colleagues came by",),
+    ),
+    Pattern(
+        name="pet",
+        category="relationship",
+        regex=rf"^(?:both |all )?(?:my|our) (?:[\w'-]+ ){{0,2}}{PETS}\b",
+        confidence=0.85,
+        examples=(("My dog is called Biscuit", "Alex's dog is called Biscuit"),),
+        counter_examples=("Dogs are loyal",),
+    ),
+    Pattern(
+        name="couple",
+        category="relationship",
+        regex=rf"{S}(?:am |are |have |have been |was |were |got )?{ADVERB}(?:married|engaged|divorced|separated|widowed|single|dating|seeing someone|in a relationship|broke up|split up|proposed|together for)\b(?! (?:in|on|with|by) (?:it|that|the))",
+        confidence=0.9,
+        examples=(
+            ("I'm married", "Alex is married"),
+            ("We got engaged last spring", "Alex and others got engaged last spring"),
+        ),
+        counter_examples=("I was engaged by the talk",),
+    ),
+    Pattern(
+        name="met",
+        category="relationship",
+        regex=rf"{S}(?:have )?{ADVERB}(?:met|befriended|reconnected with|connected with|hung out with|caught up with|ran into|am friends with|made friends)\b(?! (?:up )?(?:you|the (?:deadline|goal)))",
+        confidence=0.8,
+        examples=(("I met Tom at the climbing gym", "Alex met Tom at the climbing gym"),),
+        counter_examples=("The team met the deadline",),
+    ),
+    Pattern(
+        name="has-people",
+        category="relationship",
+        regex=rf"{S}(?:have|have got|had|got) {ADVERB}(?:an?|two|three|four|five|\d|no|some|many|lots of|a lot of|several)? ?(?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
+        confidence=0.85,
+        examples=(
+            ("I have two brothers", "Alex has two brothers"),
+            ("We have an old cat named Ink", "Alex and others have an old cat named Ink"),
+        ),
+        counter_examples=("I have a meeting",),
+    ),
+    Pattern(
+        name="named",
+        category="relationship",
+        regex=rf"^(?:his|her|their|the|this|that) ?(?:{KIN}|{PEOPLE}|{PETS})?(?:'s)? ?names? (?:is|are)\b|^(?:this is|that is|here is) (?:my|our) (?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
+        confidence=0.8,
+        examples=(("This is my cousin Dora", "This is Alex's cousin Dora"),),
+        counter_examples=("This is my plan",),
+    ),
+    Pattern(
+        name="with-people",
+        category="relationship",
+        regex=rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
+        confidence=0.7,
+        examples=(
+            (
+                "Dinner with my parents was lovely in Lyon",
+                "Dinner with Alex's parents was lovely in Lyon",
+            ),
+        ),
+        counter_examples=("Dinner with the parents",),
+    ),
+)
