@@ -1,7 +1,7 @@
 """From episodes to claims: gatekeeper, patterns, the configured model, then the whole text.
 
 Asks only: rows are read before, and written after. A claim's quotes are verified here against
-the text they cite; what has no evidence is left out and counted.
+the text they cite; what has no evidence goes to quarantine.
 """
 
 import time
@@ -72,7 +72,7 @@ class Extraction:
     skipped: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
-    without_evidence: int = 0
+    quarantined: list[Claim] = field(default_factory=list)
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -179,12 +179,9 @@ def _asked(
     rule = f"{answer.model} {answer.prompt_version}"
     for fact in answer.facts:
         claim = _model_claim(fact, by_index, wish, rule)
-        if claim.quotes:
-            found.claims.append(claim)
-        else:
-            found.without_evidence += 1
-    if found.without_evidence:
-        found.notes.append(f"{found.without_evidence} claims of the model had no evidence")
+        (found.claims if claim.quotes else found.quarantined).append(claim)
+    if found.quarantined:
+        found.notes.append(f"{len(found.quarantined)} claims of the model had no evidence")
 
 
 def _request(messages: list[Message]) -> ExtractionRequest:

@@ -438,6 +438,9 @@ def _apply(
         actor=f"session:{session.pk}",
         session_id=session.pk,
     )
+    supersession.quarantine(
+        placement_of(session), found.quarantined, "no evidence in the text", session.pk
+    )
     _note(session, outcome, found)
     session.timings = found.milliseconds | {
         "total": round((time.perf_counter() - started) * 1e3, 2)
@@ -478,7 +481,7 @@ def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
         "held": counts.get("held", 0) + len(outcome.held),
         "rejected": counts.get("rejected", 0) + outcome.rejected,
         "skipped": len(found.skipped),
-        "withoutEvidence": found.without_evidence,
+        "quarantined": len(found.quarantined),
     }
     notes = [found.reason] if found.reason else []
     if outcome.rejected:

@@ -243,7 +243,9 @@ def _pool(
     for layer in request.layers:
         there = in_layer(request, _with(asked, vector=vector), layer)
         for row in candidates.pool(space, there, _stems(view, layer)) if there else []:
-            pool[row.id] = (_candidate(row, LAYERS[layer], numbers), row.item)
+            # Without vectors nothing but its words speaks for a row.
+            if vector is not None or row.bm25:
+                pool[row.id] = (_candidate(row, LAYERS[layer], numbers), row.item)
     return pool, view
 
 

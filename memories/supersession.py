@@ -234,6 +234,35 @@ def _rejected(placement: Placement, claims: Sequence[Claim]) -> set[bytes]:
     return {row.fingerprint for row in statements.rows(REJECTED, values)}
 
 
+def fact_of(placement: Placement, claim: Claim, session_id: uuid.UUID | None) -> Fact:
+    """An unsaved fact of a claim, under no memory yet."""
+    return Fact(
+        workspace_id=placement.workspace_id,
+        session_id=session_id,
+        subject_id=placement.subject_id,
+        agent_id=placement.agent_id,
+        statement=claim.statement,
+        category=claim.category,
+        fact_type=claim.fact_type,
+        confidence=claim.confidence,
+        method=claim.method,
+        rule=claim.rule,
+        entities=list(claim.entities),
+        visibility=claim.visibility,
+        event_date=claim.event_date,
+    )
+
+
+def quarantine(
+    placement: Placement, claims: Sequence[Claim], reason: str, session_id: uuid.UUID
+) -> None:
+    """Keep claims that stand on nothing for a person to review; they are not believed."""
+    facts = [fact_of(placement, claim, session_id) for claim in claims]
+    for fact in facts:
+        fact.quarantined_at, fact.quarantine_reason = timezone.now(), reason
+    statements.insert(facts)
+
+
 class _Batch:
     """The rows that a batch of decisions comes to, written together at its end."""
 
@@ -280,28 +309,13 @@ class _Batch:
         resolver.added(version, whole, index)
 
     def add_fact(self, claim: Claim, memory_id: uuid.UUID | None) -> None:
-        place = self.placement
-        fact = Fact(
-            workspace_id=place.workspace_id,
-            session_id=self.session_id,
-            memory_id=memory_id,
-            subject_id=place.subject_id,
-            agent_id=place.agent_id,
-            statement=claim.statement,
-            category=claim.category,
-            fact_type=claim.fact_type,
-            confidence=claim.confidence,
-            method=claim.method,
-            rule=claim.rule,
-            entities=list(claim.entities),
-            visibility=claim.visibility,
-            event_date=claim.event_date,
-        )
+        fact = fact_of(self.placement, claim, self.session_id)
+        fact.memory_id = memory_id
         self.facts.append(fact)
         self.outcome.facts += 1
         self.citations += [
             Citation(
-                workspace_id=place.workspace_id,
+                workspace_id=self.placement.workspace_id,
                 fact=fact,
                 episode_id=quote.episode_id,
                 start=quote.start,

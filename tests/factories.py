@@ -147,6 +147,7 @@ class MemoryFactory(DjangoModelFactory):
     category = "preference"
     fact_type = "preference"
     source = "extracted"
+    valid_from = LONG_AGO
     source_count = 1
 
     @factory.post_generation

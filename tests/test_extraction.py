@@ -48,12 +48,14 @@ def test_the_models_facts_are_kept_with_their_citations(alice: Person, claude) -
     assert fact.rule.startswith("claude-haiku-4-5")
 
 
-def test_a_claim_without_evidence_is_not_believed(alice: Person, claude) -> None:
+def test_a_claim_without_evidence_waits_in_quarantine(alice: Person, claude) -> None:
     invented = FACT | {"quotes": [{"message": 0, "text": "I own seven boats"}]}
     claude(claude_message(facts_json(invented)))
     session = alice.say(TEXT, **wish())
     assert not Memory.objects.exists()
-    assert "no evidence" in session.reason
+    fact = Fact.objects.get()
+    assert (fact.memory_id, fact.quarantined_at is not None) == (None, True)
+    assert ("no evidence" in session.reason, session.counts["quarantined"]) == (True, 1)
 
 
 @pytest.mark.parametrize(

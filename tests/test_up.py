@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import psycopg
@@ -80,8 +80,10 @@ class Server:
         try:
             with urlopen(request, timeout=5) as answer:
                 return answer.status
-        except URLError as error:
-            return getattr(error, "code", 0)
+        except HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
 
     def ask(self, statement: str) -> list[tuple[object, ...]]:
         host = str(self.home.socket)
@@ -225,7 +227,7 @@ def test_all_worker_processes_are_new_after_one_was_killed(running: Server, whic
 
 
 def test_sigterm_stops_everything(running: Server):
-    assert running.end() == 0
+    assert running.end() == 0, running.log.read_text()[-3000:]
     assert running.is_gone()
 
 
@@ -235,7 +237,7 @@ def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(running: Server, be
     assert again.info["key"] == first["key"]
     assert again.info["adminPassword"] == first["admin_password"]
     assert again.get("/health/ready") == 200
-    assert again.end(signal.SIGINT) == 0
+    assert again.end(signal.SIGINT) == 0, again.log.read_text()[-3000:]
     assert again.is_gone()
     assert not again.file.exists()
 

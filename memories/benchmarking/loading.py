@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.contrib.postgres.indexes import GinIndex
 from django.db import connection, transaction
 from django.db.models import Model
 from django.utils import timezone
-from psycopg.types.json import Jsonb
 
 from memories import lexical
 from memories.benchmarking.corpus import EVERY_OLD, Block, Corpus
@@ -96,9 +94,9 @@ def _write(place: Place, block: Block) -> None:
     for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
         head.version = 2
         old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
-    _copy(Memory, [*heads, *olds])
-    _copy(Liveness, [_life(memory) for memory in [*heads, *olds]])
-    _copy(Supersession, [_decision(place, old) for old in olds])
+    statements.insert([*heads, *olds])
+    statements.insert([_life(memory) for memory in [*heads, *olds]])
+    statements.insert([_decision(place, old) for old in olds])
     items = [entries.memory_item(memory) for memory in [*heads, *olds]]
     vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
     entries.write(place.space, items, vectors)
@@ -114,7 +112,6 @@ def _memory(place: Place, text: str, at: datetime) -> Memory:
         fact_type="fact",
         valid_from=at,
         created_at=at,
-        updated_at=at,
         source_count=1,
     )
 
@@ -138,26 +135,4 @@ def _decision(place: Place, old: Memory) -> Supersession:
         rule="nearest",
         state=Supersession.State.APPLIED,
         decided_by="benchmark",
-        updated_at=timezone.now(),
     )
-
-
-def _copy(model: type[Model], rows: Sequence[Model]) -> None:
-    """COPY unsaved rows; a key that the database counts itself is left to it."""
-    fields = [
-        field for field in model._meta.concrete_fields
-        if not (field.primary_key and field.get_internal_type() == "BigAutoField")
-    ]  # fmt: skip
-    types = {f'"{field.column}"': _type(field.db_type(connection) or "") for field in fields}
-    records = [tuple(_plain(getattr(row, field.attname)) for field in fields) for row in rows]
-    statements.copy(model._meta.db_table, types, records)
-
-
-def _type(name: str) -> str:
-    """The type's name as psycopg knows it: without a length."""
-    head, _, tail = name.partition("(")
-    return head + tail.partition(")")[2]
-
-
-def _plain(value: Any) -> Any:
-    return Jsonb(value) if isinstance(value, dict) else value

@@ -107,6 +107,8 @@ def _fits(row: SlotForm, value: Sequence[Word]) -> bool:
             return not is_date(value[0])
         case "#":
             return value[0].is_number
+        case "#1":
+            return value[0].is_number and len(value) == 1
         case "@":
             return any(map(is_date, value))
         case "*" | "%":

@@ -10,7 +10,7 @@ FUNCTION = frozenset(
     be have do not no to in on at of for from with by as and or but if than over about into onto
     through during per via who which where when while because since until so then there it he she
     they him them himself herself themselves what how whom whose will can would could might may
-    should must shall under between among against within along across around near toward towards
+    should must shall 's under between among against within along across around near toward towards
     'insteadof insteadof infavorof nolonger anymore usedto outof very s also up out off down back
     each every any all both either neither , : ; ( ) get
     """.split()

@@ -43,6 +43,7 @@ class Parse:
     denials: int = 0
     negated: list[str] = field(default_factory=list)
     change: set[str] = field(default_factory=set)
+    replaced: list[str] = field(default_factory=list)
     is_past: bool = False
     is_plan: bool = False
     is_passive: bool = False
@@ -194,6 +195,7 @@ def _changes_to(found: Parse) -> list[Word]:
         if between and between[0].text not in ("from", "back", "by", "up", "down"):
             continue
         found.change.add("to")
+        found.replaced += [w.root for w in between if w.root not in FUNCTION]
         found.verbs.add(start)
         return [*old[:start], Word(word.text, RENAMED), *old[end + 1 :]]
     return old

@@ -15,7 +15,7 @@ class Reading:
     """A statement in its normal form; words are compared by their roots.
 
     `subject`: "alice", "alice/sister", "team", "api". `slots`: attributes with one value at a
-    time. `dates` hold days, months, weekdays and times of day. `change`: signs that something is
+    time. `replaced`: what "from A to B" names as the old value. `dates` hold days, months, weekdays and times of day. `change`: signs that something is
     new or over ("now", "to", "end", "past"...). `head`: the verb, "be" for a copula. `stems`: the
     content words, numbers and dates too, without the subject's name.
     """
@@ -32,6 +32,7 @@ class Reading:
     change: frozenset[str]
     stems: frozenset[str]
     names: frozenset[str]
+    replaced: frozenset[str]
     head: str
     verb_at: int
     is_past: bool
@@ -57,6 +58,7 @@ def read(statement: str) -> Reading:
         change=frozenset(found.change),
         stems=frozenset(word.root for word in content),
         names=frozenset(w.root for w in content if w.is_name),
+        replaced=frozenset(found.replaced),
         head=_head(found),
         verb_at=found.verb,
         is_past=found.is_past,

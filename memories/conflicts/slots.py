@@ -92,8 +92,8 @@ FORMS = (
         "age",
         ("{s} be {v} yearsold", "{s} 's age be {v}", "{s} be age|aged {v}", "{s} be {v}"),
         examples=(("Ada is 30 years old", ("ada", "age", "", "30")),),
-        counter_examples=("Ada is in room 30",),
-        values="#",
+        counter_examples=("Ada is in room 30", "The error rate is 30 percent"),
+        values="#1",
     ),
     SlotForm(
         "age",

@@ -202,9 +202,7 @@ class KeyAdmin(PageAdmin):
             "key_url": self.page_of(key),
             "url": request.build_absolute_uri(f"/api/v1/workspaces/{workspace.slug}/memories/"),
         }
-        answer = TemplateResponse(request, "admin/workspaces/apikey/issued.html", context)
-        answer["Cache-Control"] = "no-store"
-        return answer
+        return TemplateResponse(request, "admin/workspaces/apikey/issued.html", context)
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty("No API keys yet", "A program needs a key to read and write: issue one.")

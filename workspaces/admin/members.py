@@ -131,9 +131,7 @@ class MemberAdmin(PageAdmin):
             "invite_url": self._invite_url(request, invitation),
             "member_url": self.page_of(invitation.membership),
         }
-        answer = TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
-        answer["Cache-Control"] = "no-store"
-        return answer
+        return TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
 
     def _invite_url(self, request: HttpRequest, invitation: members.Invitation) -> str:
         if not invitation.token:

@@ -96,6 +96,8 @@ class Command(BaseCommand):
             address = free_address(host, port)
         except AddressInUse as error:
             raise CommandError(f"{error}. Choose another --port or --host.") from None
+        if info is not None:
+            info.unlink(missing_ok=True)  # of a start that was killed: whoever waits for it waits
         with only_one(settings.DATA_DIR), the_database():
             role = self.prepare()
             made = first_run.made_now(settings.DATA_DIR)

@@ -1,0 +1,10 @@
+"""Same, newer or different: what two statements about one subject have to do with each other.
+
+Pure: no database, no network. Words, attributes and signs of change are rows of data.
+"""
+
+from memories.conflicts.attributes import Slot
+from memories.conflicts.reading import Reading, read, slot_keys
+from memories.conflicts.relation import Relation, relation
+
+__all__ = ["Reading", "Relation", "Slot", "read", "relation", "slot_keys"]

@@ -1,0 +1,426 @@
+"""The pages of what is remembered, and the buttons on them."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from memories.models import (
+    Fact,
+    Memory,
+    MemorySession,
+    Rejection,
+    Supersession,
+)
+from tests.desk import list_of, member, messages_of, page_of
+from tests.factories import (
+    ConversationFactory,
+    EpisodeFactory,
+    MemoryFactory,
+    RejectionFactory,
+    SessionFactory,
+    SupersessionFactory,
+    chain_of,
+    evidence,
+)
+from tests.people import Person
+from workspaces.models import Role, Workspace
+
+
+def test_empty_list_tells_what_to_do(workspace: Workspace) -> None:
+    html = member(workspace).sees(list_of(Memory))
+
+    assert "No memories yet" in html
+    assert f"curl http://testserver/api/v1/workspaces/{workspace.slug}/memories/ingest" in html
+
+
+def test_search_without_a_match_offers_the_way_back(workspace: Workspace) -> None:
+    MemoryFactory(workspace=workspace)
+
+    assert "Nothing matches" in member(workspace).sees(list_of(Memory), q="zebra")
+
+
+def test_list_begins_with_what_is_believed(workspace: Workspace) -> None:
+    old, new = chain_of(workspace, "Lives in Lisbon", "Lives in Porto")
+    alice = member(workspace)
+
+    assert old.content not in alice.sees(list_of(Memory))
+    assert new.content in alice.sees(list_of(Memory))
+    assert old.content in alice.sees(list_of(Memory), state="superseded")
+    assert old.content in alice.sees(list_of(Memory), state="all")
+
+
+def test_each_state_has_its_filter(workspace: Workspace) -> None:
+    now = timezone.now()
+    MemoryFactory(workspace=workspace, content="was forgotten", forgotten_at=now)
+    MemoryFactory(workspace=workspace, content="is held", held_at=now)
+    MemoryFactory(workspace=workspace, content="has expired", forget_after=now - timedelta(days=1))
+    alice = member(workspace)
+
+    for state, content in (
+        ("forgotten", "was forgotten"), ("held", "is held"), ("expired", "has expired"),
+    ):  # fmt: skip
+        html = alice.sees(list_of(Memory), state=state)
+        assert content in html
+        assert "1 memory" in html
+
+
+def test_search_finds_live_memories_through_the_index(alice: Person) -> None:
+    alice.note("Prefers green tea to coffee")
+    alice.note("Plays the violin on Sundays")
+
+    html = member(alice.workspace).sees(list_of(Memory), q="GREEN tea")
+
+    assert "Prefers green tea" in html
+    assert "violin" not in html
+
+
+def test_search_takes_wildcards_literally(alice: Person) -> None:
+    alice.note("Wants 100% cotton")
+    alice.note("Wants 100 cats")
+
+    html = member(alice.workspace).sees(list_of(Memory), q="100%")
+
+    assert "cotton" in html
+    assert "cats" not in html
+
+
+def test_search_looks_through_dead_memories_where_they_are_asked_for(workspace: Workspace) -> None:
+    chain_of(workspace, "Lives in Lisbon", "Lives in Porto")
+
+    html = member(workspace).sees(list_of(Memory), q="lisbon", state="all")
+
+    assert "Lives in Lisbon" in html
+
+
+def test_search_by_two_letters_works(workspace: Workspace) -> None:
+    MemoryFactory(workspace=workspace, content="Writes Go")
+
+    assert "Writes Go" in member(workspace).sees(list_of(Memory), q="Go")
+
+
+def test_search_finds_a_memory_by_its_id(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+
+    assert memory.content in member(workspace).sees(list_of(Memory), q=str(memory.pk))
+
+
+def test_search_stays_in_the_workspace(alice: Person, mallory: Person) -> None:
+    alice.note("Prefers green tea")
+
+    assert "green tea" not in member(mallory.workspace).sees(list_of(Memory), q="Prefers")
+
+
+def test_page_shows_the_whole_chain_with_its_differences(workspace: Workspace) -> None:
+    old, _, new = chain_of(workspace, "Lives in Lisbon", "Lives in Porto", "Lives in Porto now")
+    html = member(workspace).sees(page_of(old))
+
+    assert "in 3 versions" in html
+    assert "<del>Lisbon</del><ins>Porto</ins>" in html
+    assert "replaced by rule nearest" in html
+    assert "similarity 0.93" in html
+    assert page_of(new) in html
+
+
+def test_page_shows_the_words_behind_each_version(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    fact = evidence(memory, "Well, I prefer tea, you know.", "I prefer tea")
+    html = member(workspace).sees(page_of(memory))
+
+    assert "“I prefer tea”" in html
+    assert f"?fact={fact.pk}" in html
+
+
+def test_content_is_escaped_everywhere(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace, content="<script>alert(1)</script>")
+    fact = evidence(memory, "Say <script>alert(1)</script> twice", "<script>alert(1)</script>")
+    alice = member(workspace)
+    episode = fact.citations.get().episode
+
+    for page in (list_of(Memory), page_of(memory), page_of(fact), page_of(episode)):
+        assert "<script>alert(1)" not in alice.sees(page)
+
+
+def test_forgotten_as_wrong_is_rejected_for_good(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    answer = member(workspace).does(memory, "forget", reason="wrong")
+
+    memory.refresh_from_db()
+    assert memory.forget_reason == "wrong"
+    assert "not be learned again" in messages_of(answer)
+    assert Rejection.objects.get().content == memory.content
+
+
+def test_reason_can_be_given_in_own_words(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    member(workspace).does(memory, "forget", reason="", note="said by mistake")
+
+    memory.refresh_from_db()
+    assert memory.forget_reason == "said by mistake"
+
+
+def test_forgotten_memory_is_restored(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    edith = member(workspace, Role.EDITOR)
+    edith.does(memory, "forget", reason="outdated")
+    edith.does(memory, "restore")
+
+    memory.refresh_from_db()
+    assert memory.is_live
+
+
+def test_correction_makes_a_new_version_by_the_person(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace, content="Lives in Lisbon")
+    edith = member(workspace, Role.EDITOR)
+    edith.does(memory, "correct", content="Lives in Porto\r\nand in Lisbon")
+
+    new = Memory.objects.live().get()
+    assert (new.content, new.version) == ("Lives in Porto\nand in Lisbon", 2)
+    assert Supersession.objects.get().decided_by == f"user:{edith.user.pk}"
+    assert f"by {edith.user.username}" in edith.sees(page_of(new))
+
+
+def test_old_version_cannot_be_corrected(workspace: Workspace) -> None:
+    old, _ = chain_of(workspace, "Lives in Lisbon", "Lives in Porto")
+    answer = member(workspace).does(old, "correct", content="Lives in Faro")
+
+    assert "superseded" in messages_of(answer)
+    assert Memory.objects.count() == 2
+
+
+def test_empty_correction_is_refused(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+
+    assert "required" in messages_of(member(workspace).does(memory, "correct", content=" "))
+    assert Memory.objects.get().version == 1
+
+
+def test_memory_is_pinned_and_unpinned(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    alice = member(workspace)
+    alice.does(memory, "pin")
+    assert Memory.objects.get().pinned
+
+    alice.does(memory, "unpin")
+    assert not Memory.objects.get().pinned
+
+
+def test_unknown_button_is_refused(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+
+    assert member(workspace).does(memory, "explode").status_code == 403
+
+
+def test_following_a_button_as_a_link_changes_nothing(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    page = page_of(memory).replace("/change/", "/do/pin/")
+
+    assert member(workspace).status(page) == 302
+    assert not Memory.objects.get().pinned
+
+
+def test_button_never_leads_to_another_site(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    for address in ("https://evil.example/", "//evil.example/admin/", "/elsewhere/"):
+        answer = member(workspace).does(memory, "pin", back=address)
+        assert answer.redirect_chain[-1][0] == page_of(memory)
+
+
+# ---- decisions ------------------------------------------------------------------------------
+
+
+def test_review_list_begins_with_what_waits(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    old, _ = chain_of(workspace, "Lives in Lisbon", "Lives in Porto")
+    html = member(workspace).sees(list_of(Supersession))
+
+    assert pending.new.content in html
+    assert old.content not in html
+
+
+def test_decision_shows_both_sides_and_their_quotes(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    evidence(pending.old, "Tea, always.")
+    evidence(pending.new, "Coffee, from now on.")
+    html = member(workspace).sees(page_of(pending))
+
+    assert "“Tea, always.”" in html
+    assert "“Coffee, from now on.”" in html
+    assert "similarity 0.910" in html
+
+
+def test_approved_decision_makes_the_new_memory_live(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    member(workspace, Role.EDITOR).does(pending, "approve", content=pending.new.content)
+
+    assert list(Memory.objects.live()) == [pending.new]
+
+
+def test_approved_with_other_words_makes_a_version_more(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    member(workspace).does(pending, "approve", content="Prefers neither")
+
+    assert Memory.objects.live().get().content == "Prefers neither"
+
+
+def test_rejected_decision_keeps_the_old_memory(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    member(workspace).does(pending, "reject", note="a joke")
+
+    pending.refresh_from_db()
+    assert (pending.state, pending.note) == ("rejected", "a joke")
+    assert list(Memory.objects.live()) == [pending.old]
+
+
+def test_both_can_be_kept(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    member(workspace).does(pending, "keep-both")
+
+    assert set(Memory.objects.live()) == {pending.old, pending.new}
+
+
+def test_second_curator_is_told_that_the_first_was_quicker(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    member(workspace).does(pending, "approve")
+    answer = member(workspace).does(pending, "reject")
+
+    assert "Somebody decided meanwhile" in messages_of(answer)
+    assert list(Memory.objects.live()) == [pending.new]
+
+
+def test_replacement_is_undone_from_the_memory(workspace: Workspace) -> None:
+    old, new = chain_of(workspace, "Lives in Lisbon", "Lives in Porto")
+    alice = member(workspace)
+    assert "Undo" in alice.sees(page_of(new))
+
+    answer = alice.does(Supersession.objects.get(), "undo", back=page_of(old))
+
+    assert answer.redirect_chain[-1][0] == page_of(old)
+    assert list(Memory.objects.live()) == [old]
+
+
+def test_many_decisions_are_taken_at_once(workspace: Workspace) -> None:
+    pending = [SupersessionFactory(workspace=workspace) for _ in range(3)]
+    answer = member(workspace).acts(Supersession, "reject", *pending)
+
+    assert "3 of 3 done" in messages_of(answer)
+    assert set(Memory.objects.live()) == {each.old for each in pending}
+
+
+def test_decisions_of_another_workspace_are_not_taken_along(workspace: Workspace) -> None:
+    foreign = SupersessionFactory()
+    member(workspace).acts(
+        Supersession, "reject", foreign, SupersessionFactory(workspace=workspace)
+    )
+
+    foreign.refresh_from_db()
+    assert foreign.state == "pending"
+
+
+def test_viewer_decides_nothing_at_once(workspace: Workspace) -> None:
+    pending = SupersessionFactory(workspace=workspace)
+    member(workspace, Role.VIEWER).acts(Supersession, "approve", pending)
+
+    pending.refresh_from_db()
+    assert pending.state == "pending"
+
+
+def test_rejected_claim_is_allowed_again(workspace: Workspace) -> None:
+    rejection = RejectionFactory(workspace=workspace)
+    answer = member(workspace).does(rejection, "allow")
+
+    assert answer.redirect_chain[-1][0] == list_of(Rejection)
+    assert not Rejection.objects.exists()
+    line = workspace.audit_entries.get(action="allow_again")
+    assert line.before["content"] == rejection.content
+
+
+# ---- sessions, facts, episodes --------------------------------------------------------------
+
+
+def test_dead_session_is_retried(workspace: Workspace) -> None:
+    session = SessionFactory(workspace=workspace, state="dead", attempts=3, error="529 overloaded")
+    edith = member(workspace, Role.EDITOR)
+    assert "529 overloaded" in edith.sees(page_of(session))
+
+    edith.does(session, "retry")
+
+    session.refresh_from_db()
+    assert (session.state, session.attempts) == ("received", 0)
+
+
+def test_finished_session_has_no_retry(workspace: Workspace) -> None:
+    session = SessionFactory(workspace=workspace)
+    alice = member(workspace)
+
+    assert "/do/retry/" not in alice.sees(page_of(session))
+    assert "cannot be retried" in messages_of(alice.does(session, "retry"))
+
+
+def test_failed_sessions_are_retried_together_and_others_left(workspace: Workspace) -> None:
+    stuck = [SessionFactory(workspace=workspace, state="failed") for _ in range(2)]
+    answer = member(workspace).acts(
+        MemorySession, "retry", *stuck, SessionFactory(workspace=workspace)
+    )
+
+    assert "2 of 3 done" in messages_of(answer)
+    assert MemorySession.objects.filter(state="received").count() == 2
+
+
+def test_session_without_facts_says_why(workspace: Workspace) -> None:
+    session = SessionFactory(workspace=workspace, reason="skipped: greeting")
+
+    assert "skipped: greeting" in member(workspace).sees(page_of(session))
+
+
+def test_session_shows_what_became_of_it(alice: Person) -> None:
+    session = alice.say("I prefer tea to coffee.", user_id="ada", thread_id="t")
+    html = member(alice.workspace).sees(page_of(session))
+
+    assert "1 fact, 1 new" in html
+    assert "I prefer tea to coffee." in html
+
+
+def test_episode_marks_the_words_that_facts_stand_on(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace)
+    fact = evidence(memory, "Well, I prefer tea, you know.", "I prefer tea")
+    episode = fact.citations.get().episode
+    html = member(workspace).sees(page_of(episode), fact=str(fact.pk))
+
+    assert 'Well, <mark class="is-asked"><a href="' in html
+    assert ">I prefer tea</a></mark>, you know." in html
+
+
+def test_fact_shows_its_words_in_their_place(workspace: Workspace) -> None:
+    fact = evidence(MemoryFactory(workspace=workspace), "Well, I prefer tea.", "I prefer tea")
+
+    assert "Well, <mark>I prefer tea</mark>." in member(workspace).sees(page_of(fact))
+
+
+def test_facts_are_filtered_by_memory(workspace: Workspace) -> None:
+    fact = evidence(MemoryFactory(workspace=workspace, content="Prefers tea"), "Tea.")
+    evidence(MemoryFactory(workspace=workspace, content="Prefers coffee"), "Coffee.")
+    html = member(workspace).sees(list_of(Fact), memory__id__exact=str(fact.memory_id))
+
+    assert "Prefers tea" in html
+    assert "Prefers coffee" not in html
+
+
+def test_conversation_is_read_in_the_order_it_was_said(workspace: Workspace) -> None:
+    conversation = ConversationFactory(workspace=workspace)
+    for position, said in ((1, "second"), (0, "first")):
+        EpisodeFactory(
+            workspace=workspace, conversation=conversation, content=said, position=position
+        )
+    html = member(workspace).sees(page_of(conversation))
+
+    assert html.index("first") < html.index("second")
+
+
+def test_nothing_remembered_is_changed_or_added_by_a_form(workspace: Workspace) -> None:
+    memory = MemoryFactory(workspace=workspace, content="Prefers tea")
+    alice = member(workspace)
+    alice.client.post(page_of(memory), {"content": "Prefers coffee"})
+
+    assert Memory.objects.get().content == "Prefers tea"
+    assert alice.status(list_of(Memory) + "add/") == 403
+    assert alice.status(page_of(memory).replace("/change/", "/delete/")) == 403
