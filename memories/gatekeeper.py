@@ -34,6 +34,7 @@ REASONS = {
 }
 SHORT, LONGEST = 100, 1500  # characters; whoever says more than this says something
 PRAISE_WEIGHT, QUESTION_WEIGHT = 3, 12  # telling words from which praise or a question is content
+BRIEF = 14  # words; longer praise is passed over only when it tells nothing at all
 MOST = 1  # telling words in all of courtesy and praise that may be passed over
 
 _courtesy = re.compile(
@@ -93,7 +94,8 @@ def verdict(text: str, role: str, kind: str) -> Verdict:
         telling += weight if label in ("courtesy", "assent", "praise") else 0
     if not labels and len(said) < SHORT and "```" not in said:
         return _skip("courtesy")  # nothing but interjections
-    if "content" in labels or not labels or telling > MOST:
+    is_long = len(said.split()) > BRIEF and labels["praise"] > 0
+    if "content" in labels or not labels or telling > MOST or (is_long and telling):
         return _heard
     return _skip(labels.most_common(1)[0][0])
 

@@ -141,6 +141,46 @@ def _keep(
     return session
 
 
+def append(
+    scope: Scope, conversation: Conversation, messages: Sequence[NewMessage]
+) -> list[Episode]:
+    """Keep what was said in a conversation without learning from it; the episodes in their order.
+
+    Ids are as in `receive`: a known message is the same episode. Sent to `receive` later, the
+    message is learned from. The caller has checked that `scope` sees the conversation.
+    """
+    subject = conversation.subject.external_id if conversation.subject else ""
+    request = IngestRequest(
+        messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
+    )
+    space = spaces.space_of(scope.workspace_id)
+    vectors = due.embed_now(space, [entries.texts_of(message.content) for message in messages])
+    try:
+        return _append(scope, request, space, vectors)
+    except IntegrityError:
+        return _append(scope, request, space, vectors)
+
+
+@transaction.atomic(durable=True)
+def _append(
+    scope: Scope,
+    request: IngestRequest,
+    space: WorkspaceIndex,
+    vectors: list[entries.Vectors] | None,
+) -> list[Episode]:
+    place = _session(scope, request)  # says where the episodes belong, and is not kept
+    known = _known_episodes(place, request.messages)
+    fresh = [i for i, m in enumerate(request.messages) if not m.id or m.id not in known]
+    made = [_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
+    for episode in made:
+        episode.session = None
+    _place_after(place, made)
+    statements.insert(made)
+    _index(space, place, made, None if vectors is None else [vectors[i] for i in fresh])
+    by_position = dict(zip(fresh, made, strict=True))
+    return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
+
+
 def _session(scope: Scope, request: IngestRequest) -> MemorySession:
     subject, agent = _named(scope, request)
     return MemorySession(

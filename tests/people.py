@@ -25,8 +25,8 @@ class Person:
         return found
 
     def tell(self, content: str, **wish: Any) -> MemorySession:
-        """Ingest a text and wait for what becomes of it."""
-        return self._done(IngestRequest(content=content, **wish))
+        """Ingest a text, kept as it stands unless the wish says otherwise."""
+        return self._done(IngestRequest(content=content, **{"extract": "none", **wish}))
 
     def say(self, *messages: str | NewMessage, **wish: Any) -> MemorySession:
         said = tuple(NewMessage(m) if isinstance(m, str) else m for m in messages)

@@ -92,10 +92,10 @@ def test_search_looks_through_dead_memories_where_they_are_asked_for(workspace: 
     assert "Lives in Lisbon" in html
 
 
-def test_search_by_two_letters_works(workspace: Workspace) -> None:
-    MemoryFactory(workspace=workspace, content="Writes Go")
+def test_search_by_two_letters_works(alice: Person) -> None:
+    alice.note("Writes Go")
 
-    assert "Writes Go" in member(workspace).sees(list_of(Memory), q="Go")
+    assert "Writes Go" in member(alice.workspace).sees(list_of(Memory), q="Go")
 
 
 def test_search_finds_a_memory_by_its_id(workspace: Workspace) -> None:

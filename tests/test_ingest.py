@@ -5,7 +5,7 @@ import pytest
 from memories import ingest
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.ingest import IngestRequest, NewMessage
-from memories.models import Citation, Episode, Fact, Memory, MemorySession
+from memories.models import Citation, Conversation, Episode, Fact, Memory, MemorySession
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions
 from workspaces.models import Subject
@@ -14,8 +14,9 @@ TEXT = "The orchard gate is painted green."
 
 
 def test_a_text_without_a_claim_is_kept_whole_and_says_so(alice: Person) -> None:
-    session = alice.tell(TEXT)
-    assert alice.live() == [TEXT]
+    text = "Orchard: gate, ladder, press."
+    session = alice.tell(text, extract="auto")
+    assert alice.live() == [text]
     assert session.state == "done"
     assert "kept whole" in session.reason
 
@@ -124,6 +125,19 @@ def test_a_key_limited_to_subjects_writes_about_them_only(alice: Person) -> None
     for user in ("", "eve"):
         with pytest.raises(Forbidden):
             narrow.tell(TEXT, user_id=user)
+
+
+def test_appended_messages_are_found_but_not_learned_until_they_are_ingested(
+    alice: Person,
+) -> None:
+    message = NewMessage("I prefer cider to beer.", id="1", name="Ada")
+    conversation = Conversation.objects.create(workspace=alice.workspace, external_id="t")
+    for _ in range(2):
+        ingest.append(alice.scope, conversation, [message])
+    assert alice.finds("cider", layers=("episodes",)) == [message.content]
+    assert not Fact.objects.exists()
+    alice.say(message, thread_id="t")
+    assert (Episode.objects.count(), len(alice.live())) == (1, 1)
 
 
 def _counts() -> list[int]:

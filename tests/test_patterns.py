@@ -91,6 +91,11 @@ def test_a_beginning_is_dated_from_the_messages_time() -> None:
         ("I love opera and hate olives", "Alex loves opera and hates olives"),
         ("I've decided to teach my son chess", "Alex has decided to teach their son chess"),
         ("Me and my brother went fishing", "Alex and their brother went fishing"),
+        ("No need to wait, I moved to Oslo", "Alex moved to Oslo"),
+        (
+            "I enjoy the songs of faith and love here",
+            "Alex enjoys the songs of faith and love here",
+        ),
         ("i use vim and tmux", "Alex uses vim and tmux"),
         ("Just got back from Rome", "Alex just got back from Rome"),
         ("Been learning Finnish for two years", "Alex has been learning Finnish for two years"),
@@ -228,6 +233,9 @@ def test_what_is_no_date_gives_none(words: str) -> None:
         "[shared a photo: " * 5_000,
         "\n- " * 30_000,
         "so, well, " * 10_000,
+        " " * 100_000 + "I like tea",
+        "I like tea" + " \n" * 50_000,
+        "I like tea - " * 9_000,
     ],
 )
 def test_no_text_takes_long(text: str) -> None:

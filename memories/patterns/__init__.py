@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from memories.patterns import clauses, content, dates, entities, person, reading, worth
+from memories.patterns import clauses, content, dates, entities, library, person, reading, worth
 from memories.patterns.clauses import Clause
-from memories.patterns.library import DEMANDS, PATTERNS
+from memories.patterns.library import PATTERNS
 from memories.patterns.pattern import Found, Pattern
 from memories.patterns.people import People
 from memories.patterns.worth import Fit
@@ -38,7 +38,7 @@ def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
     """The first pattern that fits a clause, if it claims anything."""
     if clause.is_question or not content.is_claim(words):
         return []
-    for pattern in DEMANDS if content.is_request(words) else PATTERNS:
+    for pattern in library.candidates(words, is_request=content.is_request(words)):
         match = pattern.find(words)
         if match:
             return [Fit(pattern, match, clause, content.weight(words, name))]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
-_sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\s*\n\s*|\s+[-–—]+\s+|—|(?<=\w);\s+")
+_sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+")
 _abbreviated = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$", re.IGNORECASE
 )
@@ -31,17 +31,19 @@ _quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
-    r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|no|nope|nah|well|so|oh|ooh|ah|aww*|and|but|also"
-    r"|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
-    r"|thank you(?: so much)?|sure(?: thing)?|guess what|you know(?: what)?|anyways?|haha\w*|lol|cool"
-    r"|great|nice|awesome|sorry|ok(?:ay)?|hmm+|definitely|absolutely|of course|congrats"
-    r"|congratulations|exactly|right|then|unfortunately|luckily|fortunately|thankfully|same here"
-    r"|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way|man|dude"
-    r"|basically|obviously|clearly|true|agreed|fyi|update|in fact|however|therefore|meanwhile"
-    r"|overall|personally|good (?:morning|evening|afternoon)|of late"
+    r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
+    r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
+    r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
+    r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
+    r"|thankfully|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
+    r"|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
+    r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)"
+    # these open a sentence only before a pause: "No, I ..." but "No need to ..."
+    r"|(?:no|sure|cool|great|nice|awesome|exactly|right|then|clearly|true|update|perfect|good|alright)(?=\s*[,.!:…–])"
 )
 _opening = re.compile(
-    rf"(?:(?:{_opening_words})\b(?!['’-]\w)(?:,? [A-Z][a-z]{{1,14}}(?=[,!.?]))?[\s,!.:…–-]+)+|(?-i:[A-Z][a-z]{{1,14}}), (?=(?:I|my|we|it|that|this|the|you|your|thanks)\b)",
+    rf"(?:(?:{_opening_words})(?!['’-]?\w)(?:,? [A-Z][a-z]{{1,14}}(?=[,!.?]))?[\s,!.:…–-]+)+"
+    r"|(?-i:[A-Z][a-z]{1,14}), (?=(?:I|my|we|it|that|this|the|you|your|thanks)\b)",
     re.IGNORECASE,
 )
 

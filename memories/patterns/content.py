@@ -60,7 +60,14 @@ _filler_text = """
     how's what's here's there's that'll it'll you'd you'll reach keeping pushing push step
     steps forward whole each between both during without key vital crucial essential priceless
     entire agree agreed absolutely exactly wonder wondering bet hopefully hoping sorry tough
-    hard easy rough challenge challenges rewarding reward fulfilling satisfying
+    hard easy rough challenge challenges rewarding reward fulfilling satisfying determination
+    determined dedication dedicated commitment committed perseverance resilience resilient
+    confidence confident vibe vibes talent talented talents adventure adventures buddy pal
+    kudos props spirit spirits blast opportunity opportunities chance chances possibilities
+    future staying focused focus heart soul mind rock rocks shine spark bright phenomenal
+    splendid outstanding remarkable extraordinary worth worthwhile soak yummy tasty delightful
+    hype hyped thrilled dude man bro mate cheers champ welcome thoughts feelings emotions
+    wisdom lesson lessons
 """
 _filler = frozenset(_filler_text.split())
 

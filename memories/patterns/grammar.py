@@ -1,9 +1,7 @@
 """Pieces of patterns that several categories share. Patterns see clauses as reading.py leaves them."""
 
-from memories.patterns.morphology import ADVERB, PAST
+from memories.patterns.morphology import ADVERB
 
-I = rf"^I {ADVERB}"  # noqa: E741  (the word itself)
-WE = rf"^(?:we|the team|our team) {ADVERB}"
 S = rf"^(?:I|we|my \w+ and I|me and my \w+|my family and I) {ADVERB}"
 AM = rf"(?:am|are|was|were|have been|'re) {ADVERB}"
 SOME = r"(?:an?|the|my|our|some|this|these|two|three|four|five|six|seven|eight|nine|ten|\d+|several|many|few|lots of|a lot of|another|new|both|no)"
@@ -24,4 +22,3 @@ THING = (
     r"|store|shop|business|company|startup|phone|laptop|computer|pc|tablet|camera|guitar|piano|violin|drums"
     r"|watch|glasses|collection|library|kitchen|garage|yard|office|website|blog|channel|podcast|server|printer|console|account)"
 )
-DO = PAST

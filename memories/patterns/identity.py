@@ -1,6 +1,6 @@
 """Who somebody is: name, age, home, work, study, health, habits."""
 
-from memories.patterns.grammar import NOT, I, S
+from memories.patterns.grammar import NOT, S
 from memories.patterns.morphology import ADVERB
 from memories.patterns.pattern import Pattern
 
@@ -187,7 +187,7 @@ PATTERNS = (
     Pattern(
         name="able",
         category="identity",
-        regex=rf"^I (?:am (?:really |very |pretty |quite |so )?(?:good|bad|terrible|skilled|experienced|trained|certified|qualified|fluent|new|able|unable) (?:at|in|with|as|to)|know how to|don't know how to|can (?:play|speak|cook|drive|code|program|ride|swim|sing|dance|sew|read))\b (?!you|hear|see)",
+        regex=r"^I (?:am (?:really |very |pretty |quite |so )?(?:good|bad|terrible|skilled|experienced|trained|certified|qualified|fluent|new|able|unable) (?:at|in|with|as|to)|know how to|don't know how to|can (?:play|speak|cook|drive|code|program|ride|swim|sing|dance|sew|read))\b (?!you|hear|see)",
         confidence=0.8,
         examples=(
             ("I'm terrible at cooking", "Alex is terrible at cooking"),

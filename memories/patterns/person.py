@@ -14,11 +14,45 @@ _token = re.compile(r"[\w']+|[^\w']+")
 _pair = re.compile(r"\b(?:me and (my \w+)|(my \w+) and (?:I|me))\b", re.IGNORECASE)
 _first = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _quote_marks = frozenset('"“”«»')
-_joinable_text = """
-    am have do want need like love enjoy think try go get make hope feel use keep live work
-    play prefer hate plan spend take know find wish look see eat drink run
-"""
-_joinable = frozenset(_joinable_text.split())
+_joinable = frozenset(
+    [
+        "am",
+        "have",
+        "do",
+        "want",
+        "need",
+        "enjoy",
+        "think",
+        "go",
+        "get",
+        "make",
+        "keep",
+        "prefer",
+        "know",
+    ]
+)
+# these are nouns too: verbs only where an object or a place follows
+_maybe_joinable = frozenset(
+    [
+        "love",
+        "like",
+        "hate",
+        "use",
+        "work",
+        "play",
+        "live",
+        "hope",
+        "feel",
+        "try",
+        "take",
+        "plan",
+        "drink",
+        "eat",
+    ]
+)
+_after_verb = frozenset(
+    ["a", "an", "the", "my", "to", "it", "them", "in", "at", "on", "with", "for", "as", "some"]
+)
 _breaks = frozenset(
     ["i", "we", "to", "you", "they", "who", "that", "which", "can", "will", "would", "not"]
 )
@@ -120,6 +154,12 @@ class _Shift:
     def _is_between(token: str) -> bool:
         return token == " " or morphology.is_adverb(token)
 
+    def _is_verb(self, position: int, low: str) -> bool:
+        if low not in _maybe_joinable:
+            return low in _joinable
+        following = self.tokens[position + 2 : position + 3]
+        return not following or following[0].lower() in _after_verb or following[0][-1:] == "s"
+
     def _joined(self, position: int) -> int:
         """Carry the agreement on to verbs that "and" or "but" join to the first one."""
         is_joined = False
@@ -127,7 +167,7 @@ class _Shift:
             low = self.tokens[position].lower()
             if low in _breaks or _quote_marks.intersection(low):
                 return position
-            if is_joined and low in _joinable:
+            if is_joined and self._is_verb(position, low):
                 self.out.append(morphology.third_person(low))
             else:
                 self.out.append(self._object(self.tokens[position], low))

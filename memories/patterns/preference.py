@@ -1,6 +1,6 @@
 """What somebody likes, prefers, values, and cannot stand."""
 
-from memories.patterns.grammar import AM, NOT, I, S
+from memories.patterns.grammar import AM, NOT, S
 from memories.patterns.morphology import ADVERB
 from memories.patterns.pattern import Pattern
 

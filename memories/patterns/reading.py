@@ -9,26 +9,9 @@ import re
 from memories.patterns.morphology import ADVERB, FREE_PAST
 
 _contractions = (
-    (re.compile(r"[’‘`]"), "'"),
     (re.compile(r"\b(?:I'm|i'm|Im|im)\b"), "I am"),
     (re.compile(r"\b(?:I've|i've|Ive|ive)\b"), "I have"),
-    (re.compile(r"\b[Ii]'ll\b"), "I will"),
-    (
-        re.compile(
-            r"\b[Ii]'d (?=(?:just |also |already |never |always )?(?:been|gone|better|[a-z]+ed)\b)"
-        ),
-        "I had ",
-    ),
-    (re.compile(r"\b[Ii]'d\b"), "I would"),
     (re.compile(r"\bi\b(?!\.)"), "I"),
-    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b"), r"\1 are"),
-    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'ve\b"), r"\1 have"),
-    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou|[Ii]t|[Ss]?[Hh]e|[Tt]hat)'ll\b"), r"\1 will"),
-    (
-        re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|become|\w+ed)\b)"),
-        r"\1 has ",
-    ),
-    (re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here|[Ww]hat)'s\b"), r"\1 is"),
     (re.compile(r"\b(?:gonna|goin to)\b", re.I), "going to"),
     (re.compile(r"\bwanna\b", re.I), "want to"),
     (
@@ -38,12 +21,32 @@ _contractions = (
         ),
         "have to",
     ),
-    (re.compile(r"\b(name|favou?rite|birthday|job|goal|dream)'s\b(?= \S)", re.I), r"\1 is"),
     (re.compile(r"\bdont\b", re.I), "don't"),
     (re.compile(r"\bcan not\b|\bcannot\b|\bcant\b", re.I), "can't"),
-    (re.compile(r"(?<![\w'])'em\b", re.I), "them"),
     (re.compile(r"[*_]{2,}"), ""),
 )
+# these need an apostrophe, which most clauses have not
+_apostrophes = (
+    (re.compile(r"\b[Ii]'ll\b"), "I will"),
+    (
+        re.compile(
+            r"\b[Ii]'d (?=(?:just |also |already |never |always )?(?:been|gone|better|[a-z]+ed)\b)"
+        ),
+        "I had ",
+    ),
+    (re.compile(r"\b[Ii]'d\b"), "I would"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b"), r"\1 are"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'ve\b"), r"\1 have"),
+    (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou|[Ii]t|[Ss]?[Hh]e|[Tt]hat)'ll\b"), r"\1 will"),
+    (
+        re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|become|\w+ed)\b)"),
+        r"\1 has ",
+    ),
+    (re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here|[Ww]hat)'s\b"), r"\1 is"),
+    (re.compile(r"\b(name|favou?rite|birthday|job|goal|dream)'s\b(?= \S)", re.I), r"\1 is"),
+    (re.compile(r"(?<![\w'])'em\b", re.I), "them"),
+)
+_curly = str.maketrans("’‘`", "'''")
 _no_words = re.compile(
     r"(?:[\s,]+(?:you know|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
     r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+))+$",
@@ -82,7 +85,10 @@ _finite = re.compile(
 
 def plain(clause: str) -> str:
     """`clause` with contractions in full and without asides that claim nothing."""
+    clause = clause.translate(_curly)
     for contraction, full in _contractions:
+        clause = contraction.sub(full, clause)
+    for contraction, full in _apostrophes if "'" in clause else ():
         clause = contraction.sub(full, clause)
     return _asides.sub("", _no_words.sub("", clause)).strip()
 

@@ -5,9 +5,13 @@ from memories.patterns.morphology import ADVERB, PAST
 from memories.patterns.pattern import Pattern
 
 _when = (
-    r"(?:last|this|yesterday|today|two|three|a few|a couple|on (?:mon|tues|wednes|thurs|fri|satur|sun)|over the"
-    r"|in (?:jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|19|20)|earlier|the other|recently|back in|when I was"
-    r"|ever since|since|lately|these days|nowadays|this time|for (?:a while|years|months|the (?:last|past))|after|before|during|growing up|as a (?:kid|child|teen)|years ago|(?:one|a) (?:day|year|month|week) ago|once)"
+    r"(?:last (?:\w+day|night|week|weekend|month|year|spring|summer|fall|autumn|winter|christmas|time)|yesterday|today"
+    r"|this (?:past|morning|afternoon|evening|week|weekend|month|year|spring|summer|fall|autumn|winter|time)|the other"
+    r"|(?:one|a|an|two|three|four|five|six|a few|a couple(?: of)?|several|many|\d+) (?:day|week|weekend|month|year)s?(?: ago| back|,)"
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)|over the (?:last|past|weekend|summer|winter|holidays|years|week)|earlier"
+    r"|in (?:jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|19|20|college|high school|school)|recently|back (?:in|when)"
+    r"|when I was|when we were|ever since|since|lately|these days|nowadays|for (?:a while|years|months|the (?:last|past))"
+    r"|after|before|during|growing up|as a (?:kid|child|teen)|years ago)"
 )
 PATTERNS = (
     Pattern(

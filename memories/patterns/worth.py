@@ -13,7 +13,7 @@ from memories.patterns.clauses import Clause
 from memories.patterns.pattern import Pattern
 
 SURE, FIRM, FAIR, LOOSE = 0.9, 0.8, 0.75, 0.55  # confidence from which a pattern counts as such
-NEWS, LAST_NEWS = 4, 6.5  # how much news a message needs for what fits, and for a last resort
+NEWS, LAST_NEWS = 4, 6  # how much news a message needs for what fits, and for a last resort
 FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
 LONG, MOSTLY = 18, 3  # a message of so many telling words must speak of its speaker so often
 _reaction = re.compile(

@@ -1,0 +1,76 @@
+"""A real browser before a real server. Every test also proves that no other host was asked."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from memories.management.story import PASSWORD, Told, tell
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A logged-in person's browser tab."""
+
+    page: Page
+    url: str
+
+    def opens(self, path: str) -> None:
+        self.page.goto(f"{self.url}/admin/{path}")
+
+    def presses(self, label: str, *, exact: bool = True) -> None:
+        self.page.get_by_role("button", name=label, exact=exact).first.click()
+
+    def reads(self) -> str:
+        return self.page.locator("#content").inner_text()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    # Playwright runs an event loop in this thread, which Django takes for asynchronous code.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def told(transactional_db: None) -> Told:
+    return tell()
+
+
+@pytest.fixture
+def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
+    """`visit(username, **context)` logs in and gives a Visitor."""
+    asked: set[str] = set()
+    problems: list[str] = []
+    contexts = []
+
+    def visit(username: str = "ada.lovelace", **options: Any) -> Visitor:
+        context = browser.new_context(base_url=live_server.url, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto("/admin/login/")
+        page.get_by_label("Username").fill(username)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/admin/")
+        return Visitor(page, live_server.url)
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert asked == {urlsplit(live_server.url).netloc}
+    assert problems == []

@@ -1,0 +1,184 @@
+"""The admin in headless Chromium: what a person does with eyes, mouse and keyboard."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from memories.management.story import Told
+from memories.models import Memory, MemorySession, Supersession
+from workspaces.models import ApiKey, Membership
+
+LISTS = (
+    "memories/memory", "memories/supersession", "memories/rejection", "workspaces/subject",
+    "memories/conversation", "memories/episode", "memories/fact", "memories/memorysession",
+    "workspaces/workspace", "workspaces/membership", "workspaces/agent", "workspaces/apikey",
+    "workspaces/auditentry",
+)  # fmt: skip
+FORMS = ("workspaces/apikey/add/", "workspaces/membership/add/", "workspaces/subject/add/")
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
+        {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+    ],
+    ids=["dark", "phone"],
+)
+def test_every_page_opens_without_an_error_and_fits(visit: Any, looks: dict[str, Any]) -> None:
+    ada = visit(**looks)
+    for path in ("", *(f"{each}/" for each in LISTS), *FORMS):
+        ada.opens(path)
+        assert ada.page.evaluate(OVERFLOW) <= 0, path
+        row = ada.page.locator("#result_list tbody a").first
+        if row.count():
+            row.click()
+            expect(ada.page.locator("#content")).to_be_visible()
+            assert ada.page.evaluate(OVERFLOW) <= 0, ada.page.url
+
+
+def test_curator_approves_a_replacement(visit: Any) -> None:
+    grace = visit("grace.hopper")
+    grace.page.get_by_role("link", name="decisions to take").click()
+    grace.page.get_by_role("link", name="prefers tea to coffee").click()
+    grace.presses("Approve", exact=False)
+    grace.page.locator("dialog[open]").get_by_role("button", name="Approve").click()
+
+    expect(grace.page.get_by_text("Approved: the new memory is live.")).to_be_visible()
+    assert not Supersession.objects.filter(state="pending").exists()
+
+
+def test_two_curators_never_overwrite_each_other(visit: Any) -> None:
+    decision = Supersession.objects.get(state="pending")
+    ada, grace = visit(), visit("grace.hopper")
+    for curator in (ada, grace):
+        curator.opens(f"memories/supersession/{decision.pk}/change/")
+    ada.presses("Keep both", exact=False)
+    expect(ada.page.get_by_text("Both are live.")).to_be_visible()
+    grace.presses("Keep both", exact=False)
+
+    expect(grace.page.get_by_text("Somebody decided meanwhile")).to_be_visible()
+
+
+def test_memory_is_corrected_with_the_keyboard_alone(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="encrypt")
+    ada = visit()
+    ada.opens(f"memories/memory/{memory.pk}/change/")
+    ada.page.get_by_role("button", name="Correct").first.focus()
+    ada.page.keyboard.press("Enter")
+    ada.page.keyboard.press("Control+a")
+    ada.page.keyboard.type("We always encrypt backups and test them")
+    ada.page.keyboard.press("Tab")
+    ada.page.keyboard.press("Tab")
+    ada.page.keyboard.press("Enter")
+
+    expect(ada.page.get_by_text("Corrected: the new version is live.")).to_be_visible()
+    assert Memory.objects.live().get(content__contains="encrypt").version == 2
+
+
+def test_question_is_left_with_escape(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="encrypt")
+    ada = visit()
+    ada.opens(f"memories/memory/{memory.pk}/change/")
+    ada.presses("Forget", exact=False)
+    expect(ada.page.locator("dialog[open]")).to_be_visible()
+    ada.page.keyboard.press("Escape")
+
+    expect(ada.page.locator("dialog[open]")).to_have_count(0)
+    assert Memory.objects.get(pk=memory.pk).is_live
+
+
+def test_quote_leads_to_its_words_in_the_episode(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="tea to coffee")
+    ada = visit()
+    ada.opens(f"memories/memory/{memory.pk}/change/")
+    ada.page.locator("a.desk-quote").first.click()
+
+    expect(ada.page.locator("mark.is-asked")).to_have_text("I prefer tea to coffee.")
+
+
+def test_key_is_issued_and_copied(visit: Any) -> None:
+    ada = visit(permissions=["clipboard-read", "clipboard-write"])
+    ada.opens("workspaces/apikey/add/")
+    ada.page.get_by_label("Name").fill("Nightly import")
+    ada.presses("Issue key")
+    shown = ada.page.locator("#secret").inner_text()
+    ada.presses("Copy")
+
+    assert ada.page.evaluate("navigator.clipboard.readText()") == shown
+    assert ApiKey.objects.get(name="Nightly import").prefix in shown
+
+
+def test_agent_of_a_key_is_picked_by_typing(visit: Any) -> None:
+    ada = visit()
+    ada.opens("workspaces/apikey/add/")
+    ada.page.get_by_label("Name").fill("Narrow")
+    ada.page.locator("#id_agent + .select2").click()
+    ada.page.keyboard.type("support")
+    ada.page.locator(".select2-results__option", has_text="Support bot").click()
+    ada.presses("Issue key")
+
+    expect(ada.page.locator("#secret")).to_be_visible()
+    agent = ApiKey.objects.get(name="Narrow").agent
+    assert agent is not None
+    assert agent.external_id == "support-bot"
+
+
+def test_dead_session_is_retried(visit: Any) -> None:
+    ada = visit()
+    ada.page.get_by_role("link", name="sessions failed").click()
+    ada.page.locator("#result_list tbody a").first.click()
+    ada.presses("Retry", exact=False)
+
+    expect(ada.page.get_by_text("Due again")).to_be_visible()
+    assert not MemorySession.objects.filter(state="dead").exists()
+
+
+def test_member_is_invited_and_logs_in(visit: Any, told: Told) -> None:
+    ada = visit()
+    ada.opens("workspaces/membership/add/")
+    ada.page.get_by_label("Email").fill("rosalind@example.org")
+    ada.presses("Invite")
+    link = ada.page.locator("#invite-url").inner_text()
+    ada.page.context.clear_cookies()
+    ada.page.goto(link)
+    for field in ada.page.locator("input[type=password]").all():
+        field.fill("double helix, photo 51")
+    ada.presses("Set the password")
+
+    expect(ada.page.get_by_role("link", name="Log in")).to_be_visible()
+    assert Membership.objects.filter(user__email="rosalind@example.org").exists()
+
+
+def test_viewer_sees_no_button(visit: Any) -> None:
+    alan = visit("alan.turing")
+    memory = Memory.objects.live().first()
+    assert memory is not None
+    alan.opens(f"memories/memory/{memory.pk}/change/")
+
+    assert memory.content in alan.reads()
+    assert alan.page.locator("#content").get_by_role("button").count() == 0
+
+
+def test_search_is_reached_by_the_slash_key(visit: Any) -> None:
+    ada = visit()
+    ada.opens("memories/memory/")
+    ada.page.keyboard.press("/")
+    ada.page.keyboard.type("aisle")
+    ada.page.keyboard.press("Enter")
+    ada.page.wait_for_url("**q=aisle**")
+
+    expect(ada.page.locator("#result_list tbody")).to_have_count(1)
+
+
+def test_subject_filter_narrows_the_list(visit: Any) -> None:
+    ada = visit()
+    ada.opens("memories/memory/")
+    ada.page.get_by_text("Filters", exact=True).click()
+    ada.page.locator("#changelist-filter .select2").first.click()
+    ada.page.locator(".select2-results__option", has_text="Ada Lovelace").click()
+    ada.page.wait_for_url("**subject__id__exact**")
+
+    assert "Postgres" not in ada.reads()
