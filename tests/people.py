@@ -48,8 +48,9 @@ class Person:
         return list(seen.values_list("content", flat=True))
 
     def _done(self, request: IngestRequest) -> MemorySession:
-        session = ingest.receive(self.scope, request)
-        ingest.run(session.pk)
+        session = ingest.ingest(self.scope, request)
+        if not session.is_final:
+            ingest.run(session.pk)
         return MemorySession.objects.get(pk=session.pk)
 
 
@@ -61,7 +62,6 @@ def backend_of(workspace: Workspace) -> Person:
 def bound_to_agent(workspace: Workspace, name: str, team: str = "") -> Person:
     agent = Agent.objects.create(workspace=workspace, external_id=name, team=team)
     return with_key(workspace, KeyOptions(name, agent=agent))
-
 
 
 def with_key(workspace: Workspace, options: KeyOptions) -> Person:

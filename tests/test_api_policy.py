@@ -7,7 +7,7 @@ from tests.api_operations import Operation, furnish, operations
 from tests.factories import MembershipFactory
 from tests.people import Person
 
-READS_BY_POST = {"search"}
+READS_BY_POST = {"search", "packContext"}
 FOR_ADMINISTRATORS = ("keys", "members")
 EVERY = operations()
 OF_A_WORKSPACE = [operation for operation in EVERY if operation.is_of_a_workspace]

@@ -53,6 +53,7 @@ def test_what_is_read_is_as_declared(operation: Operation, alice: Person) -> Non
         ("previewExtraction", {"content": "I prefer tea over coffee."}, 200),
         ("search", {"query": "spaces", "layers": ["memories", "episodes"],
                     "include": ["citations", "scores", "chain"]}, 200),
+        ("packContext", {"query": "spaces", "layers": ["memories", "episodes"]}, 200),
         ("createMemory", {"content": "Likes tea"}, 201),
         ("editMemory", {"content": "Likes spaces"}, 200),
         ("restoreMemory", {}, 409),

@@ -62,17 +62,13 @@ def test_a_memory_must_say_something(alice: Person, gate: Memory) -> None:
         curation.edit(alice.scope, gate.pk, {"content": "  "})
 
 
-def test_narrower_visibility_takes_it_from_others(
-    alice: Person, bob: Person, gate: Memory
-) -> None:
+def test_narrower_visibility_takes_it_from_others(alice: Person, bob: Person, gate: Memory) -> None:
     assert bob.finds("orchard gate") == [GREEN]
     curation.edit(alice.scope, gate.pk, {"visibility": "private"})
     assert bob.finds("orchard gate") == []
 
 
-def test_nobody_touches_what_they_do_not_see(
-    carol: Person, mallory: Person, gate: Memory
-) -> None:
+def test_nobody_touches_what_they_do_not_see(carol: Person, mallory: Person, gate: Memory) -> None:
     for stranger in (carol, mallory):
         for act in (curation.restore, forget, lambda s, i: curation.edit(s, i, {"content": "x"})):
             with pytest.raises(NotFound):

@@ -24,8 +24,6 @@ from memoryproject.embedded_postgres import (
 )
 from memoryproject.postgres_guard import command_line, postmaster
 
-pytestmark = pytest.mark.xdist_group("embedded_postgres")
-
 USER = """
 import sys, time
 from pathlib import Path

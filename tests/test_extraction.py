@@ -64,7 +64,10 @@ def test_a_claim_without_evidence_waits_in_quarantine(alice: Person, claude) -> 
         (claude_message("I could not find anything, sorry."), "provider failed"),
         (claude_message(facts_json(FACT)[:40], "max_tokens"), "provider failed"),
         (claude_message("", "refusal"), "provider failed"),
-        (failing(401, claude_error("invalid x-api-key", "authentication_error")), "provider failed"),
+        (
+            failing(401, claude_error("invalid x-api-key", "authentication_error")),
+            "provider failed",
+        ),
         (failing(400, claude_error("no such model", "invalid_request_error")), "provider failed"),
     ],
 )
@@ -78,9 +81,7 @@ def test_a_text_is_kept_whole_when_the_model_fails(
     assert session.error
 
 
-def test_a_server_that_is_not_there_loses_nothing(
-    alice: Person, settings: Any
-) -> None:
+def test_a_server_that_is_not_there_loses_nothing(alice: Person, settings: Any) -> None:
     settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL = "test", "http://127.0.0.1:9"
     assert alice.tell(TEXT, **wish()).state == "done"
     assert alice.live() == [TEXT]

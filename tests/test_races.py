@@ -64,7 +64,9 @@ def test_contradictions_from_threads_end_in_one_chain_without_forks(
     alice: Person, low_threshold: None
 ) -> None:
     colours = ["green", "blue", "white"]
-    acts = [lambda c=c: alice.tell(f"The orchard gate is painted {c}", user_id="u") for c in colours]
+    acts = [
+        lambda c=c: alice.tell(f"The orchard gate is painted {c}", user_id="u") for c in colours
+    ]
     assert at_once(*acts) == []
     chain = Memory.objects.filter(subject__external_id="u").order_by("version")
     assert [m.version for m in chain] == [1, 2, 3]

@@ -19,7 +19,6 @@ import pytest
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, Home, is_alive
 from memoryproject.postgres_guard import command_line, postmaster
 
-pytestmark = pytest.mark.xdist_group("up")
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120.0  # seconds; the machine may be busy
 

@@ -137,23 +137,13 @@ class IngestView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
         body = read(IngestSerializer, request.data)
-        session = ingest.receive(self.scope, request_of(body))
-        if session.mode == MemorySession.Mode.SYNC:
-            session = finished(session, body["wait"])
+        session = ingest.ingest(self.scope, request_of(body))
+        if session.mode == MemorySession.Mode.SYNC and not session.is_final:
+            outbox.post("run_session", session.pk)
+            session = waited(session, body["wait"])
         if not session.is_final:
             return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
         return Response(shapes.outcome(session) | {"memories": made(self.scope, session)}, 201)
-
-
-def finished(session: MemorySession, wait: float) -> MemorySession:
-    """The session after its work: done here, or waited for while a worker does it."""
-    if ingest.may_run_here(session):
-        done = ingest.run(session.pk)
-        if done is not None:
-            return done
-    else:
-        outbox.post("run_session", session.pk)
-    return waited(session, wait)
 
 
 def waited(session: MemorySession, wait: float) -> MemorySession:

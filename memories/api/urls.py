@@ -1,12 +1,14 @@
 from django.urls import path
 
 from memories.api import (
+    context,
     conversations,
     episodes,
     facts,
     ingest,
     memories,
     profile,
+    repeats,
     search,
     sessions,
     supersessions,
@@ -18,6 +20,7 @@ SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
 urlpatterns = [
     path(f"{OWN}/memories/search", search.SearchView.as_view()),
+    path(f"{OWN}/memories/context", context.ContextView.as_view()),
     path(f"{OWN}/memories/ingest", ingest.IngestView.as_view()),
     path(f"{OWN}/memories/extract", ingest.PreviewView.as_view()),
     path(f"{OWN}/memories/profile", profile.ProfileView.as_view()),
@@ -39,6 +42,7 @@ urlpatterns = [
         f"{OWN}/conversations/<uuid:row>/episodes",
         conversations.ConversationEpisodesView.as_view(),
     ),
+    path(f"{OWN}/patterns/repeats", repeats.RepeatsView.as_view()),
     path(f"{OWN}/supersessions", supersessions.SupersessionsView.as_view()),
     path(SUPERSESSION, supersessions.SupersessionView.as_view()),
     path(f"{SUPERSESSION}/approve", supersessions.ApproveView.as_view()),

@@ -27,8 +27,8 @@ class Visitor:
     def opens(self, path: str) -> None:
         self.page.goto(f"{self.url}/admin/{path}")
 
-    def presses(self, label: str, *, exact: bool = True) -> None:
-        self.page.get_by_role("button", name=label, exact=exact).first.click()
+    def presses(self, label: str) -> None:
+        self.page.get_by_role("button", name=label, exact=True).first.click()
 
     def reads(self) -> str:
         return self.page.locator("#content").inner_text()

@@ -43,7 +43,7 @@ def test_curator_approves_a_replacement(visit: Any) -> None:
     grace = visit("grace.hopper")
     grace.page.get_by_role("link", name="decisions to take").click()
     grace.page.get_by_role("link", name="prefers tea to coffee").click()
-    grace.presses("Approve", exact=False)
+    grace.presses("Approve")
     grace.page.locator("dialog[open]").get_by_role("button", name="Approve").click()
 
     expect(grace.page.get_by_text("Approved: the new memory is live.")).to_be_visible()
@@ -55,9 +55,9 @@ def test_two_curators_never_overwrite_each_other(visit: Any) -> None:
     ada, grace = visit(), visit("grace.hopper")
     for curator in (ada, grace):
         curator.opens(f"memories/supersession/{decision.pk}/change/")
-    ada.presses("Keep both", exact=False)
+    ada.presses("Keep both")
     expect(ada.page.get_by_text("Both are live.")).to_be_visible()
-    grace.presses("Keep both", exact=False)
+    grace.presses("Keep both")
 
     expect(grace.page.get_by_text("Somebody decided meanwhile")).to_be_visible()
 
@@ -82,7 +82,7 @@ def test_question_is_left_with_escape(visit: Any) -> None:
     memory = Memory.objects.live().get(content__contains="encrypt")
     ada = visit()
     ada.opens(f"memories/memory/{memory.pk}/change/")
-    ada.presses("Forget", exact=False)
+    ada.presses("Forget")
     expect(ada.page.locator("dialog[open]")).to_be_visible()
     ada.page.keyboard.press("Escape")
 
@@ -130,7 +130,7 @@ def test_dead_session_is_retried(visit: Any) -> None:
     ada = visit()
     ada.page.get_by_role("link", name="sessions failed").click()
     ada.page.locator("#result_list tbody a").first.click()
-    ada.presses("Retry", exact=False)
+    ada.presses("Retry")
 
     expect(ada.page.get_by_text("Due again")).to_be_visible()
     assert not MemorySession.objects.filter(state="dead").exists()
@@ -176,9 +176,19 @@ def test_search_is_reached_by_the_slash_key(visit: Any) -> None:
 def test_subject_filter_narrows_the_list(visit: Any) -> None:
     ada = visit()
     ada.opens("memories/memory/")
-    ada.page.get_by_text("Filters", exact=True).click()
-    ada.page.locator("#changelist-filter .select2").first.click()
+    ada.presses("Filters")
+    ada.page.locator("#id_subject__id__exact + .select2").click()
     ada.page.locator(".select2-results__option", has_text="Ada Lovelace").click()
     ada.page.wait_for_url("**subject__id__exact**")
 
     assert "Postgres" not in ada.reads()
+
+
+def test_theme_is_changed_with_the_keyboard_alone(visit: Any) -> None:
+    ada = visit(color_scheme="light")
+    ada.page.get_by_role("button", name="Account").focus()
+    ada.page.keyboard.press("Enter")
+    ada.page.get_by_role("button", name="Dark").focus()
+    ada.page.keyboard.press("Enter")
+
+    expect(ada.page.locator("html")).to_have_class("dark")

@@ -1,0 +1,30 @@
+"""Ingest: keep what was said, then learn from it.
+
+`receive` writes episodes and a session in one short transaction, before anything can fail.
+`run` claims a session, extracts, embeds and resolves; it can run twice, and from the rows alone.
+`ingest` is both, where the request itself can do the work.
+"""
+
+from memories.ingest.keeping import append, receive
+from memories.ingest.learning import (
+    MAX_ATTEMPTS,
+    configured_extractor,
+    ingest,
+    may_run_here,
+    retry,
+    run,
+)
+from memories.ingest.request import IngestRequest, NewMessage
+
+__all__ = [
+    "MAX_ATTEMPTS",
+    "IngestRequest",
+    "NewMessage",
+    "append",
+    "configured_extractor",
+    "ingest",
+    "may_run_here",
+    "receive",
+    "retry",
+    "run",
+]

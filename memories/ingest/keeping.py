@@ -1,0 +1,254 @@
+"""Keep what was said, in one short transaction, before anything can fail."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from memories import outbox
+from memories.errors import Conflict, Forbidden, Invalid
+from memories.indexing import due, entries, spaces, statements
+from memories.ingest.indexed import index
+from memories.ingest.request import IngestRequest, NewMessage
+from memories.models import (
+    Conversation,
+    Episode,
+    MemorySession,
+    WorkspaceIndex,
+)
+from workspaces.models import Agent, Subject
+from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
+from workspaces.scope import Scope
+
+State = MemorySession.State
+# Longer than a worker can take: a model is asked three times at most, each time this long.
+LEASE = timedelta(seconds=20 + 4 * settings.PROVIDER_TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a request left behind: its session, and the episodes to learn from in their order."""
+
+    session: MemorySession
+    space: WorkspaceIndex
+    episodes: tuple[Episode, ...]
+
+
+def receive(scope: Scope, request: IngestRequest) -> MemorySession:
+    """Keep the episodes and a session in state received; the worker is woken with the commit.
+
+    A message whose id is known with the same content is the same episode. Raises Conflict
+    where it is known with other content, Invalid and Forbidden for what cannot be.
+    """
+    return keep(scope, request, spaces.space_of(scope.workspace_id)).session
+
+
+def keep(
+    scope: Scope, request: IngestRequest, space: WorkspaceIndex, *, claimed: bool = False
+) -> Kept:
+    """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
+    request.check()
+    vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.said])
+    try:
+        return _keep(scope, request, space, vectors, claimed)
+    except IntegrityError:
+        # Another request brought one of these ids in between: now it is known.
+        return _keep(scope, request, space, vectors, claimed)
+
+
+@transaction.atomic(durable=True)
+def _keep(
+    scope: Scope,
+    request: IngestRequest,
+    space: WorkspaceIndex,
+    vectors: list[entries.Vectors] | None,
+    claimed: bool,
+) -> Kept:
+    session, new = _session(scope, request), request.said
+    known = _known_episodes(session, new)
+    fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
+    made = [_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
+    adopted = [e for e in known.values() if e.session_id is None]
+    _place_after(session, made)
+    session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
+    session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
+    if claimed:
+        session.state, session.attempts = State.EXTRACTING, 1
+        session.lease_until = timezone.now() + LEASE
+    statements.insert([session])
+    session._state.adding = False
+    if adopted:
+        Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
+    statements.insert(made)
+    index(space, session, made, None if vectors is None else [vectors[i] for i in fresh])
+    if unfinished := {e.session_id for e in known.values() if e.session_id}:
+        _finish_known(unfinished)
+    if session.mode == MemorySession.Mode.ASYNC:
+        outbox.post("run_session", session.pk)
+    ordered = sorted([*adopted, *made], key=lambda e: (e.position, e.pk))
+    return Kept(session, space, tuple(ordered))
+
+
+def append(
+    scope: Scope, conversation: Conversation, messages: Sequence[NewMessage]
+) -> list[Episode]:
+    """Keep what was said in a conversation without learning from it; the episodes in their order.
+
+    Ids are as in `receive`: a known message is the same episode. Sent to `receive` later, the
+    message is learned from. The caller has checked that `scope` sees the conversation.
+    """
+    subject = conversation.subject.external_id if conversation.subject else ""
+    request = IngestRequest(
+        messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
+    )
+    space = spaces.space_of(scope.workspace_id)
+    vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.messages])
+    try:
+        return _append(scope, request, space, vectors)
+    except IntegrityError:
+        return _append(scope, request, space, vectors)
+
+
+@transaction.atomic(durable=True)
+def _append(
+    scope: Scope,
+    request: IngestRequest,
+    space: WorkspaceIndex,
+    vectors: list[entries.Vectors] | None,
+) -> list[Episode]:
+    place = _session(scope, request)  # says where the episodes belong, and is not kept
+    known = _known_episodes(place, request.messages)
+    fresh = [i for i, m in enumerate(request.messages) if not m.id or m.id not in known]
+    made = [_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
+    for episode in made:
+        episode.session = None
+    _place_after(place, made)
+    statements.insert(made)
+    index(space, place, made, None if vectors is None else [vectors[i] for i in fresh])
+    by_position = dict(zip(fresh, made, strict=True))
+    return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
+
+
+def _session(scope: Scope, request: IngestRequest) -> MemorySession:
+    subject, agent = _named(scope, request)
+    return MemorySession(
+        workspace_id=scope.workspace_id,
+        subject=subject,
+        agent=agent,
+        conversation=_conversation(scope, request, subject, agent),
+        workflow=request.workflow_id,
+        scope=request.scope,
+        visibility=request.visibility,
+        pathway=request.pathway,
+        mode=request.mode,
+        extract=request.extract,
+        is_whole_text=request.content is not None,
+        metadata=dict(request.metadata),
+        requested_by=scope.actor,
+        next_attempt_at=timezone.now(),
+    )
+
+
+def _named(scope: Scope, request: IngestRequest) -> tuple[Subject | None, Agent | None]:
+    try:
+        return subject_to_write(scope, request.user_id), agent_to_write(scope, request.agent_id)
+    except NotAllowed as error:
+        fields = {"subject": "userId", "agent": "agentId"}
+        raise Forbidden(error.message, fields[error.field]) from None
+
+
+def _conversation(
+    scope: Scope, request: IngestRequest, subject: Subject | None, agent: Agent | None
+) -> Conversation | None:
+    if not request.thread_id:
+        return None
+    known = Conversation.objects.filter(
+        workspace_id=scope.workspace_id, external_id=request.thread_id
+    )
+    if found := known.first():
+        return found
+    made = Conversation(
+        workspace_id=scope.workspace_id,
+        external_id=request.thread_id,
+        subject=subject,
+        agent=agent,
+        workflow=request.workflow_id,
+    )
+    Conversation.objects.bulk_create([made], ignore_conflicts=True)
+    return known.get()
+
+
+def _known_episodes(session: MemorySession, new: Sequence[NewMessage]) -> dict[str, Episode]:
+    """Episodes by external id that are here already; Conflict where one says something else."""
+    asked: dict[str, tuple[int, NewMessage]] = {}
+    for position, message in enumerate(new):
+        if not message.id:
+            continue
+        before = asked.setdefault(message.id, (position, message))
+        if before[0] != position:
+            raise Invalid(f"messages[{position}].id", "This id stands twice in the request.")
+    if not asked:
+        return {}
+    known = Episode.objects.filter(
+        workspace_id=session.workspace_id,
+        conversation=session.conversation,
+        external_id__in=asked,
+    )
+    found = {episode.external_id or "": episode for episode in known}
+    for external_id, episode in found.items():
+        position, message = asked[external_id]
+        if episode.content != message.content:
+            raise Conflict(
+                "An episode with this id says something else already.",
+                field=f"messages[{position}].id",
+            )
+    return found
+
+
+def _episode(
+    session: MemorySession, request: IngestRequest, message: NewMessage, position: int
+) -> Episode:
+    return Episode(
+        workspace_id=session.workspace_id,
+        session=session,
+        conversation=session.conversation,
+        subject=session.subject,
+        agent=session.agent,
+        kind=message.kind or _kind_of(message.role),
+        role=message.role,
+        author=message.name,
+        content=message.content,
+        payload=dict(message.payload),
+        metadata=dict(message.metadata),
+        occurred_at=message.created_at or request.occurred_at or timezone.now(),
+        position=position,
+        external_id=message.id or None,
+    )
+
+
+def _kind_of(role: str) -> str:
+    return role if role in Episode.Kind.values else Episode.Kind.TOOL_RESULT
+
+
+def _place_after(session: MemorySession, made: list[Episode]) -> None:
+    """Positions go on where the conversation ended."""
+    if session.conversation is None:
+        return
+    last = session.conversation.episodes.aggregate(last=Max("position"))["last"]
+    for episode in made:
+        episode.position += 0 if last is None else last + 1
+
+
+def _finish_known(sessions: set[uuid.UUID | None]) -> None:
+    """An unfinished extraction of episodes that are sent again is finished."""
+    unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
+    for session_id in unfinished.values_list("pk", flat=True):
+        MemorySession.objects.filter(pk=session_id, state__in=[State.FAILED, State.DEAD]).update(
+            state=State.RECEIVED, attempts=0, next_attempt_at=timezone.now(), error=""
+        )
+        outbox.post("run_session", session_id)

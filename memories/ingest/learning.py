@@ -1,0 +1,300 @@
+"""Learn from a session that is due: extract, embed, resolve. It can run twice, from the rows."""
+
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from memories import extraction, outbox, supersession
+from memories.errors import Conflict, ProviderError
+from memories.extraction import Extraction, Message, Wish
+from memories.indexing import due, entries, spaces, statements
+from memories.indexing.nearest import Placement
+from memories.ingest.keeping import LEASE, Kept, State, keep
+from memories.ingest.request import IngestRequest
+from memories.models import Episode, Fact, MemorySession, WorkspaceIndex
+from memories.providers import Extractor, ExtractorConfig, extractor_from
+from memories.supersession import Claim, Outcome
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope, worker_scope
+
+MAX_ATTEMPTS = 3
+BACK_OFF = timedelta(seconds=20)
+
+
+def ingest(scope: Scope, request: IngestRequest) -> MemorySession:
+    """Keep, and learn at once where that is asked and no network model stands in the way.
+
+    Else the session is still to be run: an async one has woken the worker already.
+    """
+    space = spaces.space_of(scope.workspace_id)
+    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request.extract, space)
+    kept = keep(scope, request, space, claimed=here)
+    return (_learn(kept) or kept.session) if here else kept.session
+
+
+def may_run_here(session: MemorySession) -> bool:
+    """Whether no network model stands in the way: then the request itself does the work."""
+    return _is_quick(session.extract, spaces.space_of(session.workspace_id))
+
+
+def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
+    slow_extractor = extract in ("auto", "llm") and configured_extractor() is not None
+    return not slow_extractor and not spaces.embedder_of(space).is_remote
+
+
+def configured_extractor() -> Extractor | None:
+    """The extractor that the settings name; None where there is none."""
+    provider = settings.EXTRACTION_PROVIDER
+    if provider == "auto":
+        provider = "anthropic" if settings.ANTHROPIC_API_KEY else "none"
+    if provider == "none":
+        return None
+    is_openai = provider == "openai"
+    return extractor_from(
+        ExtractorConfig(
+            provider=provider,
+            model=settings.EXTRACTION_MODEL,
+            api_key=settings.OPENAI_API_KEY if is_openai else settings.ANTHROPIC_API_KEY,
+            base_url=settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL,
+            timeout=settings.PROVIDER_TIMEOUT,
+        )
+    )
+
+
+def run(session_id: uuid.UUID) -> MemorySession | None:
+    """Extract and resolve a session that is due; None where another worker has it, or is done."""
+    session = _claim(session_id)
+    if session is None:
+        return None
+    rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
+    return _learn(Kept(session, spaces.space_of(session.workspace_id), tuple(rows)))
+
+
+def _learn(kept: Kept) -> MemorySession | None:
+    """Do the work of a claimed session; None where another worker took it meanwhile."""
+    session, started = kept.session, time.perf_counter()
+    wish = Wish(session.extract, session.is_whole_text, session.visibility)
+    found = extraction.extract(messages_of(kept), wish, configured_extractor())
+    return _finish(session, kept.space, found, started)
+
+
+CLAIM = """
+update memories_memorysession
+set state = 'extracting', attempts = attempts + 1, updated_at = %(now)s,
+    lease_until = %(now)s + %(lease)s::interval
+where id = %(id)s and ((state = 'received' and next_attempt_at <= %(now)s)
+                       or (state in ('extracting', 'resolving') and lease_until < %(now)s))
+returning *
+"""
+
+
+def _claim(session_id: uuid.UUID) -> MemorySession | None:
+    """Take a session whose turn it is; the attempt is counted before the work, so that a
+    session which kills its worker is given up at last."""
+    claimed = statements.rows(CLAIM, {"id": session_id, "lease": LEASE, "now": timezone.now()})
+    if not claimed:
+        return None
+    session = MemorySession(**claimed[0]._asdict())
+    session._state.adding = False
+    if session.attempts <= MAX_ATTEMPTS:
+        return session
+    _close(session, State.DEAD, "attempts used up")
+    _save(session)
+    return None
+
+
+def messages_of(kept: Kept) -> list[Message]:
+    unnamed = not all(episode.author for episode in kept.episodes)
+    subject = kept.session.subject.name if unnamed and kept.session.subject else ""
+    return [
+        Message(
+            index=index,
+            id=episode.pk,
+            kind=episode.kind,
+            role=episode.role,
+            speaker=episode.author or _speaker(episode, subject),
+            text=episode.content,
+            occurred_at=episode.occurred_at,
+        )
+        for index, episode in enumerate(kept.episodes)
+    ]
+
+
+def _speaker(episode: Episode, subject: str) -> str:
+    if episode.kind == Episode.Kind.ASSISTANT:
+        return "Assistant"
+    return subject or "User"
+
+
+def _finish(
+    session: MemorySession, space: WorkspaceIndex, found: Extraction, started: float
+) -> MemorySession | None:
+    claims = _unwritten(session, found.claims)
+    embedding = time.perf_counter()
+    texts = [entries.texts_of(claim.statement) for claim in claims]
+    vectors = due.embed_or_leave(space, texts)
+    found.milliseconds["embed"] = round((time.perf_counter() - embedding) * 1e3, 2)
+    try:
+        _apply(session, space, claims, vectors, found, started)
+    except _TakenOver:
+        return None
+    if spaces.embedder_of(space).is_remote:
+        due.fill(space, session.episode_ids)
+    return session
+
+
+def _unwritten(session: MemorySession, claims: Sequence[Claim]) -> list[Claim]:
+    """Claims that an earlier attempt of this session did not write already."""
+    if session.attempts == 1:
+        return list(claims)
+    known = set(
+        Fact.objects.filter(session=session).values_list(
+            "statement", "citations__episode_id", "citations__start"
+        )
+    )
+    return [
+        claim
+        for claim in claims
+        if (claim.statement, claim.quotes[0].episode_id, claim.quotes[0].start) not in known
+    ]
+
+
+@transaction.atomic(durable=True)
+def _apply(
+    session: MemorySession,
+    space: WorkspaceIndex,
+    claims: Sequence[Claim],
+    vectors: Sequence[entries.Vectors] | None,
+    found: Extraction,
+    started: float,
+) -> None:
+    placement = placement_of(session)
+    outcome = supersession.apply(
+        space,
+        placement,
+        claims,
+        vectors,
+        actor=f"session:{session.pk}",
+        session_id=session.pk,
+    )
+    reason = "no evidence in the text"
+    supersession.quarantine(placement, found.quarantined, reason, session.pk)
+    _note(session, outcome, found)
+    session.timings = found.milliseconds | {
+        "total": round((time.perf_counter() - started) * 1e3, 2)
+    }
+    _settle(session, found.error)
+    if not _save(session):
+        raise _TakenOver
+
+
+class _TakenOver(Exception):
+    """The lease ran out and another worker has the session: what this one did is rolled back."""
+
+
+def placement_of(session: MemorySession) -> Placement:
+    agent = session.agent
+    scope = worker_scope(session.workspace_id)
+    if agent is not None:
+        scope = scope.as_agent(agent)
+    return Placement(
+        workspace_id=session.workspace_id,
+        subject_id=session.subject_id,
+        agent_id=session.agent_id,
+        team=scope.team_agent_ids,
+        in_default_team=scope.in_default_team,
+        scope=session.scope,
+        conversation_id=session.conversation_id,
+        workflow=session.workflow,
+    )
+
+
+def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
+    session.created_ids = [*session.created_ids, *outcome.created]
+    session.updated_ids = [*session.updated_ids, *outcome.superseded]
+    session.reinforced_ids = [*session.reinforced_ids, *outcome.reinforced]
+    counts = session.counts
+    session.counts = counts | {
+        "facts": counts.get("facts", 0) + outcome.facts,
+        "held": counts.get("held", 0) + len(outcome.held),
+        "rejected": counts.get("rejected", 0) + outcome.rejected,
+        "skipped": len(found.skipped),
+        "quarantined": len(found.quarantined),
+    }
+    notes = [found.reason] if found.reason else []
+    if outcome.rejected:
+        notes.append(f"{outcome.rejected} rejected before by a person")
+    if not session.episode_ids:
+        notes.append("all messages are known already")
+    session.reason = "; ".join(notes)
+
+
+def _settle(session: MemorySession, error: ProviderError | None) -> None:
+    """Done; or, where a model failed and messages wait for it, due again, failed or dead."""
+    if error is None or session.is_whole_text:
+        _close(session, State.DONE, "" if error is None else error.message)
+    elif error.permanent:
+        _close(session, State.FAILED, error.message)
+    elif session.attempts >= MAX_ATTEMPTS:
+        _close(session, State.DEAD, error.message)
+    else:
+        session.state, session.error = State.RECEIVED, error.message
+        pause = max(BACK_OFF * 2**session.attempts, timedelta(seconds=error.retry_after or 0))
+        session.next_attempt_at, session.lease_until = timezone.now() + pause, None
+
+
+def _close(session: MemorySession, state: str, error: str) -> None:
+    session.state, session.error = state, error
+    session.finished_at = timezone.now()
+    session.next_attempt_at = session.lease_until = None
+    line = AuditEntry.line(
+        session.workspace_id,
+        session.requested_by,
+        "ingest",
+        session,
+        subject_id=session.subject_id,
+        reason=session.reason,
+        after={"state": state, **session.counts},
+    )
+    statements.insert([line])
+
+
+OUTCOME = (
+    "state",
+    "reason",
+    "error",
+    "next_attempt_at",
+    "lease_until",
+    "finished_at",
+    "created_ids",
+    "updated_ids",
+    "reinforced_ids",
+    "counts",
+    "timings",
+)
+
+
+def _save(session: MemorySession) -> bool:
+    """Write a session's outcome, unless another worker has taken it since."""
+    mine = MemorySession.objects.filter(
+        pk=session.pk, state=State.EXTRACTING, attempts=session.attempts
+    )
+    changes = {name: getattr(session, name) for name in OUTCOME}
+    return mine.update(updated_at=timezone.now(), **changes) == 1
+
+
+def retry(scope: Scope, session: MemorySession) -> MemorySession:
+    """Make a failed or dead session due again; Conflict where it is neither."""
+    changed = MemorySession.objects.filter(
+        pk=session.pk, workspace_id=scope.workspace_id, state__in=[State.FAILED, State.DEAD]
+    ).update(state=State.RECEIVED, attempts=0, error="", next_attempt_at=timezone.now())
+    if not changed:
+        raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
+    outbox.post("run_session", session.pk)
+    session.refresh_from_db()
+    return session

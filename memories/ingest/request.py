@@ -1,0 +1,58 @@
+"""What an agent tells, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memories.errors import Invalid
+from memories.models import Episode, MemoryScope, MemorySession
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """One message as the caller gave it; `id` is the caller's own."""
+
+    content: str
+    role: str = "user"
+    name: str = ""
+    created_at: datetime | None = None
+    id: str = ""
+    kind: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What an agent tells: exactly one of `content` and `messages`; ids are the caller's own."""
+
+    content: str | None = None
+    messages: tuple[NewMessage, ...] = ()
+    user_id: str = ""
+    agent_id: str = ""
+    thread_id: str = ""
+    workflow_id: str = ""
+    scope: str = MemoryScope.USER
+    visibility: str = ""
+    pathway: str = MemorySession.Pathway.CONVERSATION
+    occurred_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    mode: str = MemorySession.Mode.SYNC
+    extract: str = MemorySession.Extract.AUTO
+
+    @property
+    def said(self) -> tuple[NewMessage, ...]:
+        """The messages, or the content as one of kind text."""
+        if self.content is None:
+            return self.messages
+        return (NewMessage(self.content, kind=Episode.Kind.TEXT, created_at=self.occurred_at),)
+
+    def check(self) -> None:
+        """Raise Invalid for what cannot be kept, naming the field in the caller's words."""
+        if (self.content is None) == (not self.messages):
+            raise Invalid("content", "Give exactly one of content and messages.")
+        if self.scope == MemoryScope.THREAD and not self.thread_id:
+            raise Invalid("threadId", "Memories of scope thread need a threadId.")
+        if self.scope == MemoryScope.WORKFLOW and not self.workflow_id:
+            raise Invalid("workflowId", "Memories of scope workflow need a workflowId.")

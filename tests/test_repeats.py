@@ -1,0 +1,134 @@
+"""Repeats: what several agents keep saying, counted, and told to those who may see it."""
+
+import pytest
+from django.urls import reverse
+
+from memories import forgetting
+from memories.models import Memory
+from memories.repeats import Repeat, RepeatQuery, repeats
+from tests.api_fixtures import Caller, caller
+from tests.desk import desk_of, member
+from tests.factories import UserFactory
+from tests.people import Person, bound_to_agent
+from workspaces.models import Workspace
+
+CHECKS = "Reviews ask for null checks before every dereference"
+
+
+@pytest.fixture
+def dora(workspace: Workspace) -> Person:
+    """An agent of Bob's team."""
+    return bound_to_agent(workspace, "dora")
+
+
+def told(person: Person, query: RepeatQuery | None = None) -> list[Repeat]:
+    return repeats(person.scope, query or RepeatQuery())
+
+
+def test_the_same_words_of_two_agents_are_counted_by_agent_and_session(
+    alice: Person, bob: Person, dora: Person
+) -> None:
+    bob.tell(CHECKS, visibility="team")
+    bob.tell(CHECKS.upper(), visibility="team")
+    dora.tell(CHECKS, visibility="team")
+    [repeat] = told(alice)
+    assert (repeat.statement, repeat.count, repeat.sessions) == (CHECKS, 3, 3)
+    shares = [(share.agent_id, share.count, share.sessions) for share in repeat.agents]
+    assert shares == [("bob", 2, 2), ("dora", 1, 1)]
+
+
+def test_private_memories_of_several_agents_meet_for_who_sees_them_all(
+    alice: Person, bob: Person, carol: Person
+) -> None:
+    bob.tell(CHECKS)
+    carol.tell(CHECKS)
+    assert [len(repeat.agents) for repeat in told(alice)] == [2]
+    assert told(bob) == told(carol) == []
+    [own] = told(bob, RepeatQuery(min_agents=1, min_count=1))
+    assert [share.agent_id for share in own.agents] == ["bob"]
+
+
+def test_the_same_meaning_in_other_words_is_one_repeat(
+    alice: Person, bob: Person, carol: Person
+) -> None:
+    bob.tell("Reviewers want null checks before each pointer dereference.")
+    carol.tell("Reviewers want null checks before any pointer dereference!")
+    [repeat] = told(alice)
+    assert (repeat.count, len(repeat.memory_ids)) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("We deploy to production on Fridays", "We never deploy to production on Fridays"),
+        ("Requests time out after 30 seconds", "Requests time out after 60 seconds"),
+        ("The backend talks to Redis", "The backend talks to Kafka"),
+    ],
+)
+def test_statements_that_differ_in_what_matters_are_no_repeat(
+    alice: Person, bob: Person, carol: Person, one: str, other: str
+) -> None:
+    bob.tell(one)
+    carol.tell(other)
+    assert told(alice) == []
+
+
+def test_what_was_forgotten_is_not_told(alice: Person, bob: Person, dora: Person) -> None:
+    bob.tell(CHECKS, visibility="team")
+    dora.tell(CHECKS, visibility="team")
+    forgetting.forget(alice.scope, Memory.objects.get().pk)
+    assert told(alice) == []
+
+
+def test_the_most_agreed_come_first_and_categories_are_told_apart(
+    alice: Person, bob: Person, carol: Person, dora: Person
+) -> None:
+    for person in (bob, carol, dora):
+        person.tell(CHECKS)
+    for person in (bob, carol):
+        person.tell("Tests run before each merge")
+    assert [len(repeat.agents) for repeat in told(alice)] == [3, 2]
+    assert len(told(alice, RepeatQuery(min_agents=3))) == 1
+    assert told(alice, RepeatQuery(category="policy")) == []
+
+
+def results(http: Caller, **query: object) -> list[str]:
+    answer = http.get("/patterns/repeats", **query)
+    assert answer.status == 200
+    return [each["statement"] for each in answer.body["results"]]
+
+
+def test_over_http_mates_see_their_teams_repeats_and_others_nothing(
+    alice: Person, bob: Person, dora: Person, carol: Person
+) -> None:
+    bob.tell(CHECKS, visibility="team")
+    dora.tell(CHECKS, visibility="team")
+    assert results(caller(alice)) == results(caller(bob)) == [CHECKS]
+    assert results(caller(carol)) == results(caller(carol), minAgents=1, minCount=1) == []
+
+
+def test_over_http_an_outsider_finds_no_such_workspace(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    bob.tell(CHECKS)
+    assert caller(mallory, alice.workspace).get("/patterns/repeats").status == 404
+    assert results(caller(mallory), minAgents=1, minCount=1) == []
+
+
+@pytest.mark.parametrize("query", [{"minAgents": "0"}, {"limit": "101"}, {"category": "nonsense"}])
+def test_over_http_a_wrong_parameter_is_named(alice: Person, query: dict[str, str]) -> None:
+    answer = caller(alice).get("/patterns/repeats", **query)
+    assert (answer.status, answer.fields) == (400, list(query))
+
+
+def test_the_page_shows_a_members_own_workspaces_only(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+) -> None:
+    bob.tell(CHECKS)
+    carol.tell(CHECKS)
+    page = reverse("admin:memories_repeats")
+    assert CHECKS in member(alice.workspace, "viewer").sees(page)
+    outsider = member(mallory.workspace)
+    assert CHECKS not in outsider.sees(page)
+    assert CHECKS not in outsider.sees(page, workspace=alice.workspace.slug)
+    assert desk_of(UserFactory()).status(page) == 302
