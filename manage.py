@@ -131,9 +131,9 @@ def has_pip(python: Path) -> bool:
 
 
 def test_command(words: "list[str]") -> "list[str]":
-    """pytest in one process per core; a later -n wins. What shares a server stays in one process."""
+    """pytest in one process per core, a file in one process; a later -n wins."""
     able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return [sys.executable, "-m", "pytest", "-n", str(able), "--dist=loadgroup", *words]
+    return [sys.executable, "-m", "pytest", "-n", str(able), "--dist=loadfile", *words]
 
 
 def before_up(words: "list[str]") -> None:

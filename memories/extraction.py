@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memories import gatekeeper, patterns, providers
 from memories.errors import ProviderError
@@ -83,6 +83,11 @@ class Extraction:
             counted[skip.reason] = counted.get(skip.reason, 0) + 1
         parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
         return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+
+
+def warm_up() -> None:
+    """Compile what compiles on first use (half a second of patterns), before the first request."""
+    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
 
 
 def visibility_of(category: str) -> str:

@@ -4,3 +4,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 application = get_wsgi_application()
+
+from memories.extraction import warm_up  # noqa: E402 - only once Django is set up
+
+warm_up()

@@ -36,7 +36,10 @@ PIN = mark_safe(
 
 class ForgetForm(forms.Form):
     reason = forms.ChoiceField(
-        choices=list(REASONS.items()), required=False, widget=UnfoldAdminSelectWidget
+        choices=list(REASONS.items()),
+        required=False,
+        initial="outdated",
+        widget=UnfoldAdminSelectWidget,
     )
     note = forms.CharField(
         required=False,

@@ -10,12 +10,13 @@ from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of
 from memories.admin.filters import ChoicesDropdownFilter, FactStateFilter, PickFilter
 from memories.admin.highlighting import excerpt
+from memories.admin.repeats import RepeatsPage
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Fact
 from workspaces.desk.listing import Empty
 
 
-class FactAdmin(SearchedAdmin, MemoryPage):
+class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
     says = "statement"
     list_display = (
         "told",

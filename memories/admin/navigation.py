@@ -61,6 +61,7 @@ def _evidence(now: Waiting) -> list[dict[str, Any]]:
         _item("Conversations", "forum", "memories_conversation_changelist"),
         _item("Episodes", "chat_bubble", "memories_episode_changelist"),
         _item("Facts", "format_quote", "memories_fact_changelist"),
+        _item("Repeats", "repeat", "memories_repeats"),
         _item("Sessions", "move_to_inbox", "memories_memorysession_changelist", waits=now.stuck),
     ]
 

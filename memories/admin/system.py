@@ -7,9 +7,10 @@ from django_q.models import Failure, OrmQ, Schedule
 from unfold.admin import ModelAdmin
 
 from workspaces.desk.counting import BoundedPaginator
+from workspaces.desk.listing import Listed
 
 
-class SystemAdmin(ModelAdmin):
+class SystemAdmin(Listed, ModelAdmin):
     paginator = BoundedPaginator
     show_full_result_count = False
     actions = None

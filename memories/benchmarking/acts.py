@@ -18,7 +18,7 @@ from memories.indexing.candidates import Asked
 from memories.models import Layer
 from memories.search import MEMORY_ROWS, SearchRequest, query_vector, search
 from memoryproject import databases
-from memoryproject.embedded_postgres import APP_ROLE
+from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
 
 QUERIES = 200
 BATCH = 100
@@ -40,9 +40,9 @@ class Door:
 
 def conninfo() -> str:
     """The embedded server as the web processes reach it."""
-    home = settings.EMBEDDED_POSTGRES
+    host = str(Home.below(settings.DATA_DIR).socket)
     return psycopg.conninfo.make_conninfo(
-        host=str(home.socket), user=APP_ROLE, dbname="memoryproject", options=databases.SESSION
+        host=host, user=APP_ROLE, dbname=DATABASE, options=databases.SESSION
     )
 
 

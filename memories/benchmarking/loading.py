@@ -96,7 +96,8 @@ def _write(place: Place, block: Block) -> None:
         old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
     statements.insert([*heads, *olds])
     statements.insert([_life(memory) for memory in [*heads, *olds]])
-    statements.insert([_decision(place, old) for old in olds])
+    replaced = zip(olds, heads[::EVERY_OLD], strict=True)
+    statements.insert([_decision(place, old, head) for old, head in replaced])
     items = [entries.memory_item(memory) for memory in [*heads, *olds]]
     vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
     entries.write(place.space, items, vectors)
@@ -127,11 +128,11 @@ def _life(memory: Memory) -> Liveness:
     )
 
 
-def _decision(place: Place, old: Memory) -> Supersession:
+def _decision(place: Place, old: Memory, new: Memory) -> Supersession:
     return Supersession(
         workspace_id=place.scope.workspace_id,
         old_id=old.pk,
-        new_id=old.superseded_by_id,
+        new_id=new.pk,
         rule="nearest",
         state=Supersession.State.APPLIED,
         decided_by="benchmark",

@@ -36,11 +36,12 @@ class Target:
 
 
 def lines(study: Study) -> Iterator[str]:
-    yield _row("", "memories", "p50 ms", "p95 ms", "x raw", "per s")
+    yield _row("", "memories", "p5 ms", "p50 ms", "p95 ms", "x raw", "per s")
     for timing in [*study.reads, *study.writes]:
         yield _row(
             timing.name,
             timing.place,
+            f"{timing.p05:.2f}",
             f"{timing.p50:.2f}",
             f"{timing.p95:.2f}",
             _shown(ratio(study, timing)),
@@ -49,7 +50,7 @@ def lines(study: Study) -> Iterator[str]:
     for rate in study.rates:
         name = f"{rate.name}, {rate.connections} clients"
         yield _row(
-            name, rate.place, f"{rate.p50:.2f}", f"{rate.p95:.2f}", "", f"{rate.per_second:.0f}"
+            name, rate.place, "", f"{rate.p50:.2f}", f"{rate.p95:.2f}", "", f"{rate.per_second:.0f}"
         )
     for place, share in study.recall.items():
         yield f"recall@10 of the vector side, {place}: {share:.3f}"

@@ -21,12 +21,13 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds."""
+    """Milliseconds. `p05` is what it takes when nothing else wants the machine."""
 
     name: str
     place: str
     size: int
     count: int
+    p05: float
     p50: float
     p95: float
 
@@ -57,6 +58,7 @@ def _timing(act: Act, seconds: list[float]) -> Timing:
         act.place,
         act.size,
         len(ordered),
+        p05=round(percentile(ordered, 0.05) * 1e3, 4),
         p50=round(percentile(ordered, 0.5) * 1e3, 4),
         p95=round(percentile(ordered, 0.95) * 1e3, 4),
     )

@@ -6,20 +6,30 @@ from dataclasses import dataclass
 from functools import cache
 
 from memories.conflicts.grammar import PREPOSITIONS
-from memories.conflicts.opposites import GROUPS, PROFESSIONS, RIVALS, TOOLS
-from memories.conflicts.parsing import RENAMED, Parse, key
+from memories.conflicts.opposites import (
+    AMBIGUOUS_TOOLS,
+    GROUPS,
+    PROFESSIONS,
+    RIVALS,
+    TOOLS,
+)
+from memories.conflicts.parsing import RENAMED, Parse, is_date, is_time, key
 from memories.conflicts.slots import (
     CLOCK_VERBS,
     FORMS,
     MANY,
+    NOUN_FORMS,
+    OTHERS_NOUN_FORMS,
     ROLES,
     SINGLE,
     WHEN_VERBS,
     SlotForm,
 )
-from memories.conflicts.wording import MONTHS, RELATIVE_DATES, WEEKDAYS, Word, root
+from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
 CUT = PREPOSITIONS | {"'s", "'insteadof", "insteadof", "infavorof", "very", "be"}
+SOCIETIES = frozenset("club group society association choir team band church gym union".split())
+MONEY = frozenset("dollar euro pound percent".split())
 MEAT = frozenset(map(root, "meat fish chicken beef pork steak everything".split()))
 TOOL_VERBS = frozenset(
     map(
@@ -48,7 +58,7 @@ def find(parse: Parse) -> tuple[Slot, ...]:
         wishes = () if parse.denials else tuple(_preferences(parse))
         return wishes
     if parse.denials:
-        return tuple(_groups(parse))
+        return ()
     found = [*_forms(parse), *_groups(parse), *_tools(parse), *_preferences(parse)]
     if not parse.is_past or RENAMED in (w.root for w in parse.predicate[:1]) or parse.is_passive:
         found += _noun_phrase(parse)
@@ -60,6 +70,7 @@ def find(parse: Parse) -> tuple[Slot, ...]:
 
 
 def _forms(parse: Parse) -> Iterator[Slot]:
+    yield from _noun_forms(parse)
     form = parse.form
     roots = {word.root for word in parse.words}
     for row, triggers, regex in _compiled():
@@ -70,6 +81,32 @@ def _forms(parse: Parse) -> Iterator[Slot]:
             yield from _matched(parse, row, match)
 
 
+def _noun_forms(parse: Parse) -> Iterator[Slot]:
+    for form, triggers, regex in _compiled_noun_forms():
+        if triggers.isdisjoint([word.root for word in parse.predicate]):
+            continue
+        if match := regex.search(parse.form):
+            subject, head = _split(_words_at(parse, match, "k"))
+            value = _value(_words_at(parse, match, "v"))
+            owner = "" if form in OTHERS_NOUN_FORMS else _key_of(parse, match)
+            if head in _single and value and (subject or owner):
+                parts = {*subject.split("-"), *owner.split("-")} - {""}
+                yield Slot("-".join(sorted(parts)), head, "", _text(value))
+
+
+def _text(value: Sequence[Word]) -> str:
+    return " ".join([word.root for word in value])
+
+
+def _key_of(parse: Parse, match: re.Match[str]) -> str:
+    return key(_words_at(parse, match, "s"))
+
+
+@cache
+def _compiled_noun_forms() -> tuple[tuple[str, frozenset[str], re.Pattern[str]], ...]:
+    return tuple((form, *compile_form(form)) for form in NOUN_FORMS)
+
+
 def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot]:
     groups = {name: _words_at(parse, match, name) for name in match.re.groupindex}
     value = _value(groups["v"])
@@ -78,7 +115,9 @@ def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot
         return
     if row.slot == "role" and not any(word.text in ROLES for word in said):
         return
-    subject = key(groups["s"])
+    is_joined = row.is_joined or row.slot == "name" and bool(said)
+    subject = key([*groups["s"], *said]) if is_joined else key(groups["s"])
+    said = [] if is_joined else said
     if subject:
         yield Slot(subject, row.slot, key(said), " ".join(word.root for word in value))
 
@@ -107,27 +146,22 @@ def _fits(row: SlotForm, value: Sequence[Word]) -> bool:
             return not is_date(value[0])
         case "#":
             return value[0].is_number
+        case "$":
+            return value[0].is_number and any(w.root in MONEY for w in value)
         case "#1":
             return value[0].is_number and len(value) == 1
         case "@":
             return any(map(is_date, value))
-        case "*" | "%":
-            return any(w.is_name or tool_role(w.root) for w in value)
-    return any(word.text in row.values.split() for word in value)
+        case "*":
+            return any(w.is_name or tool_role(w) for w in value)
+        case "**":
+            return all(w.is_name for w in value) and value[-1].text not in SOCIETIES
+    return any(word.root in _roots_of(row.values) for word in value)
 
 
-def is_date(word: Word) -> bool:
-    return (
-        "_" in word.root
-        or is_time(word)
-        or word.text in MONTHS
-        or word.root in WEEKDAYS
-        or word.text in RELATIVE_DATES
-    )
-
-
-def is_time(word: Word) -> bool:
-    return word.root[:1].isdigit() and ":" in word.root
+@cache
+def _roots_of(text: str) -> frozenset[str]:
+    return frozenset(map(root, text.split()))
 
 
 @cache
@@ -181,20 +215,21 @@ def _groups(parse: Parse) -> Iterator[Slot]:
 
 def _is_said(parse: Parse, name: str, position: int) -> bool:
     first = parse.predicate[0]
-    if name == "relationship":
-        return not parse.denials and (position == 0 or first.root in _couple) and _is_plain(parse)
-    if parse.denials and name != "status":
+    if parse.denials:
         return False
-    if name == "status":
-        return _is_status(parse, position)
-    if name == "color":
-        return first.root in _color_verbs and position <= 2
+    match name:
+        case "relationship":
+            return (position == 0 or first.root in _couple) and _is_plain(parse)
+        case "status":
+            return _is_status(parse, position)
+        case "color":
+            return position <= 2 and (first.root in _color_verbs or parse.is_passive)
     return position == 0 or first.root in _become
 
 
 _couple = frozenset(map(root, "be get have become remain".split()))
 _become = frozenset(map(root, "be become turn go follow stay remain eat get".split()))
-_color_verbs = frozenset(map(root, "be paint dye turn".split()))
+_color_verbs = frozenset(map(root, "be turn".split()))
 
 
 def _is_plain(parse: Parse) -> bool:
@@ -205,7 +240,7 @@ def _is_status(parse: Parse, position: int) -> bool:
     """ "is open", "was closed", "is now live"; not "opens the door"."""
     first = parse.predicate[0]
     if position == 0:
-        return parse.is_passive
+        return parse.is_passive or parse.predicate[0].text.endswith("ing")
     return position == 1 and first.root in ("be", "become", root("get"), root("go"))
 
 
@@ -225,7 +260,7 @@ def _by_verb(parse: Parse) -> Iterator[Slot]:
     subject = key(parse.noun_phrase)
     if parse.denials or not roots:
         return
-    if root("eat") in roots[:2] and MEAT & set(roots) and parse.change:
+    if root("eat") in roots[:2] and MEAT & set(roots) and (parse.change or "everyth" in roots):
         yield Slot(subject, "diet", "", "omnivore")
     if roots[0] in ("be", root("become")) and len(roots) > 1 and not parse.is_past:
         yield from _profession(parse)
@@ -270,6 +305,8 @@ _many = frozenset(map(root, MANY))
 
 def _split(phrase: Sequence[Word]) -> tuple[str, str]:
     """(all but the head, head): ("kitchen", "budget") of "budget for the kitchen"."""
+    if len(phrase) > 2 and phrase[0].text == "team" and phrase[1].root == "'s":
+        phrase = phrase[2:]
     after = [i for i, word in enumerate(phrase) if word.root == "'s"]
     segment = list(phrase[after[-1] + 1 :] if after else phrase)
     cut = next((i for i, w in enumerate(segment) if i and w.text in PREPOSITIONS), len(segment))
@@ -277,6 +314,8 @@ def _split(phrase: Sequence[Word]) -> tuple[str, str]:
     if not heads:
         return "", ""
     head = heads[-1]
+    if head.root in ("date", "day", "time") and len(heads) > 1:
+        phrase, head = [word for word in phrase if word is not head], heads[-2]
     return key([word for word in phrase if word is not head]), head.root
 
 
@@ -294,14 +333,23 @@ def _measures(parse: Parse, subject: str, head: str) -> Iterator[Slot]:
     if not said or is_date(said[0]):
         return
     value = " ".join(word.root for word in said)
+    tools = [word for word in said if tool_role(word)]
+    if tools and _has_owner(parse):
+        yield Slot(_owner(parse) or subject, "tool", tool_role(tools[0]), tools[0].root)
     if said[0].is_number and len(said) < 4:
         yield Slot(subject, head, "number", value)
     elif head in _single and subject:
         yield Slot(subject, head, "", value)
-    elif head not in _many and subject and _has_owner(parse) and _is_thing(said):
+    elif (head not in _many or "best" in subject) and subject and _is_thing(said):
         yield Slot(subject, head, "is", value)
     elif parse.predicate[0].root == RENAMED and len(parse.noun_phrase) > 1:
         yield Slot(subject, head, "is", value)
+
+
+def _owner(parse: Parse) -> str:
+    phrase = parse.noun_phrase
+    cut = next((i for i, word in enumerate(phrase) if word.root == "'s"), 0)
+    return key(phrase[:cut])
 
 
 def _has_owner(parse: Parse) -> bool:
@@ -317,25 +365,42 @@ def _is_thing(value: Sequence[Word]) -> bool:
 
 @cache
 def _roles_of_tools() -> dict[str, str]:
-    return {root(tool): role for role, tools in TOOLS.items() for tool in tools.split()}
+    return {tool: role for role, tools in TOOLS.items() for tool in tools.split()}
 
 
-def tool_role(word: str) -> str:
-    return _roles_of_tools().get(word, "")
+def tool_role(word: Word) -> str:
+    """What the tool of that name is for; empty for any other word."""
+    if word.text in AMBIGUOUS_TOOLS and not word.is_name:
+        return ""
+    return _roles_of_tools().get(word.text, "")
 
 
 def _tools(parse: Parse) -> Iterator[Slot]:
     predicate = parse.predicate
-    named = [(i, w) for i, w in enumerate(parse.words) if tool_role(w.root)]
+    named = [(i, w) for i, w in enumerate(parse.words) if tool_role(w)]
     if predicate and named and predicate[0].root in TOOL_VERBS:
         yield from _tool_in_role(parse, named)
+    handled = _handled_by(parse, named)
+    if handled:
+        yield handled
     for i, word in enumerate(parse.words[:-1]):
         number = parse.words[i + 1]
         if number.text == "version" and i + 2 < len(parse.words):
             number = parse.words[i + 2]
-        is_versioned = word.is_name or bool(tool_role(word.root))
+        is_versioned = word.is_name or bool(tool_role(word))
         if is_versioned and i >= parse.verb and number.is_number and not parse.is_past:
             yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
+
+
+def _handled_by(parse: Parse, named: Sequence[tuple[int, Word]]) -> Slot | None:
+    """ "Login is handled by Auth0 for the team"."""
+    for i, tool in named:
+        if parse.is_passive and parse.words[i - 1].text == "by":
+            after = parse.words[i + 1 :]
+            owner = key(_value(after)) if after and after[0].text in ("for", "in") else ""
+            if owner:
+                return Slot(owner, "tool", tool_role(tool), tool.root)
+    return None
 
 
 def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[Slot]:
@@ -343,7 +408,7 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
     if not in_predicate:
         return
     i, tool = _chosen(parse.words, in_predicate)
-    role = tool_role(tool.root)
+    role = tool_role(tool)
     explicit = _explicit_role(parse.words, i)
     subject = key(parse.noun_phrase)
     if explicit and explicit != role:

@@ -44,7 +44,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "separated": "separated", "unmarried": "single", "married": "married", "marry": "married",
         "wed": "married", "wife": "married", "husband": "married", "engaged": "engaged",
         "fiancee": "engaged", "fiance": "engaged", "dating": "dating", "boyfriend": "dating",
-        "girlfriend": "dating",
+        "girlfriend": "dating", "relationship": "dating",
     },
     "diet": {
         "vegetarian": "vegetarian", "vegan": "vegan", "pescatarian": "pescatarian",
@@ -88,8 +88,8 @@ RIVALS = (
 TOOLS = {
     "database": "mysql postgres postgresql mongodb mongo sqlite mariadb oracle dynamodb cassandra "
     "cockroachdb couchdb firestore supabase",
-    "authentication": "jwt clerk auth0 oauth okta cognito keycloak firebase-auth",
-    "ci": "jenkins circleci travis buildkite teamcity github-actions gitlab-ci",
+    "authentication": "jwt clerk auth0 oauth okta cognito keycloak firebaseauth",
+    "ci": "jenkins circleci travis buildkite teamcity githubactions gitlabci",
     "chat": "slack mattermost discord zulip teams",
     "editor": "vscode vim neovim emacs pycharm intellij webstorm sublime zed nvim cursor",
     "framework": "react vue angular svelte solid",
@@ -114,7 +114,20 @@ TOOLS = {
     "styling": "tailwind bootstrap sass bulma",
     "infrastructure": "terraform pulumi cloudformation ansible",
     "container": "docker podman",
+    "mail": "gmail protonmail outlook fastmail yahoo hotmail",
+    "calls": "zoom webex meet skype",
+    "phone-system": "android ios",
+    "music": "spotify deezer tidal",
+    "notes": "evernote obsidian onenote",
+    "assistant": "chatgpt claude gemini copilot",
 }
+
+# Everyday words too: tools only where they are written like names.
+AMBIGUOUS_TOOLS = frozenset(
+    "express go solid spring teams edge render arch meet tidal swift oracle cursor linear notion ruby rust bun "
+    "zed safari brave bootstrap vault sass jest mocha opera windows fly slack discord azure svelte "
+    "puppet drizzle react python java c prisma".split()
+)
 
 PROFESSIONS = frozenset(
     """

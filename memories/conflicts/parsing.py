@@ -19,7 +19,7 @@ from memories.conflicts.grammar import (
 )
 from memories.conflicts.opposites import NEGATIVES
 from memories.conflicts.slots import CHANGE_TO
-from memories.conflicts.wording import Word, root, words
+from memories.conflicts.wording import MONTHS, RELATIVE_DATES, WEEKDAYS, Word, root, words
 
 ME = {"i": "user", "me": "user", "myself": "user", "we": "team", "us": "team"}
 MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
@@ -41,6 +41,7 @@ class Parse:
     verb: int = 1
     verbs: set[int] = field(default_factory=set)
     denials: int = 0
+    flips: int = 0
     negated: list[str] = field(default_factory=list)
     change: set[str] = field(default_factory=set)
     replaced: list[str] = field(default_factory=list)
@@ -62,11 +63,16 @@ class Parse:
         return "".join([word.root + " " for word in self.words])
 
 
+DAY_PARTS = frozenset("morning evening afternoon night summer winter spring autumn".split())
+QUARTERS = frozenset("q1 q2 q3 q4".split())
+
+
 def parse(statement: str) -> Parse:
     found = Parse()
     pending = _first_person(words(statement))
     for position, word in enumerate(pending):
         _take(found, word, pending[position + 1 : position + 4])
+    _turn_around(found)
     found.words = _changes_to(found)
     found.verb = _boundary(found)
     _settle_tense(found)
@@ -114,6 +120,46 @@ def _take(found: Parse, word: Word, after: Sequence[Word]) -> None:
         _keep(found, word)
 
 
+def _turn_around(found: Parse) -> None:
+    """ "Every Friday Ann swims" is "Ann swims every Friday"; "likes A better" is "prefers A"."""
+    all_words = found.words
+    end = 0
+    if all_words and all_words[0].text in ("every", "each", "on", "in", "since", "by", "at"):
+        while end < len(all_words) and (_is_when(all_words[end]) or all_words[end].is_function):
+            end += 1
+        if any(map(_is_when, all_words[:end])) and end < len(all_words) - 1:
+            moved = [word for word in all_words[:end] if word.text != ","]
+            found.words = [*all_words[end:], *moved]
+            found.verbs = {place - end for place in found.verbs if place >= end}
+    for place, word in enumerate(found.words):
+        if word.text in ("better", "best", "most", "more") and place > 1:
+            liked = [i for i, w in enumerate(found.words[:place]) if w.root == root("love")]
+            if liked and (place + 1 == len(found.words) or found.words[place + 1].text == "over"):
+                found.words[liked[0]] = _plain("prefers")
+                found.words.pop(place)
+                return
+
+
+def _is_when(word: Word) -> bool:
+    is_year = word.is_number and len(word.root) == 4
+    return is_year or is_date(word) or word.text in DAY_PARTS
+
+
+def is_date(word: Word) -> bool:
+    return (
+        "_" in word.root
+        or is_time(word)
+        or word.text in MONTHS
+        or word.root in WEEKDAYS
+        or word.text in RELATIVE_DATES
+        or word.text in QUARTERS
+    )
+
+
+def is_time(word: Word) -> bool:
+    return word.root[:1].isdigit() and ":" in word.root
+
+
 def _has(after: Sequence[Word], *texts: str) -> bool:
     return bool(after) and after[0].text in texts
 
@@ -127,12 +173,20 @@ def _deny(found: Parse, after: Sequence[Word], *, ends: bool) -> None:
 
 
 def _keep(found: Parse, word: Word) -> None:
-    opposite = NEGATIVES.get(word.text)
+    opposite = _negatives().get(word.text)
     if opposite:
-        found.denials += 1
+        found.flips += 1
         found.negated.append(root(opposite))
         word = replace(word, root=root(opposite))
     found.words.append(word)
+
+
+@cache
+def _negatives() -> dict[str, str]:
+    forms = dict(NEGATIVES)
+    for word in "hate dislike detest loathe despise forbid ban disallow distrust".split():
+        forms |= {word + ending: NEGATIVES[word] for ending in ("s", "d", "ed")}
+    return forms
 
 
 def _auxiliary(found: Parse, word: Word, after: Sequence[Word]) -> None:
@@ -154,6 +208,9 @@ def _auxiliary(found: Parse, word: Word, after: Sequence[Word]) -> None:
                 return
             found.verbs.add(here)
         case "have":
+            if verb == "to":
+                found.is_plan = True
+                return
             if is_participle(verb) or verb == "been":
                 return
         case "do":
@@ -186,8 +243,8 @@ def _changes_to(found: Parse) -> list[Word]:
     """ "rose from 3 to 5" becomes "@ 5"; the place keeps its number in `verbs`."""
     old = found.words
     for start, word in enumerate(old[1:], 1):
-        if word.root not in change_roots():
-            continue
+        if word.root not in change_roots() or start == 1 and word.root == root("move"):
+            continue  # "Ann moved to Oslo" tells where Ann lives
         end = next((i for i in range(start + 1, len(old)) if old[i].text == "to"), 0)
         if not end or end - start > 6 or end + 1 >= len(old):
             continue
@@ -236,14 +293,39 @@ def _next_is_verb(found: Parse, i: int) -> bool:
     )
 
 
+def second_clause(found: Parse) -> Parse | None:
+    """ "Ann left Bergen and now lives in Oslo": what is said after "and", of Ann."""
+    for i in range(found.verb + 1, len(found.words) - 2):
+        if found.words[i].text == "and" and _is_verb(found, i + 1):
+            words = [*found.noun_phrase, *found.words[i + 1 :]]
+            later = Parse(words=words, verb=found.verb, change=set(found.change))
+            _settle_tense(later)
+            return later
+    return None
+
+
 def _settle_tense(found: Parse) -> None:
     head = next((w for w in found.predicate if not w.is_function), None)
     if head is None:
         return
-    found.is_plan |= head.root in _plan_roots()
+    rest = [w.text for w in found.predicate[found.predicate.index(head) + 1 :]]
+    is_wish = head.root not in _of_things() or "to" in rest[:2]
+    found.is_plan |= head.root in _plan_roots() and is_wish
+    found.is_plan |= found.predicate[0].root == "be" and found.words[found.verb - 1].root in _wishes()
     first = found.predicate[0]
     if first.is_past and first.text in IRREGULAR_PAST | {first.text} and not found.is_passive:
         found.is_past = True
+
+
+@cache
+def _of_things() -> frozenset[str]:
+    """Wishes that take a thing as well: "wants short answers"."""
+    return frozenset(map(root, "want need wish apply offer".split()))
+
+
+@cache
+def _wishes() -> frozenset[str]:
+    return frozenset(map(root, "dream wish hope intention ambition".split()))
 
 
 @cache
@@ -254,6 +336,8 @@ def _plan_roots() -> frozenset[str]:
 def key(phrase: Sequence[Word]) -> str:
     """A noun phrase without regard to order: "rate of the API" and "API rate" are one."""
     parts, direction = set(), ""
+    if len(phrase) > 2 and phrase[0].text == "team" and phrase[1].root == "'s":
+        phrase = phrase[2:]  # "our standup" is the standup
     for word in phrase:
         if word.text in ("from", "to", "before", "after"):
             direction = word.text + ":"

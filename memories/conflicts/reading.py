@@ -2,9 +2,17 @@
 
 from dataclasses import dataclass
 
-from memories.conflicts.attributes import Slot, find, is_date, is_time
+from memories.conflicts.attributes import Slot, find
 from memories.conflicts.opposites import ORDER
-from memories.conflicts.parsing import RENAMED, Parse, key, parse
+from memories.conflicts.parsing import (
+    RENAMED,
+    Parse,
+    is_date,
+    is_time,
+    key,
+    parse,
+    second_clause,
+)
 from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
 _order = frozenset(map(root, ORDER)) | ORDER
@@ -48,12 +56,12 @@ def read(statement: str) -> Reading:
     return Reading(
         statement=statement,
         subject=_subject(found),
-        slots=find(found) if len(found.words) > 1 else (),
-        numbers=frozenset(w.root for w in content if w.is_number and w.root != "1"),
+        slots=_slots(found),
+        numbers=_numbers(content),
         dates=dates - RELATIVE_DATES,
         relative_dates=dates & RELATIVE_DATES,
         order_words=frozenset(w.root for w in found.words if w.root in _order or w.text in _order),
-        is_negated=found.denials % 2 == 1,
+        is_negated=(found.denials + found.flips) % 2 == 1,
         negated=frozenset(found.negated),
         change=frozenset(found.change),
         stems=frozenset(word.root for word in content),
@@ -67,15 +75,31 @@ def read(statement: str) -> Reading:
     )
 
 
+def _slots(found: Parse) -> tuple[Slot, ...]:
+    """Of the statement, and of the clause that "and" adds about the same subject."""
+    if len(found.words) < 2:
+        return ()
+    later = second_clause(found)
+    return find(found) + (find(later) if later else ())
+
+
 def slot_keys(reading: Reading) -> tuple[str, ...]:
     """Names under which an older value of the same attribute can be looked up, sorted."""
     return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in reading.slots}))
+
+
+def _numbers(content: list[Word]) -> frozenset[str]:
+    """A lone "one" says no more than "a"."""
+    found = frozenset(word.root for word in content if word.is_number)
+    return frozenset() if found == {"1"} else found
 
 
 def _subject(found: Parse) -> str:
     phrase = found.noun_phrase
     cut = next((i for i, word in enumerate(phrase) if word.root == "'s"), None)
     if cut is None:
+        return key(phrase)
+    if cut == 1 and phrase[0].text == "team":
         return key(phrase)
     return f"{key(phrase[:cut])}/{key(phrase[cut + 1 :])}"
 

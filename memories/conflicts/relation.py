@@ -6,9 +6,9 @@ from functools import cache
 from typing import Literal
 
 from memories.conflicts.attributes import Slot
-from memories.conflicts.changes import ENDINGS, MANY_VALUED, OLD_AFTER
+from memories.conflicts.changes import ENDINGS, EVENTS, MANY_VALUED, NOW_SINGLE, OLD_AFTER
 from memories.conflicts.grammar import PREPOSITIONS
-from memories.conflicts.parsing import RENAMED
+from memories.conflicts.parsing import RENAMED, change_roots
 from memories.conflicts.reading import Reading
 from memories.conflicts.synonyms import LIGHT
 from memories.conflicts.wording import Word, root
@@ -63,7 +63,7 @@ def relation(old: Reading, new: Reading, cosine: float | None, threshold: float)
         _identical(old, new)
         or _by_slot(old, new, overlap)
         or _contradiction(old, new, overlap)
-        or _ending(old, new)
+        or _ending(old, new, overlap)
         or _replacement(old, new, overlap)
         or _new_value(old, new, overlap)
         or _duplicate(old, new, overlap)
@@ -157,12 +157,25 @@ def _by_slot(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 def _shared_slots(old: Reading, new: Reading) -> Iterator[tuple[Slot, Slot]]:
     for slot in new.slots:
         for was in old.slots:
-            if (was.subject, was.name, was.key) == (slot.subject, slot.name, slot.key):
+            if (was.name, was.key) == (slot.name, slot.key) and _is_of_one(was, slot, old, new):
                 yield was, slot
+
+
+def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
+    """ "The build on main is green" and "the build is red on main" have the same subject."""
+    if was.subject == slot.subject:
+        return True
+    if slot.name not in ("status", "deadline"):
+        return False
+    one, other = set(was.subject.split("-")), set(slot.subject.split("-"))
+    return one <= new.stems and other <= old.stems
 
 
 def _differs(old: str, new: str) -> bool:
     was, now = set(old.split()), set(new.split())
+    numbers = [{word for word in words if word[:1].isdigit()} for words in (was, now)]
+    if all(numbers) and numbers[0] != numbers[1]:
+        return True
     return not (was <= now or now <= was)
 
 
@@ -191,7 +204,10 @@ def _words_of(pairs: Sequence[tuple[Slot, Slot]]) -> frozenset[str]:
 
 @cache
 def _attribute_words() -> frozenset[str]:
-    text = "live drive work employ call name report boss manager own lead host handle born car own"
+    text = (
+        "live drive work employ call name report boss manager own lead host handle born car "
+        "commute plan schedule date use"
+    )
     return frozenset(map(root, text.split()))
 
 
@@ -206,7 +222,7 @@ def _contradiction(old: Reading, new: Reading, overlap: Overlap) -> Relation | N
     """The same, denied: "likes olives" and "does not like olives"."""
     if old.is_negated == new.is_negated or old.is_past and not old.is_negated:
         return None
-    if not _same_subject(old, new) or not _same_or_less(old, new):
+    if not (_same_subject(old, new) or overlap.is_equal) or not _same_or_less(old, new):
         return None
     if "past" in new.change or new.is_plan != old.is_plan:
         return None
@@ -227,30 +243,92 @@ def _same_head(old: Reading, new: Reading) -> bool:
     return old.head == new.head or bool({old.head, new.head} & (_light() | set(COPULAS)))
 
 
+def _same_verb(old: Reading, new: Reading) -> bool:
+    weak = _light() | set(COPULAS)
+    return old.head == new.head or all(
+        head in weak or head in old.stems & new.stems for head in (old.head, new.head)
+    )
+
+
 def _subject_words(reading: Reading) -> frozenset[str]:
     return frozenset(word for part in reading.subject.split("/") for word in part.split("-"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Verbs:
+    verbs: frozenset[str]
+    ended: frozenset[str]
+    is_any: bool
+    needs_object: bool
+
+
 @cache
-def _endings() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+def _endings() -> tuple[_Verbs, ...]:
     return tuple(
-        (frozenset(map(root, row.verbs.split())), frozenset(map(root, row.ended.split())))
+        _Verbs(
+            frozenset(map(root, row.verbs.split())),
+            frozenset(map(root, row.ended.split())) - {"*"},
+            row.ended == "*",
+            row.needs_object,
+        )
         for row in ENDINGS
     )
 
 
-def _ending(old: Reading, new: Reading) -> Relation | None:
+def _ending(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """ "sold her Fiat" ends "drives a Fiat"."""
-    if new.is_negated or new.is_plan or "past" in old.change or old.is_past:
+    if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
         return None
-    for verbs, ended in _endings():
-        found = verbs & new.stems
-        if found and not found & old.stems and (root("*") in ended or ended & old.stems):
-            verb = min(found)
-            if _objects(new, verb) & (old.stems - _subject_words(old) - _light()) - ended:
-                if _meet(old, new):
-                    return Relation("update", f"ended:{verb}")
+    if not _meet(old, new):
+        return None
+    verbs = _clause_verbs(new)
+    for row in _endings():
+        for verb, place in verbs.items():
+            if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
+                return Relation("update", f"ended:{verb}")
     return None
+
+
+def _clause_verbs(reading: Reading) -> dict[str, int]:
+    """The verb of the statement and of what "and" joins to it, with their places."""
+    words = reading.words
+    places = [i for i in range(len(words)) if i == reading.verb_at or words[i - 1].text in ("and", ",")]
+    return {words[i].root: i for i in reversed(places) if i >= reading.verb_at}
+
+
+def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
+    said = old.stems - {old.subject.partition("/")[0]} - set(old.subject.split("-"))
+    states = row.ended & said | ({"be"} & row.ended if old.head == "be" else set())
+    if not row.is_any and not states:
+        return False
+    if not row.needs_object:
+        return True
+    objects = _objects(new, place)
+    if not objects:  # "the parrot died", "the trip was cancelled"
+        objects = _subject_words(new) - {new.subject.partition("/")[0]} or _subject_words(new)
+    found = objects & (said | _subject_words(old)) - row.ended
+    if not found or not objects <= found | row.ended | _unsaid():
+        return False
+    covered = weight(found | states) + (1 if old.is_plan else 0)
+    return covered * 2.5 >= weight(said)
+
+
+@cache
+def _unsaid() -> frozenset[str]:
+    return _light() | frozenset(map(root, EVENTS)) | {"new", "old"}
+
+
+def _objects(reading: Reading, place: int) -> frozenset[str]:
+    """The content words right after the verb: "Fiat" of "sold her Fiat to Liv"."""
+    found: list[str] = []
+    after = reading.words[place + 1 :]
+    source = next((i for i, word in enumerate(after) if word.text == "from"), 0)
+    for word in after[source:]:
+        if word.is_function and (found or word.text in ("because", "since", "after", "before")):
+            break
+        if not word.is_function:
+            found.append(word.root)
+    return frozenset(found)
 
 
 def _meet(old: Reading, new: Reading) -> bool:
@@ -261,23 +339,21 @@ def _meet(old: Reading, new: Reading) -> bool:
     return bool(owner) and owner == new.subject.partition("/")[0]
 
 
-def _objects(reading: Reading, verb: str) -> set[str]:
-    """Content words that stand near the verb, on the side where its object is."""
-    places = [i for i, word in enumerate(reading.words) if word.root == verb]
-    start = places[0] + 1 if places else 0
-    after = {word.root for word in reading.words[start : start + 6] if not word.is_function}
-    return after - _light() if after else set(reading.stems) - {verb}
-
-
 def _replacement(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """The new one names what it replaces: "B instead of A", "from A to B"."""
     if new.is_plan and not old.is_plan or old.is_past or new.is_negated:
         return None
-    gone = set(new.replaced) | _after(new, *OLD_AFTER)
+    gone = new.replaced | _after(new, *OLD_AFTER)
     if gone - _subject_words(old) and gone <= old.stems and _meet(old, new):
-        if "to" in new.change or "insteadof" in {w.text for w in new.words}:
+        texts = {word.text for word in new.words}
+        if "to" in new.change or "insteadof" in texts or new.head in _turning() and "to" in texts:
             return Relation("update", "replaced")
     return None
+
+
+@cache
+def _turning() -> frozenset[str]:
+    return change_roots() | {root("go")}
 
 
 def _new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
@@ -306,11 +382,21 @@ def _is_measure(reading: Reading) -> bool:
 def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if old.subject != new.subject or not (old.head == new.head or new.head == RENAMED):
         return None
-    if old.head in _many_valued() or old.order_words != new.order_words:
+    if not overlap.only_old or len(overlap.only_new) > 3:
         return None
-    if len(overlap.only_new) <= 3 and overlap.only_old and overlap.shared:
-        return Relation("update", "now")
-    return None
+    common = overlap.shared - _subject_words(old)
+    if old.head in _many_valued():
+        is_close = len(common) > 1 and max(overlap.missing, overlap.added) <= 1
+        if not is_close or old.head not in _now_single() and "instead" not in new.change:
+            return None
+    elif not common and "/" not in old.subject:
+        return None
+    return Relation("update", "now")
+
+
+@cache
+def _now_single() -> frozenset[str]:
+    return frozenset(map(root, NOW_SINGLE))
 
 
 @cache
@@ -329,7 +415,7 @@ def _duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if not _same_subject(old, new) or min(overlap.missing, overlap.added) >= 0.5:
         return None
     richer, extra = (new, overlap.only_new) if overlap.added > overlap.missing else (old, overlap.only_old)
-    if _only_adds(richer, extra, overlap) and _same_head(old, new):
+    if _only_adds(richer, extra, overlap) and _same_verb(old, new):
         return Relation("same", "contained", richer is new)
     return None
 
@@ -348,12 +434,31 @@ def _is_whole(overlap: Overlap) -> bool:
 
 
 def _swapped(old: Reading, new: Reading) -> bool:
-    """Two names in the other order are other roles, unless a copula, "and" or "by" turns them."""
-    turns = {"be", "and", "by", "'s", "from"}
-    roots = {w.root for w in old.words} | {w.root for w in new.words}
-    if old.subject.partition("/")[0] in new.stems and roots & turns:
-        return False
-    return len(old.names & new.names) > 0 and not roots & turns
+    """Who does it to whom has changed: "Ann lent Bo a pen", "Bo lent Ann a pen".
+
+    A passive, a possessive or a verb told from the other side turns the words round as well.
+    """
+    was, now = {w.root for w in old.words}, {w.root for w in new.words}
+    if "be" in was | now or "'s" in was ^ now:
+        owners = _owner(old), _owner(new)
+        return bool(owners[0] and owners[1] and owners[0] != owners[1])
+    return not (was ^ now) & _turns()
+
+
+def _owner(reading: Reading) -> str:
+    words = reading.words
+    for i in range(1, len(words)):
+        if words[i].root == "'s":
+            return words[i - 1].root
+        if words[i].root == "of" and i + 1 < len(words):
+            return words[i + 1].root
+    return ""
+
+
+@cache
+def _turns() -> frozenset[str]:
+    verbs = "by from find relax fascinate inspire excite bore interest annoy calm scare please"
+    return frozenset(map(root, verbs.split()))
 
 
 def _only_adds(richer: Reading, extra: frozenset[str], overlap: Overlap) -> bool:
@@ -372,6 +477,8 @@ def _breaks(words: Sequence[Word], i: int, extra: frozenset[str]) -> bool:
     j = i
     while j < len(words) and words[j].root in extra:
         j += 1
+    if {word.root for word in words[i:j]} <= _light():
+        return False
     return j >= len(words) or words[j].text in PREPOSITIONS
 
 

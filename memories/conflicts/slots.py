@@ -13,7 +13,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class SlotForm:
     """How an attribute is told. `values`: the value must hold one of these words, if any are
-    given. `is_change`: the form tells of a change, so that it may stand in the past tense."""
+    given ("#" a number, "#1" nothing but a number, "$" money, "@" a day or time, "*" a name, "**"
+    nothing but a name). `is_change`: the form tells of a change, so that it may stand in the past
+    tense. `is_joined`: `{k}` is part of the subject."""
 
     slot: str
     forms: Sequence[str]
@@ -21,6 +23,7 @@ class SlotForm:
     counter_examples: Sequence[str] = ()
     values: str = ""
     is_change: bool = False
+    is_joined: bool = False
 
 
 FORMS = (
@@ -46,8 +49,22 @@ FORMS = (
     ),
     SlotForm(
         "residence",
-        ("{s} rent {x} in {v}", "{s} buy {x} house|home|apartment|place in {v}"),
+        ("{s} rent {x} in {v}", "{s} buy {x} house|home|apartment|place|condo|studio in {v}"),
         examples=(("Ada rents a studio in Oslo", ("ada", "residence", "", "oslo")),),
+        is_change=True,
+    ),
+    SlotForm(
+        "place",
+        ("{s} be at|in|on {v}", "{s} locate|situate at|in|on {v}"),
+        examples=(("The office is on Baker Street", ("offic", "place", "", "baker street")),),
+        counter_examples=("The office is on a hill", "The party is on Friday"),
+        values="*",
+    ),
+    SlotForm(
+        "place",
+        ("{s} @ {v}", "{s} move to {v}"),
+        examples=(("The fair moved to Camden", ("fair", "place", "", "camden")),),
+        values="*",
         is_change=True,
     ),
     SlotForm(
@@ -59,16 +76,21 @@ FORMS = (
     SlotForm(
         "employer",
         (
-            "{s} join {v}",
-            "{s} {x} and join {v}",
             "{s} hire by|at {v}",
             "{s} start|get|take|accept|land|find {x} job|role|position at|with {v}",
             "{s} start|begin work at|for {v}",
             "{s} start|begin at {v}",
-            "{s} move|switch|change from {x} to {v}",
         ),
-        examples=(("Ada left Equinor and joined Statkraft", ("ada", "employer", "", "statkraft")),),
+        examples=(("Ada took a job at Statkraft", ("ada", "employer", "", "statkraft")),),
         counter_examples=("Ada applied for a job at Statkraft",),
+        is_change=True,
+    ),
+    SlotForm(
+        "employer",
+        ("{s} join {v}", "{s} {x} and join {v}"),
+        examples=(("Ada left Equinor and joined Statkraft", ("ada", "employer", "", "statkraft")),),
+        counter_examples=("Ada joined a book club", "Ada joined the Oslo Chess Club"),
+        values="**",
         is_change=True,
     ),
     SlotForm(
@@ -203,6 +225,27 @@ FORMS = (
         is_change=True,
     ),
     SlotForm(
+        "height",
+        ("{s} be {v} tall", "{s} 's height be {v}"),
+        examples=(("Ada is 170 cm tall", ("ada", "height", "", "170 cm")),),
+        values="#",
+    ),
+    SlotForm(
+        "income",
+        ("{s} earn|make {v}", "{s} 's monthly|yearly? income|salary|pay be {v}"),
+        examples=(("Ada earns 4,000 euros a month", ("ada", "income", "", "4000 euro month")),),
+        counter_examples=("Ada makes 3 cakes", "Ada made 40 euros"),
+        values="$",
+    ),
+    SlotForm(
+        "price",
+        ("{s} pay {v} for {k}",),
+        examples=(("Ada pays 40 euros a month for the gym", ("ada-gym", "price", "", "40 euro month")),),
+        counter_examples=("Ada paid 40 euros for the gym",),
+        values="$",
+        is_joined=True,
+    ),
+    SlotForm(
         "car",
         ("{s} drive {v}", "{s} 's car be {v}"),
         examples=(
@@ -214,7 +257,7 @@ FORMS = (
     ),
     SlotForm(
         "commute",
-        ("{s} commute by|on {v}", "{s} go|travel|get to work by {v}", "{s} {v} to work"),
+        ("{s} commute by|on|with {v}", "{s} go|travel|get to work by {v}", "{s} {v} to work"),
         examples=(("Ada commutes by tram", ("ada", "commute", "", "tram")),),
         values="bus bike train car tram foot walk scooter drive subway metro ferry carpool",
     ),
@@ -274,26 +317,37 @@ FORMS = (
     ),
     SlotForm(
         "hair",
-        ("{s} 's hair be {v}", "{s} have {v} hair", "{s} dye {x} {v}"),
+        ("{s} 's hair be {v}", "{s} have {v} hair", "{s} dye|cut {x} {v}"),
         examples=(("Ada dyed her hair green", ("ada", "hair", "", "green")),),
         values="red blue green black brown blond blonde grey gray pink purple white short long",
         is_change=True,
     ),
     SlotForm(
         "name",
-        ("{s} call|name {v}", "{s} 's name be {v}", "name of {s} be {v}"),
+        ("{s} be call|name {v}", "{s} 's name be {v}", "name of {s} be {v}"),
         examples=(("The default branch is called trunk", ("branch-default", "name", "", "trunk")),),
         counter_examples=("Ada called Liv", "Ada called the plumber"),
-        values="%",
     ),
     SlotForm(
         "name",
-        ("{s} rename to? {v}",),
+        ("{s} rename to? {v}", "{s} rename {k} to {v}"),
         examples=(("The branch was renamed to main", ("branch", "name", "", "main")),),
         is_change=True,
     ),
 )
 
+# "switched her bank to DNB", "got a new bank, DNB": the noun is the attribute.
+NOUN_FORMS = (
+    "{s} change|switch|update|move {k} to {v}",
+    "{s} replace {k} with {v}",
+    "{s} replace by {v} as {k}",
+    "{v} replace {s} as {k}",
+    "{v} become as? {k}",
+    "{s} get|buy|have|choose new {k} , {v}",
+    "{s} get|buy|have|choose new {k} call|name {v}",
+)
+# Of whom the owner is not the subject of the form
+OTHERS_NOUN_FORMS = frozenset(NOUN_FORMS[2:5])
 # Heads of noun phrases that say what somebody or something has one of.
 SINGLE = frozenset(
     """
@@ -326,7 +380,9 @@ ROLES = frozenset(
     """.split()
 )
 # An event or thing "is on" a day; these verbs say no more than that.
-WHEN_VERBS = frozenset("be start schedule plan postpone move change happen set book take shift push reschedule delay".split())
+WHEN_VERBS = frozenset(
+    "be start schedule plan postpone move change happen set book shift push reschedule delay".split()
+)
 # With a time of day each of them is an attribute of its own.
 CLOCK_VERBS = frozenset("open close leave arrive end wake sleep finish expire board".split())
 # "rose to", "was moved to", "changed to": as "is", and the value is new
@@ -334,6 +390,6 @@ CHANGE_TO = frozenset(
     """
     change move switch rise rose fall fell drop increase raise decrease reduce cut lower grow climb
     reach reschedule postpone shift extend shorten upgrade update bump push delay jump decline
-    shrink turn convert migrate set adjust revise double correct downgrade
+    shrink slip turn convert migrate set adjust revise double correct downgrade
     """.split()
 )

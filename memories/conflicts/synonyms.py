@@ -11,7 +11,7 @@ start began begin begun commence started
 finish finished complete completed done
 buy bought purchase purchased
 get got gotten obtain receive acquire
-own possess
+own possess owned owning
 big large huge
 small little tiny
 favorite favourite favorites fave
@@ -26,8 +26,9 @@ father dad daddy
 grandmother grandma granny nan
 grandfather grandpa granddad
 doctor physician
-teach taught
-learn learned learnt study studied studying studies
+teach taught teacher teaches
+mathematics maths math
+learn learned learnt study studied studying studies student students
 plan plans planning planned intend intends aim
 want wants wish wanted desire
 trip journey travel travelling traveling traveled travelled
@@ -35,9 +36,11 @@ speak spoke spoken fluent
 talk chat
 make made create created
 build built develop developed developing construct
-use utilize utilise using employ
+use utilize utilise using
 hire hired
-job position occupation
+job position occupation employment employ employed
+rewrite rewrote rewritten
+employee employees staff
 boss manager supervisor
 company firm
 repair fix fixed repaired
@@ -56,8 +59,7 @@ interest interested fascinate fascinated fascinating
 important crucial vital essential
 difficult hard tough challenging
 easy simple
-attend attended attends
-visit visited
+visit visited attend attended attends
 run ran running jog jogging
 bike bicycle cycle cycling
 picture photo photograph
@@ -73,7 +75,7 @@ phone telephone mobile cellphone
 address addresses
 husband spouse wife married marry wed
 fiance fiancee engaged engagement
-boyfriend girlfriend dating dated
+boyfriend girlfriend
 daily everyday
 yearly annually annual
 answer reply response respond
@@ -103,7 +105,7 @@ dance danced dancing
 win won winning
 lose lost losing
 sell sold selling
-leave leaves depart departs departed departure
+leave left leaves depart departs departed departure
 arrive arrives arrival
 meet met
 lesson class
@@ -144,7 +146,7 @@ minute min mins
 hour hr hrs
 dollar dollars usd bucks buck
 euro euros eur
-pound pounds gbp
+pound pounds lb lbs gbp
 percent percentage
 programme program
 centre center
@@ -190,7 +192,6 @@ tired exhausted
 nervous anxious anxiety worried worry
 proud pride
 support supports supporting supported fan supporter
-employee employees staff
 customer client
 friend friends pal buddy
 colleague coworker teammate
@@ -223,7 +224,7 @@ expire expires expiry expiration
 renew renewed renewal
 born birth birthday birthdate
 assign assigned assignee
-owner owned owns ownership
+owner ownership
 nickname alias
 called named name
 opinion view
@@ -279,6 +280,18 @@ PHRASES = {
     "laid off": "jobless",
     "let go from": "jobless",
     "lost job": "jobless",
+    "lose job": "jobless",
+    "had baby": "birthed",
+    "does not eat meat": "is vegetarian",
+    "do not eat meat": "be vegetarian",
+    "vs code": "vscode",
+    "visual studio code": "vscode",
+    "github actions": "githubactions",
+    "gitlab ci": "gitlabci",
+    "firebase auth": "firebaseauth",
+    "would rather have": "prefers",
+    "would rather": "prefers",
+    "would prefer": "prefers",
     "made redundant": "jobless",
     "broke up": "separated",
     "break up": "separated",
@@ -385,6 +398,25 @@ PHRASES = {
     "traded in": "sold",
     "swapped out": "replaced",
     "phased out": "stopped",
+    "out of work": "jobless",
+    "between jobs": "jobless",
+    "found work": "got job",
+    "has come to": "now",
+    "have come to": "now",
+    "changed mind and": "instead",
+    "grew up": "grewup",
+    "grown up": "grewup",
+    "born and raised": "grewup",
+    "was raised in": "grewup in",
+    "raised in": "grewup in",
+    "expecting a baby": "pregnant",
+    "expecting a child": "pregnant",
+    "is a member of": "belongs to",
+    "a member of": "belonging to",
+    "big fan of": "loves",
+    "huge fan of": "loves",
+    "is passionate about": "has passion for",
+    "passionate about": "passion for",
     "out of": "outof",
     "each day": "daily",
     "every day": "daily",
@@ -440,6 +472,6 @@ LIGHT = frozenset(
     activity language time place spot tool system service app application software project one
     something someone really very quite also too even time account name call keep different various
     certain own general overall city town english whole entire number amount total level
-    by at in on of for to with from as and or but over into about
+    play provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
     """.split()
 )

@@ -102,6 +102,17 @@ _pieces = re.compile(
 _capital = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w&]*|^[A-Z]\w*(?='s)|\b\w+[A-Z]\w*|\b[A-Z]{2,}\b")
 
 
+_reported = re.compile(
+    r"^(\w+) (?:says|said|mentions|mentioned|reports|reported)(?: that)? (he|she|they|his|her|their) ", re.I
+)
+
+
+def _told(match: re.Match[str]) -> str:
+    """ "Ann says her car is red" is "Ann's car is red"."""
+    is_owner = match[2].lower() in ("his", "her", "their")
+    return f"{match[1]}'s " if is_owner else f"{match[1]} "
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word of the normal form: what stood there, what it is compared by, how it is used."""
@@ -123,12 +134,18 @@ class Word:
 def words(statement: str) -> list[Word]:
     """Every word of the statement in its normal form, articles and auxiliaries included."""
     text = statement.strip().replace("\u2019", "'").replace("\u2018", "'")
+    text = _reported.sub(_told, text)
     names = {name.lower() for name in _capital.findall(text)}
     low = text.lower()
     for need, regex, new in _rewritings():
-        if need in low if len(need) > 10 else any(letter in low for letter in need):
+        if any(letter in low for letter in need):
             low = regex.sub(new, low)  # type: ignore[arg-type]
-    return [_word(piece, piece in names) for piece in _phrased(_pieces.findall(low))]
+    pieces = _pieces.findall(low)
+    told = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
+    return [_word(piece, piece in names) for piece in _phrased(told)]
+
+
+_theirs = frozenset("his her their its".split())
 
 
 def _word(text: str, is_name: bool) -> Word:

@@ -731,7 +731,7 @@ class Migration(migrations.Migration):
             model_name="entry",
             index=django.contrib.postgres.indexes.GinIndex(
                 condition=models.Q(("live", True)),
-                fastupdate=False,
+                fastupdate=True, gin_pending_list_limit=256,
                 fields=["terms"],
                 name="entry_terms",
             ),
@@ -740,7 +740,7 @@ class Migration(migrations.Migration):
             model_name="entry",
             index=django.contrib.postgres.indexes.GinIndex(
                 condition=models.Q(("live", True)),
-                fastupdate=False,
+                fastupdate=True, gin_pending_list_limit=256,
                 fields=["trigrams"],
                 name="entry_trigrams",
             ),

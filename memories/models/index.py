@@ -98,9 +98,20 @@ class Entry(models.Model):
         verbose_name_plural = "entries"
         constraints = [models.UniqueConstraint(fields=["layer", "item"], name="entry_once")]
         indexes = [
-            GinIndex(fields=["terms"], name="entry_terms", fastupdate=False, condition=Q(live=True)),
+            # A short pending list makes a write ten times cheaper and a search hardly dearer.
             GinIndex(
-                fields=["trigrams"], name="entry_trigrams", fastupdate=False, condition=Q(live=True)
+                fields=["terms"],
+                name="entry_terms",
+                fastupdate=True,
+                gin_pending_list_limit=256,
+                condition=Q(live=True),
+            ),
+            GinIndex(
+                fields=["trigrams"],
+                name="entry_trigrams",
+                fastupdate=True,
+                gin_pending_list_limit=256,
+                condition=Q(live=True),
             ),
             models.Index(fields=["workspace", "layer", "id"], name="entry_workspace"),
             models.Index(

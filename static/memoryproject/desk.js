@@ -1,4 +1,4 @@
-// Buttons that ask before they act, and buttons that copy. Everything else works without this file.
+// Buttons that ask before they act, buttons that copy, and the keyboard where unfold forgot it.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
   if (opener) document.getElementById(opener.dataset.opens).showModal();
@@ -27,6 +27,31 @@ function copyBySelection(text) {
   area.remove();
 }
 
+// Icons are written as words ("edit"): they are for the eye, unless they are the whole button.
+const NAMES = { dock_to_right: "Menu", close: "Close", "": "Account" };
+const CLICKED = "[x-on\\:click]:not(button, a[href], input, label, #changelist-filter-close)";
+
+function forAllHands() {
+  for (const icon of document.querySelectorAll(".material-symbols-outlined:not([role])")) {
+    if (!icon.matches(CLICKED)) icon.setAttribute("aria-hidden", "true");
+  }
+  for (const element of document.querySelectorAll(CLICKED)) {
+    element.tabIndex = 0;
+    element.setAttribute("role", "button");
+    const icon = element.matches(".material-symbols-outlined") ? element.textContent.trim() : "";
+    if (icon || element.matches("#nav-sidebar-inner > :last-child > div")) {
+      element.setAttribute("aria-label", NAMES[icon] ?? icon);
+    }
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!["Enter", " "].includes(event.key) || !event.target.matches(CLICKED)) return;
+  event.preventDefault();
+  event.target.click();
+});
+
 document.addEventListener("DOMContentLoaded", () => {
+  forAllHands();
   document.querySelector("mark.is-asked")?.scrollIntoView({ block: "center" });
 });

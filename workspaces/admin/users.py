@@ -8,6 +8,7 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from workspaces.desk.counting import BoundedPaginator
+from workspaces.desk.listing import Listed
 from workspaces.models import User
 
 
@@ -17,7 +18,7 @@ class AccountForm(UserCreationForm):
         fields = ("username", "email")
 
 
-class AccountAdmin(UserAdmin, ModelAdmin):
+class AccountAdmin(Listed, UserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = AccountForm
     change_password_form = AdminPasswordChangeForm

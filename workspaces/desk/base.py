@@ -14,11 +14,11 @@ from unfold.admin import ModelAdmin
 from workspaces.desk.access import access_of, actor_of, workspace_id_of
 from workspaces.desk.counting import BoundedPaginator
 from workspaces.desk.filters import WorkspaceFilter
-from workspaces.desk.listing import Empty, Listing
+from workspaces.desk.listing import Listed
 from workspaces.models import AuditEntry, Capability, Workspace
 
 
-class ScopedAdmin(ModelAdmin):
+class ScopedAdmin(Listed, ModelAdmin):
     """Rows of the person's workspaces, to be read and changed as the role there allows.
 
     Django's model permissions and groups play no part.
@@ -83,9 +83,6 @@ class ScopedAdmin(ModelAdmin):
 
     # How it looks
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[Listing]:
-        return Listing
-
     def get_list_display(self, request: HttpRequest) -> Sequence[Any]:
         columns = super().get_list_display(request)
         return [*columns, "workspace"] if self._tells_workspace(request) else columns
@@ -97,12 +94,6 @@ class ScopedAdmin(ModelAdmin):
 
     def _tells_workspace(self, request: HttpRequest) -> bool:
         return self.workspace_path == "workspace" and access_of(request).is_of_many
-
-    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Hang on the rows of a list page what its columns need, in one query for all."""
-
-    def empty(self, request: HttpRequest) -> Empty:
-        return Empty(f"No {self.opts.verbose_name_plural} yet")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         fixed = super().get_readonly_fields(request, obj)

@@ -26,3 +26,18 @@ class Listing(ChangeList):
         self.result_list = rows
         self.full_result_count = self.result_count  # else the heading counts once more
         self.empty = None if rows else self.model_admin.empty(request)
+
+
+class Listed:
+    """For a ModelAdmin whose list is a Listing."""
+
+    opts: Any
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[Listing]:
+        return Listing
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Hang on the rows of a list page what its columns need, in one query for all."""
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(f"No {self.opts.verbose_name_plural} yet")

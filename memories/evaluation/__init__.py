@@ -1,0 +1,1 @@
+"""Measures quality on labelled files: retrieval, extraction, conflicts. No language model judges."""

@@ -1,0 +1,97 @@
+"""LoCoMo's labels: questions with the turns that answer them, facts with the turns that say them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memories.transcripts import Message, Transcript, Unreadable, read
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 has no answer
+_turn = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`gold` are the ids of the messages that hold the answer; never empty."""
+
+    text: str
+    category: str
+    gold: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement that a good extraction finds, and the ids of the messages that say it."""
+
+    text: str
+    gold: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One conversation over many sittings, with its labels."""
+
+    name: str
+    transcripts: tuple[Transcript, ...]
+    questions: tuple[Question, ...]
+    facts: tuple[Fact, ...]
+
+    @property
+    def messages(self) -> list[Message]:
+        return [message for part in self.transcripts for message in part.messages]
+
+
+def cases(path: Path, limit: int = 0) -> list[Case]:
+    """The conversations of a file with their labels, the first `limit` of them where it is not 0.
+
+    Raises Unreadable for a file that is not LoCoMo's, or where conversations share a name.
+    """
+    parts: dict[str, list[Transcript]] = {}
+    for part in read(path, "locomo"):
+        if isinstance(part, Transcript):
+            parts.setdefault(part.subject or "", []).append(part)
+    labels = _labels(path)
+    if len(labels) != len(parts):
+        raise Unreadable(f"{len(labels)} labelled conversations, {len(parts)} names of them")
+    pairs = list(zip(parts.items(), labels, strict=True))[: limit or None]
+    return [_case(name, tuple(own), label) for (name, own), label in pairs]
+
+
+def _labels(path: Path) -> list[Mapping[str, Any]]:
+    """The objects that hold a conversation, in the file's order."""
+    data = json.loads(path.read_text())
+    found = data if isinstance(data, list) else [data]
+    return [label for label in found if isinstance(label, dict) and "conversation" in label]
+
+
+def _case(name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]) -> Case:
+    known = {message.id for part in transcripts for message in part.messages}
+    try:
+        questions = tuple(_questions(label, known))
+        return Case(name, transcripts, questions, tuple(_facts(label, known)))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Unreadable(f"the labels of {name} are not as LoCoMo writes them: {error}") from error
+
+
+def _questions(label: Mapping[str, Any], known: set[str]) -> Iterator[Question]:
+    for asked in label.get("qa", ()):
+        gold = _turns(asked.get("evidence"), known)
+        category = CATEGORIES.get(asked["category"])
+        if gold and category:
+            yield Question(asked["question"], category, gold)
+
+
+def _facts(label: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:
+    for by_speaker in label.get("observation", {}).values():
+        for facts in by_speaker.values():
+            for text, evidence in facts:
+                yield Fact(text, _turns(evidence, known))
+
+
+def _turns(evidence: object, known: set[str]) -> frozenset[str]:
+    """Ids however they are written: "D1:3", "D1:3; D2:4", ["D:1:3"]."""
+    found = {f"D{int(a)}:{int(b)}" for a, b in _turn.findall(str(evidence))}
+    return frozenset(found & known)

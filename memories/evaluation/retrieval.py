@@ -1,0 +1,96 @@
+"""Whether search finds the messages that answer a question, for several rankings side by side.
+
+Each conversation goes through ingest into a workspace of its own, which is removed afterwards.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from memories.evaluation import measures
+from memories.evaluation.locomo import Case, Question
+from memories.indexing import spaces
+from memories.models import Entry, MemorySession, Speaker
+from memories.portability import Wish, import_transcript
+from memories.search import Hit, SearchRequest, search
+from workspaces.models import Workspace
+from workspaces.scope import Scope, worker_scope
+
+RANKINGS = ("hybrid", "keyword", "vector")
+LAYERS = ("episodes", "memories")
+ALL = "all"
+
+Advance = Callable[[int], object]
+
+
+@dataclass(slots=True)
+class Retrieval:
+    """`measured[ranking][category]`: one row of measures for each question; ALL has every one."""
+
+    conversations: int = 0
+    messages: int = 0
+    measured: dict[str, dict[str, list[dict[str, float]]]] = field(default_factory=dict)
+
+    def add(self, ranking: str, category: str, row: dict[str, float]) -> None:
+        for group in (ALL, category):
+            self.measured.setdefault(ranking, {}).setdefault(group, []).append(row)
+
+
+def steps(cases: Sequence[Case]) -> int:
+    """How often `evaluate` will advance: messages to ingest and searches to make."""
+    return sum(len(c.messages) + len(c.questions) * len(RANKINGS) for c in cases)
+
+
+def evaluate(cases: Sequence[Case], advance: Advance) -> Retrieval:
+    found = Retrieval()
+    for case in cases:
+        with scratch() as scope:
+            _fill(scope, case, advance)
+            for question in case.questions:
+                for ranking in RANKINGS:
+                    found.add(ranking, question.category, _measure(scope, question, ranking))
+                    advance(1)
+        found.conversations += 1
+        found.messages += len(case.messages)
+    return found
+
+
+@contextmanager
+def scratch() -> Iterator[Scope]:
+    """A workspace that is there only inside."""
+    slug = f"evaluation-{uuid.uuid4().hex[:12]}"
+    workspace = Workspace.objects.create(slug=slug, name="Evaluation")
+    try:
+        yield worker_scope(workspace.pk, "evaluate")
+    finally:
+        number = spaces.space_of(workspace.pk).number
+        Entry.objects.filter(workspace=number).delete()
+        Speaker.objects.filter(workspace=number).delete()
+        workspace.delete()
+
+
+def _fill(scope: Scope, case: Case, advance: Advance) -> None:
+    wish = Wish(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
+    for transcript in case.transcripts:
+        for batch in import_transcript(scope, transcript, wish):
+            advance(batch.messages)
+
+
+def _measure(scope: Scope, question: Question, ranking: str) -> dict[str, float]:
+    wanted = SearchRequest(
+        question.text,
+        limit=max(measures.DEPTHS),
+        layers=LAYERS,
+        ranking=ranking,
+        include=frozenset({"citations"}),
+    )
+    hits = search(scope, wanted).hits
+    return measures.ranking([name for hit in hits for name in _messages(hit)], question.gold)
+
+
+def _messages(hit: Hit) -> list[str]:
+    """The ids of the messages that a hit stands for: its own, or those that it cites."""
+    if hit.episode:
+        return [hit.episode.external_id or ""]
+    return [row.external_id or "" for row in hit.citations or ()]

@@ -1,0 +1,236 @@
+"""Repeats: what agents keep saying, each statement counted by agent and session.
+
+Statements only, never the words they were read from: who may see a fact's memory may see that
+its agent said so.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from memories import conflicts
+from memories.indexing import spaces
+from memories.models import EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
+from workspaces.scope import Scope
+
+NEWEST_FACTS = 20_000  # what is looked at, so that no workspace is too large to ask
+MOST_STATEMENTS = 4_000  # of these so many are compared with one another: the most repeated
+SLACK = 0.13  # so much less similar than duplicates may be what shares most of its words
+SHARED_WORDS = 0.5
+SHOWN_MEMORIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatQuery:
+    """Which repeats; a category that is empty means all."""
+
+    min_agents: int = 2
+    min_count: int = 2
+    category: str = ""
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class AgentShare:
+    """How often one agent said it, and in how many sessions; `agent_id` is the caller's own."""
+
+    agent_id: str
+    name: str
+    count: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One statement in its most frequent wording, with all that say the same."""
+
+    statement: str
+    category: str
+    count: int
+    sessions: int
+    agents: tuple[AgentShare, ...]
+    memory_ids: tuple[uuid.UUID, ...]
+    entities: tuple[str, ...]
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    memory_id: uuid.UUID
+    fingerprint: bytes
+    content: str
+    category: str
+    entities: Sequence[str]
+    agent_id: str
+    agent_name: str
+    session_id: uuid.UUID | None
+    said_at: datetime
+
+
+@dataclass(slots=True)
+class _Statement:
+    """What was said in the same words, and then what means the same."""
+
+    said: list[_Said] = field(default_factory=list)
+
+    @property
+    def first(self) -> _Said:
+        return self.said[0]
+
+    @property
+    def agents(self) -> set[str]:
+        return {each.agent_id for each in self.said}
+
+
+def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
+    """Statements that at least `min_agents` agents made, `min_count` times in all: those of most
+    agents first. Of the newest 20,000 facts; what was forgotten or waits for review is not told.
+    """
+    alike = _same_meaning(scope, _same_words(_said(scope, query.category)))
+    kept = [
+        each
+        for each in alike
+        if len(each.agents) >= query.min_agents and len(each.said) >= query.min_count
+    ]
+    found = sorted(map(_repeat, kept), key=_rank)
+    return found[: query.limit]
+
+
+def _rank(repeat: Repeat) -> tuple[int, int, float]:
+    return -len(repeat.agents), -repeat.count, -repeat.last_at.timestamp()
+
+
+COLUMNS = (
+    "memory_id", "memory__fingerprint", "memory__content", "category", "entities",
+    "agent__external_id", "agent__name", "session_id", "created_at",
+)  # fmt: skip
+
+
+def _said(scope: Scope, category: str) -> list[_Said]:
+    told = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
+    facts = Fact.objects.filter(
+        seen_by(scope), memory__in=told, agent__isnull=False, quarantined_at=None
+    )
+    if category:
+        facts = facts.filter(category=category)
+    rows = facts.order_by("-id").values_list(*COLUMNS)[:NEWEST_FACTS]
+    return [_Said(row[0], bytes(row[1]), *row[2:]) for row in rows]
+
+
+def _same_words(said: Iterable[_Said]) -> list[_Statement]:
+    found: dict[bytes, _Statement] = {}
+    for each in said:
+        found.setdefault(each.fingerprint, _Statement()).said.append(each)
+    return sorted(found.values(), key=lambda statement: -len(statement.said))
+
+
+def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement]:
+    """Each statement joins the first, more frequent one that means the same; never a chain of
+    likenesses, whose ends would have nothing in common."""
+    compared, rest = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
+    space = spaces.space_of(scope.workspace_id)
+    model = space.embedding_model
+    vectors = _vectors(model, [each.first.memory_id for each in compared]) if model else {}
+    if model is None or not vectors:
+        return statements
+    placed = [each for each in compared if each.first.memory_id in vectors]
+    unplaced = [each for each in compared if each.first.memory_id not in vectors]
+    leading = _led(
+        [vectors[each.first.memory_id] for each in placed], placed, model.duplicate_threshold
+    )
+    for number, leader in enumerate(leading):
+        if leader != number:
+            placed[leader].said += placed[number].said
+    leaders = [each for number, each in enumerate(placed) if leading[number] == number]
+    return [*leaders, *unplaced, *rest]
+
+
+def _vectors(model: EmbeddingModel, memory_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, np.ndarray]:
+    entries = Entry.objects.filter(item__in=memory_ids, layer=Layer.MEMORIES)
+    items = dict(entries.values_list("pk", "item"))
+    rows = Vector.objects.filter(entry_id__in=items, embedding_model_id=model.pk, part=0)
+    found = rows.values_list("entry_id", "embedding")
+    return {items[entry]: np.asarray(vector, np.float32) for entry, vector in found}
+
+
+def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: float) -> list[int]:
+    """For each statement the number of the one it joins: its own, where it leads."""
+    matrix = np.stack(vectors)
+    leading = list(range(len(statements)))
+    leaders = np.zeros(len(statements), dtype=bool)
+    readings: dict[int, conflicts.Reading] = {}
+    for number in range(len(statements)):
+        cosines = matrix[:number] @ matrix[number]
+        near = np.flatnonzero((cosines >= threshold - SLACK) & leaders[:number])
+        for other in sorted(near.tolist(), key=lambda index: -cosines[index]):
+            pair = [_reading(readings, statements, each) for each in (other, number)]
+            if _means_the_same(*pair, is_near=bool(cosines[other] >= threshold)):
+                leading[number] = other
+                break
+        leaders[number] = leading[number] == number
+    return leading
+
+
+def _reading(
+    known: dict[int, conflicts.Reading], statements: list[_Statement], number: int
+) -> conflicts.Reading:
+    if number not in known:
+        known[number] = conflicts.read(statements[number].first.content)
+    return known[number]
+
+
+def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, is_near: bool) -> bool:
+    """Whoever says it: the subject's name plays no part, what is said of it does."""
+    if _marks(one) != _marks(other):
+        return False
+    either = len(one.stems | other.stems)
+    return is_near or bool(either and len(one.stems & other.stems) >= SHARED_WORDS * either)
+
+
+def _marks(reading: conflicts.Reading) -> tuple[object, ...]:
+    """What must agree between statements that mean the same: polarity, numbers, dates, names."""
+    return (
+        reading.is_negated,
+        reading.numbers,
+        reading.dates,
+        reading.order_words,
+        reading.names,
+    )
+
+
+def _repeat(statement: _Statement) -> Repeat:
+    said = statement.said
+    wordings = Counter((each.content, each.category) for each in said)
+    content, category = wordings.most_common(1)[0][0]
+    times = [each.said_at for each in said]
+    return Repeat(
+        statement=content,
+        category=category,
+        count=len(said),
+        sessions=_sessions(said),
+        agents=_shares(said),
+        memory_ids=tuple(dict.fromkeys(each.memory_id for each in said))[:SHOWN_MEMORIES],
+        entities=tuple(dict.fromkeys(name for each in said for name in each.entities)),
+        first_at=min(times),
+        last_at=max(times),
+    )
+
+
+def _shares(said: Iterable[_Said]) -> tuple[AgentShare, ...]:
+    by_agent: dict[str, list[_Said]] = {}
+    for each in said:
+        by_agent.setdefault(each.agent_id, []).append(each)
+    shares = [
+        AgentShare(agent, own[0].agent_name, len(own), _sessions(own))
+        for agent, own in by_agent.items()
+    ]
+    return tuple(sorted(shares, key=lambda share: (-share.count, share.agent_id)))
+
+
+def _sessions(said: Iterable[_Said]) -> int:
+    return len({each.session_id for each in said if each.session_id})
