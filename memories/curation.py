@@ -128,10 +128,8 @@ def _create(
 ) -> Memory:
     placement = _placement(scope, new)
     # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
-    Rejection.objects.filter(
-        workspace_id=scope.workspace_id,
-        subject_id=placement.subject_id,
-        fingerprint=lexical.fingerprint(claim.statement),
+    Rejection.objects.of(
+        scope.workspace_id, placement.subject_id, lexical.fingerprint(claim.statement)
     ).delete()
     outcome = supersession.apply(space, placement, [claim], vectors, actor=scope.actor)
     memory_id = (outcome.created or outcome.reinforced)[0]
@@ -306,10 +304,8 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     memory.save(
         update_fields=["forgotten_at", "forget_reason", "forget_after", "held_at", "updated_at"]
     )
-    Rejection.objects.filter(
-        workspace_id=memory.workspace_id,
-        subject_id=memory.subject_id,
-        fingerprint=memory.fingerprint,
+    Rejection.objects.of(
+        memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)
     ).delete()
     _revive(space, memory, Liveness.Cause.RESTORED)
     audit(scope, "restore", memory, after={"content": memory.content})

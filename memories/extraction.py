@@ -34,11 +34,16 @@ SPEAKING = (
     Episode.Kind.TEXT,
     Episode.Kind.ACTIVITY,
 )
+Span = tuple[int, int]
+NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One episode as extraction sees it; `index` is its place in the request."""
+    """One episode as extraction sees it; `index` is its place in the request.
+
+    `served` are the places of what this server itself had told: they are not read.
+    """
 
     index: int
     id: uuid.UUID
@@ -47,6 +52,20 @@ class Message:
     speaker: str
     text: str
     occurred_at: datetime
+    served: tuple[Span, ...] = ()
+
+    @property
+    def readable(self) -> str:
+        """The text, each place as it was, with other signs where it was served."""
+        text = self.text
+        for start, end in self.served:
+            # Not blanks alone: no quote must reach over it.
+            text = f"{text[:start]}{'…'.center(end - start, NEW_LINE)}{text[end:]}"
+        return text
+
+    @property
+    def is_served(self) -> bool:
+        return bool(self.served) and not self.readable.strip(BULLETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +140,10 @@ def extract(
 def _passed(messages: Sequence[Message], found: Extraction) -> list[Message]:
     heard = []
     for message in messages:
-        verdict = gatekeeper.verdict(message.text, message.role, message.kind)
-        if verdict.skip:
+        verdict = gatekeeper.verdict(message.readable, message.role, message.kind)
+        if message.is_served:
+            found.skipped.append(Skip(message.index, "served"))
+        elif verdict.skip:
             found.skipped.append(Skip(message.index, verdict.label))
         elif message.kind not in SPEAKING:
             found.skipped.append(Skip(message.index, f"{message.kind} messages are kept only"))
@@ -137,7 +158,7 @@ def _matched(heard: list[Message], wish: Wish, found: Extraction) -> list[Messag
     for message in heard:
         claims = [
             _pattern_claim(message, hit, wish)
-            for hit in patterns.extract(message.text, message.speaker, message.occurred_at)
+            for hit in patterns.extract(message.readable, message.speaker, message.occurred_at)
             if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
         ]
         found.claims += claims
@@ -195,7 +216,7 @@ def _request(messages: list[Message]) -> ExtractionRequest:
             providers.Message(
                 index=message.index,
                 role=message.role,
-                text=message.text,
+                text=message.readable,
                 speaker=message.speaker,
                 time=message.occurred_at,
             )
@@ -230,7 +251,7 @@ def _verified(fact: ExtractedFact, by_index: dict[int, Message]) -> tuple[Quote,
     found = []
     for cited in fact.quotes:
         message = by_index.get(cited.message_index)
-        span = find_quote(message.text, cited.text) if message else None
+        span = find_quote(message.readable, cited.text) if message else None
         if message and span:
             found.append(Quote(message.id, *span, message.text[slice(*span)]))
     return tuple(found)

@@ -54,15 +54,16 @@ def end(scope: Scope, memory: Memory, reason: str) -> None:
 
 def reject_claim(scope: Scope, memory: Memory) -> None:
     """Leave word that this is not to be learned again about its subject."""
-    Rejection.objects.get_or_create(
+    fingerprint = bytes(memory.fingerprint)
+    if Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint).exists():
+        return  # the workspace's lock is held: nobody adds one meanwhile
+    Rejection.objects.create(
         workspace_id=memory.workspace_id,
-        subject_id=memory.subject_id,
-        fingerprint=memory.fingerprint,
-        defaults={
-            "content": memory.content,
-            "reason": memory.forget_reason,
-            "rejected_by": scope.actor,
-        },
+        subject=memory.subject,
+        fingerprint=fingerprint,
+        content=memory.content,
+        reason=memory.forget_reason,
+        rejected_by=scope.actor,
     )
 
 

@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -156,7 +156,7 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     if history:
         conditions.append(_believed(request.at, layer, values))
     wanted = candidates.Wanted(" and ".join(conditions), history and layer == "memories")
-    return _with(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
+    return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
 
 
 def _believed(at: AsOf, layer: str, values: dict[str, Any]) -> str:
@@ -164,22 +164,17 @@ def _believed(at: AsOf, layer: str, values: dict[str, Any]) -> str:
     return BELIEVED if layer == "memories" else SAID
 
 
-def _with(asked: Asked, **changes: Any) -> Asked:
-    names = [name for name in Asked.__slots__ if name not in changes]
-    return Asked(**{name: getattr(asked, name) for name in names}, **changes)
-
-
 # ---- the rankings ---------------------------------------------------------------------------
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     vector = query_vector(space, request.query)
-    return _merged(space, request, _with(asked, vector=vector))
+    return _merged(space, request, replace(asked, vector=vector))
 
 
 def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     vector = query_vector(space, request.query)
-    found = _merged(space, request, _with(asked, vector=vector), by_words=False)
+    found = _merged(space, request, replace(asked, vector=vector), by_words=False)
     return [_scaled(one, one.score) for one in found]
 
 
@@ -241,7 +236,7 @@ def _pool(
     pool: Pool = {}
     numbers: dict[uuid.UUID, int] = {}
     for layer in request.layers:
-        there = in_layer(request, _with(asked, vector=vector), layer)
+        there = in_layer(request, replace(asked, vector=vector), layer)
         for row in candidates.pool(space, there, _stems(view, layer)) if there else []:
             # Without vectors nothing but its words speaks for a row.
             if vector is not None or row.bm25:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -288,25 +288,25 @@ class _Batch:
         self, claim: Claim, index: int, resolver: Resolver, whole: Sequence[np.ndarray | None]
     ) -> None:
         new = self._memory(claim)
-        known = Known(new.pk, new.fingerprint, new.visibility, False, 1)
+        known = Known(new.pk, bytes(new.fingerprint), new.visibility, False, 1)
         decision = resolver.resolve(index, known)
-        if decision.act == "reinforce" and decision.target is not None:
-            self._reinforce(claim, decision.target)
+        target = decision.target
+        if target is not None and decision.act == "reinforce":
+            self._reinforce(claim, target)
             return
         self.memories[new.pk] = (index, new)
         self.outcome.created.append(new.pk)
         self.add_fact(claim, new.pk)
-        if decision.act == "hold":
+        if target is not None and decision.act == "hold":
             new.held_at = self.now
-            self._record(decision, new, Supersession.State.PENDING)
+            self._record(decision, target, new, Supersession.State.PENDING)
             self.outcome.held.append(new.pk)
             return
-        if decision.act == "supersede" and decision.target is not None:
-            new.version = resolver.live[decision.target].version + 1
-            self._record(decision, new, Supersession.State.APPLIED)
-            self._replace(decision.target, new, resolver)
-        version = Known(new.pk, new.fingerprint, new.visibility, False, new.version)
-        resolver.added(version, whole, index)
+        if target is not None:
+            new.version = resolver.live[target].version + 1
+            self._record(decision, target, new, Supersession.State.APPLIED)
+            self._replace(target, new, resolver)
+        resolver.added(replace(known, version=new.version), whole, index)
 
     def add_fact(self, claim: Claim, memory_id: uuid.UUID | None) -> None:
         fact = fact_of(self.placement, claim, self.session_id)
@@ -370,11 +370,13 @@ class _Batch:
         self.outcome.reinforced.append(target)
         self.add_fact(claim, target)
 
-    def _record(self, decision: Decision, new: Memory, state: str) -> None:
+    def _record(
+        self, decision: Decision, target: uuid.UUID, new: Memory, state: str
+    ) -> None:
         self.supersessions.append(
             Supersession(
                 workspace_id=self.placement.workspace_id,
-                old_id=decision.target,
+                old_id=target,
                 new_id=new.pk,
                 similarity=decision.similarity,
                 rule="nearest" if state == Supersession.State.APPLIED else "pinned",

@@ -34,7 +34,7 @@ def subject_to_write(scope: Scope, external_id: str) -> Subject | None:
 def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
     """Whose act it is: the key's own agent, or for an unbound key the one it names."""
     if not external_id:
-        return Agent.objects.get(pk=scope.agent_id) if scope.is_bound else None
+        return _bound(scope) if scope.is_bound else None
     if scope.is_bound:
         return _own_agent(scope, external_id)
     made = Agent(workspace_id=scope.workspace_id, external_id=external_id)
@@ -53,8 +53,12 @@ def agent_to_read(scope: Scope, external_id: str) -> Scope:
     return scope.as_agent(known or Agent(id=NOBODY, external_id=external_id))
 
 
+def _bound(scope: Scope) -> Agent:
+    return Agent.objects.get(pk=scope.agent_id or NOBODY)
+
+
 def _own_agent(scope: Scope, external_id: str) -> Agent:
-    agent = Agent.objects.get(pk=scope.agent_id)
+    agent = _bound(scope)
     if agent.external_id != external_id:
         raise NotAllowed("agent", "This key belongs to another agent.")
     return agent

@@ -6,7 +6,6 @@ from django import forms
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
-from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -19,6 +18,7 @@ from memories.admin.chains import state_of, timeline
 from memories.admin.filters import BooleanRadioFilter, ChoicesDropdownFilter, LifeFilter, PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Layer, Memory, Supersession
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Verb
 
@@ -147,7 +147,7 @@ class MemoryAdmin(SearchedAdmin, MemoryPage):
         if last is None:
             return []
         admin = self.admin_site.get_model_admin(Supersession)
-        return admin.buttons(request, last)  # type: ignore[attr-defined]
+        return admin.buttons(request, last)
 
     def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         changes = {"content": typed(values["content"])}

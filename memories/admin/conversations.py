@@ -5,13 +5,13 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.episodes import marked
 from memories.admin.filters import PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Conversation
+from workspaces.desk.columns import display
 from workspaces.desk.counting import BoundedPaginator
 from workspaces.desk.listing import Empty
 

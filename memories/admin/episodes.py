@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter
@@ -12,6 +11,7 @@ from memories.admin.highlighting import Segment, Span, segments
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Episode, Layer
 from workspaces.auth import as_uuid
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 
 MOST_SHOWN = 100_000

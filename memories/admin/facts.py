@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of
@@ -13,6 +12,7 @@ from memories.admin.highlighting import excerpt
 from memories.admin.repeats import RepeatsPage
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Fact
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from memories.admin.base import MemoryPage, said
 from memories.admin.filters import PickFilter
@@ -13,6 +12,7 @@ from memories.admin.searching import SearchedAdmin
 from memories.models import Rejection
 from workspaces.desk.access import actor_of
 from workspaces.desk.actors import names_of
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Verb
 from workspaces.models import AuditEntry

@@ -56,7 +56,9 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
 
 def _packed(lists: Sequence[Sequence[int]]) -> tuple[list[int], list[int], list[int]]:
     """Lists of several lengths as one, with where each begins and ends, counted from 1."""
-    starts, ends, flat = [], [], []
+    starts: list[int] = []
+    ends: list[int] = []
+    flat: list[int] = []
     for each in lists:
         starts.append(len(flat) + 1)
         flat += each

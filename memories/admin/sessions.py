@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from memories import ingest
 from memories.admin.base import MemoryPage, said, tell_it
@@ -13,6 +12,7 @@ from memories.admin.filters import ChoicesDropdownFilter, PickFilter, SessionSta
 from memories.admin.searching import SearchedAdmin
 from memories.models import Episode, Memory, MemorySession
 from workspaces.desk.actors import names_of
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Verb
 

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import curation
@@ -16,6 +15,7 @@ from memories.admin.worddiff import side, word_diff
 from memories.models import Fact, Supersession
 from workspaces.auth import as_uuid
 from workspaces.desk.actors import names_of
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Verb
 

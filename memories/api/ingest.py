@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import extraction, ingest, outbox
+from memories import extraction, ingest, outbox, served
 from memories.api import shapes
 from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message
@@ -172,7 +172,8 @@ class PreviewView(WorkspaceView):
         started = time.perf_counter()
         wanted = request_of(read(IngestSerializer, request.data))
         check_request(self.scope, wanted)
-        messages = heard(wanted)
+        asker = agent_to_read(self.scope, wanted.agent_id)
+        messages = served.marked(heard(wanted), lambda: asker)
         wish = extraction.Wish(wanted.extract, wanted.content is not None, wanted.visibility)
         found = extraction.extract(messages, wish, ingest.configured_extractor())
         places = {message.id: message.index for message in messages}

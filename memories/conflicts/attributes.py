@@ -59,7 +59,9 @@ def find(parse: Parse) -> tuple[Slot, ...]:
         return wishes
     if parse.denials:
         return ()
-    found = [*_forms(parse), *_groups(parse), *_tools(parse), *_preferences(parse)]
+    found = [*_groups(parse), *_tools(parse), *_preferences(parse)]
+    if not parse.flips:
+        found += _forms(parse)
     if not parse.is_past or RENAMED in (w.root for w in parse.predicate[:1]) or parse.is_passive:
         found += _noun_phrase(parse)
         found += _counts(parse)
@@ -174,8 +176,8 @@ def compile_form(form: str) -> tuple[frozenset[str], re.Pattern[str]]:
     triggers: frozenset[str] = frozenset()
     pattern = "^"
     for part in form.split():
-        if part == "{v}" and form.endswith("{v}"):
-            pattern += r"(?P<v>(?:[^ ]+ )+)"
+        if part in ("{v}", "{k}") and form.endswith(part):
+            pattern += rf"(?P<{part[1]}>(?:[^ ]+ )+)"
         elif part in ("{s}", "{v}", "{k}"):
             pattern += rf"(?P<{part[1]}>(?:[^ ]+ ){{1,{3 if part == '{k}' else 8}}}?)"
         elif part == "{x}":
@@ -202,7 +204,7 @@ def _optional(pattern: str, words: Sequence[str]) -> str:
 
 
 def _groups(parse: Parse) -> Iterator[Slot]:
-    near = parse.predicate[:4]
+    near = parse.predicate[:5]
     for name in ("relationship", "diet", "status", "color"):
         values = GROUPS[name]
         for position, word in enumerate(near):
@@ -444,6 +446,7 @@ ROLE_NAMES = {
     "database": "database", "storag": "database", "data": "database", "authentication": "authentication",
     "cach": "cache", "queue": "queue", "ci": "ci", "bundl": "bundler", "chat-team": "chat",
     "host": "hosting", "deploy": "hosting", "monitor": "monitoring", "browser": "browser",
+    "email": "mail", "mail": "mail", "call": "calls", "music": "music", "note": "notes",
     "editor": "editor", "search": "search", "styl": "styling",
 }  # fmt: skip
 

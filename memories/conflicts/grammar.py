@@ -12,7 +12,7 @@ FUNCTION = frozenset(
     they him them himself herself themselves what how whom whose will can would could might may
     should must shall 's under between among against within along across around near toward towards
     'insteadof insteadof infavorof nolonger anymore usedto outof very s also up out off down back
-    each every any all both either neither , : ; ( ) get
+    each every any all both either neither , : ; ( )
     """.split()
 )
 PREPOSITIONS = frozenset(
@@ -37,7 +37,7 @@ CHANGED_NOW = frozenset("now nowadays again newly instead".split())
 PLAN = frozenset(
     """
     want plan hope consider wish dream intend think might may could would should if maybe perhaps
-    interested considering hoping thinking wants try need apply offer
+    considering hoping thinking wants try need apply offer
     """.split()
 )
 PAST_TIMES = frozenset("formerly previously originally usedto once childhood".split())

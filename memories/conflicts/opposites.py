@@ -30,10 +30,10 @@ ORDER = frozenset(
     export upload download input output frontend backend boy girl boys girls men women male female
     junior senior older younger elder big small indoor outdoor private personal public
     weekday weekend breakfast lunch dinner client server read write open close opens closes start
-    end buy sell bought sold lend borrow lent borrowed send receive win lose won lost
+    end buy sell bought sold lend borrow lent borrowed win lose won lost
     teach learn arrive depart minute hour day week month year mum dad mother father son daughter
     brother sister husband wife uncle aunt nephew niece grandmother grandfather responsibilities
-    skills online offline inside outside above below with without import_ top bottom
+    skills online offline inside outside above below without top bottom
     """.split()
 )
 

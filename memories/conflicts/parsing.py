@@ -243,14 +243,16 @@ def _changes_to(found: Parse) -> list[Word]:
     """ "rose from 3 to 5" becomes "@ 5"; the place keeps its number in `verbs`."""
     old = found.words
     for start, word in enumerate(old[1:], 1):
-        if word.root not in change_roots() or start == 1 and word.root == root("move"):
-            continue  # "Ann moved to Oslo" tells where Ann lives
+        if word.root not in change_roots():
+            continue
         end = next((i for i in range(start + 1, len(old)) if old[i].text == "to"), 0)
         if not end or end - start > 6 or end + 1 >= len(old):
             continue
         between = old[start + 1 : end]
         if between and between[0].text not in ("from", "back", "by", "up", "down"):
             continue
+        if word.root == root("move") and not between and old[end + 1].is_name:
+            continue  # "Ann moved to Oslo" tells where Ann lives
         found.change.add("to")
         found.replaced += [w.root for w in between if w.root not in FUNCTION]
         found.verbs.add(start)
@@ -259,13 +261,17 @@ def _changes_to(found: Parse) -> list[Word]:
 
 
 @cache
-def _verb_roots() -> frozenset[str]:
-    return frozenset(map(root, VERBS)) | {RENAMED}
+def _verb_forms() -> frozenset[str]:
+    third = {verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s") for verb in VERBS}
+    return VERBS | third | {verb[:-1] + "ies" for verb in VERBS if verb.endswith("y")}
 
 
 def _boundary(found: Parse) -> int:
     """Where the verb stands: the first word after the subject."""
     all_words = found.words
+    colon = next((i for i, word in enumerate(all_words[:4]) if word.text == ":"), 0)
+    if colon and colon + 1 < len(all_words):
+        return colon + 1  # "Team policy: never deploy on Fridays"
     for i in range(1, len(all_words)):
         if _is_verb(found, i):
             return i
@@ -281,7 +287,7 @@ def _is_verb(found: Parse, i: int) -> bool:
     if word.is_past and not word.is_name:
         return True
     agrees = word.text.endswith("s") or previous.text.endswith("s") or i == 1
-    if word.root in _verb_roots() and (agrees or previous.is_name) and not word.is_name:
+    if word.text in _verb_forms() and (agrees or previous.is_name) and not word.is_name:
         return True
     starts_with_name = i == 1 and found.words[0].text in ("user", "team", "he", "she", "they", "it")
     return starts_with_name and word.text.endswith("s") and not _next_is_verb(found, i)
@@ -310,7 +316,7 @@ def _settle_tense(found: Parse) -> None:
         return
     rest = [w.text for w in found.predicate[found.predicate.index(head) + 1 :]]
     is_wish = head.root not in _of_things() or "to" in rest[:2]
-    found.is_plan |= head.root in _plan_roots() and is_wish
+    found.is_plan |= head.root in _plan_roots() and is_wish and not found.is_passive
     found.is_plan |= found.predicate[0].root == "be" and found.words[found.verb - 1].root in _wishes()
     first = found.predicate[0]
     if first.is_past and first.text in IRREGULAR_PAST | {first.text} and not found.is_passive:

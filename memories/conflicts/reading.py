@@ -15,7 +15,8 @@ from memories.conflicts.parsing import (
 )
 from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
-_order = frozenset(map(root, ORDER)) | ORDER
+# "left" is a side here; as a verb it has its place among the endings
+_order = frozenset(root(word) for word in ORDER if word != "left") | {"left"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def read(statement: str) -> Reading:
         numbers=_numbers(content),
         dates=dates - RELATIVE_DATES,
         relative_dates=dates & RELATIVE_DATES,
-        order_words=frozenset(w.root for w in found.words if w.root in _order or w.text in _order),
+        order_words=_order_words(found),
         is_negated=(found.denials + found.flips) % 2 == 1,
         negated=frozenset(found.negated),
         change=frozenset(found.change),
@@ -86,6 +87,11 @@ def _slots(found: Parse) -> tuple[Slot, ...]:
 def slot_keys(reading: Reading) -> tuple[str, ...]:
     """Names under which an older value of the same attribute can be looked up, sorted."""
     return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in reading.slots}))
+
+
+def _order_words(found: Parse) -> frozenset[str]:
+    sides = {word.text for word in found.words if word.text == "left"}
+    return frozenset(w.root for w in found.words if w.root in _order) | sides
 
 
 def _numbers(content: list[Word]) -> frozenset[str]:

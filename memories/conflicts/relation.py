@@ -309,7 +309,7 @@ def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
     found = objects & (said | _subject_words(old)) - row.ended
     if not found or not objects <= found | row.ended | _unsaid():
         return False
-    covered = weight(found | states) + (1 if old.is_plan else 0)
+    covered = weight(found - states) + len(states) + (1 if old.is_plan else 0)
     return covered * 2.5 >= weight(said)
 
 
@@ -450,7 +450,7 @@ def _owner(reading: Reading) -> str:
     for i in range(1, len(words)):
         if words[i].root == "'s":
             return words[i - 1].root
-        if words[i].root == "of" and i + 1 < len(words):
+        if words[i].root == "of" and i + 1 < len(words) and words[i + 1].is_name:
             return words[i + 1].root
     return ""
 

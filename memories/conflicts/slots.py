@@ -44,7 +44,8 @@ FORMS = (
         "residence",
         ("{s} move|emigrate|settle back? to|in|into {v}", "{s} move from {x} to {v}"),
         examples=(("Ada moved to Bergen", ("ada", "residence", "", "bergen")),),
-        counter_examples=("Ada wants to move to Bergen", "The meeting moved to Friday"),
+        counter_examples=("Ada wants to move to Bergen", "Ada moved to a new desk"),
+        values="*",
         is_change=True,
     ),
     SlotForm(
@@ -62,7 +63,7 @@ FORMS = (
     ),
     SlotForm(
         "place",
-        ("{s} @ {v}", "{s} move to {v}"),
+        ("{s} move|relocate to {v}",),
         examples=(("The fair moved to Camden", ("fair", "place", "", "camden")),),
         values="*",
         is_change=True,

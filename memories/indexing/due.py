@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
@@ -22,7 +23,8 @@ def embed_now(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vec
 def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
     """Vectors of each sequence of texts; raises ProviderError."""
     flat = embedder_of(space).embed([text for group in texts for text in group])
-    found, at = [], 0
+    found: list[Vectors] = []
+    at = 0
     for group in texts:
         found.append(flat[at : at + len(group)])
         at += len(group)
@@ -110,19 +112,13 @@ def _store(
     )
     now = {row.id: row for row in taken}
     ready = [
-        (entry, _refreshed(item, now[entry]), own)
+        (entry, replace(item, live=now[entry].live, visibility=now[entry].visibility), own)
         for (entry, item), own in zip(found, vectors, strict=True)
         if entry in now
     ]
     entries.write_vectors(space, ready)
     model_change.leave_due(space, list(now))
     return len(ready)
-
-
-def _refreshed(item: Item, row: Entry) -> Item:
-    changes = {"live": row.live, "visibility": row.visibility}
-    names = [name for name in Item.__slots__ if name not in changes]
-    return Item(**{name: getattr(item, name) for name in names}, **changes)
 
 
 POSTPONE = """

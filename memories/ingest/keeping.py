@@ -244,7 +244,7 @@ def _place_after(session: MemorySession, made: list[Episode]) -> None:
         episode.position += 0 if last is None else last + 1
 
 
-def _finish_known(sessions: set[uuid.UUID | None]) -> None:
+def _finish_known(sessions: set[uuid.UUID]) -> None:
     """An unfinished extraction of episodes that are sent again is finished."""
     unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
     for session_id in unfinished.values_list("pk", flat=True):

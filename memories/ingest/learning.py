@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from memories import extraction, outbox, supersession
+from memories import extraction, outbox, served, supersession
 from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.indexing import due, entries, spaces, statements
@@ -79,7 +79,8 @@ def _learn(kept: Kept) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session, started = kept.session, time.perf_counter()
     wish = Wish(session.extract, session.is_whole_text, session.visibility)
-    found = extraction.extract(messages_of(kept), wish, configured_extractor())
+    messages = served.marked(messages_of(kept), lambda: writer_of(session))
+    found = extraction.extract(messages, wish, configured_extractor())
     return _finish(session, kept.space, found, started)
 
 
@@ -197,11 +198,14 @@ class _TakenOver(Exception):
     """The lease ran out and another worker has the session: what this one did is rolled back."""
 
 
-def placement_of(session: MemorySession) -> Placement:
-    agent = session.agent
+def writer_of(session: MemorySession) -> Scope:
+    """Who sees what the session's agent sees; without an agent, all of the workspace."""
     scope = worker_scope(session.workspace_id)
-    if agent is not None:
-        scope = scope.as_agent(agent)
+    return scope if session.agent is None else scope.as_agent(session.agent)
+
+
+def placement_of(session: MemorySession) -> Placement:
+    scope = writer_of(session)
     return Placement(
         workspace_id=session.workspace_id,
         subject_id=session.subject_id,

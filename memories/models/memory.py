@@ -320,6 +320,15 @@ class Supersession(Row):
         return f"{self.rule} ({self.state})"
 
 
+class RejectionQuerySet(models.QuerySet["Rejection"]):
+    def of(
+        self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes
+    ) -> Self:
+        """What was rejected with this text about this subject, or about nobody."""
+        about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
+        return self.filter(about, workspace_id=workspace_id, fingerprint=fingerprint)
+
+
 class Rejection(Row):
     """What a person said must not be learned again."""
 
@@ -329,6 +338,8 @@ class Rejection(Row):
     fingerprint = models.BinaryField(max_length=16)
     reason = models.TextField(blank=True)
     rejected_by = models.CharField(max_length=200)
+
+    objects = RejectionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -63,6 +63,11 @@ def without_served(text: str) -> str:
     return _served.sub("", text)
 
 
+def served_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where the blocks stand that mark what a memory server had put in."""
+    yield from (block.span() for block in _served.finditer(text))
+
+
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of `text` stand; code between fences is none."""
     for foreign in (_served, _fence, _quoted_line, _photo):

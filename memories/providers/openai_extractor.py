@@ -69,7 +69,7 @@ def _reply(completion: "ChatCompletion") -> Reply:
     usage = completion.usage
     return Reply(
         text=choice.message.content or "",
-        stop_reason=choice.finish_reason or "",
+        stop_reason=choice.finish_reason,
         model=completion.model,
         input_tokens=usage.prompt_tokens if usage else 0,
         output_tokens=usage.completion_tokens if usage else 0,

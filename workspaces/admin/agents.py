@@ -3,6 +3,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.models import Agent
 
@@ -14,10 +15,9 @@ class AgentAdmin(ScopedAdmin):
     search_help_text = "Id, name or team"
     fields = ("workspace", "external_id", "name", "team")
 
+    @display(description="team")
     def team_told(self, agent: Agent) -> str:
         return agent.team or "default team"
-
-    team_told.short_description = "team"  # type: ignore[attr-defined]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         # The callers' own id is how programs name it: another id is another agent.

@@ -6,10 +6,10 @@ from typing import Any
 from django.apps import apps
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
-from unfold.decorators import display
 
 from workspaces.auth import as_uuid
 from workspaces.desk.actors import names_of
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import PageAdmin
 from workspaces.models import AuditEntry, Capability

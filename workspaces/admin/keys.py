@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSingleDateWidget,
@@ -16,6 +15,7 @@ from unfold.widgets import (
 )
 
 from workspaces.desk.access import access_of, actor_of
+from workspaces.desk.columns import display
 from workspaces.desk.filters import StateFilter
 from workspaces.desk.forms import WorkspaceChoiceForm, pick_many, pick_one
 from workspaces.desk.listing import Empty

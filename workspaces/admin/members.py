@@ -7,7 +7,6 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
@@ -16,6 +15,7 @@ from unfold.widgets import (
 
 from workspaces import members
 from workspaces.desk.access import access_of
+from workspaces.desk.columns import display
 from workspaces.desk.forms import WorkspaceChoiceForm
 from workspaces.desk.pages import PageAdmin, Verb, told
 from workspaces.models import Capability, Membership, Role

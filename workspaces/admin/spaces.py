@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from unfold.admin import TabularInline
-from unfold.decorators import display
 
 from workspaces.desk.access import access_of, workspace_id_of
 from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.models import Membership, Role
 
@@ -83,7 +83,8 @@ class WorkspaceAdmin(ScopedAdmin):
         """A new workspace belongs to whoever made it."""
         super().save_model(request, obj, form, change)
         if not change:
-            Membership.objects.create(workspace_id=obj.pk, user_id=request.user.pk, role=Role.OWNER)
+            user = access_of(request).user
+            Membership.objects.create(workspace_id=obj.pk, user=user, role=Role.OWNER)
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty("No workspaces yet", "Everything is remembered within a workspace: add one.")

@@ -3,9 +3,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.models import Capability, Subject
 

@@ -32,7 +32,7 @@ class ScopedAdmin(Listed, ModelAdmin):
     can_delete = False
 
     show_full_result_count = False
-    show_facets = 0  # type: ignore[assignment]
+    show_facets = 0
     paginator = BoundedPaginator
     list_per_page = 50
     list_max_show_all = 0

@@ -19,6 +19,8 @@ class Empty:
 class Listing(ChangeList):
     """`model_admin.prepare(request, rows)` may hang things on the rows of the page."""
 
+    result_list: Any
+
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         rows: list[Any] = list(self.result_list)

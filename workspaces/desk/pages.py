@@ -74,6 +74,10 @@ class PageAdmin(ScopedAdmin):
     can_add = False
     sortable_by = ()
 
+    @property
+    def all_refusals(self) -> tuple[type[Exception], ...]:
+        return (forms.ValidationError, *self.refusals)
+
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
@@ -159,7 +163,7 @@ class PageAdmin(ScopedAdmin):
         """Do it, and tell the person what came of it; whether it was done."""
         try:
             messages.success(request, self.act(request, row, verb, request.POST))
-        except (forms.ValidationError, *self.refusals) as refusal:
+        except self.all_refusals as refusal:
             messages.error(request, told(refusal))
             return False
         return True
@@ -190,7 +194,7 @@ class PageAdmin(ScopedAdmin):
                     if not self.offers(row, verb):
                         raise forms.ValidationError(f"{row}: its state does not allow it")
                     self.act(request, row, verb, {})
-                except (forms.ValidationError, *self.refusals) as refusal:
+                except self.all_refusals as refusal:
                     refused.append(told(refusal))
             self._tell_several(request, verb, len(chosen), len(allowed) - len(refused), refused)
 

@@ -1,0 +1,95 @@
+"""Whether the resolver's judgement of two statements is what people said. Needs no database."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memories import conflicts
+from memories.evaluation.measures import share
+from memories.providers import Embedder
+from memories.transcripts import Unreadable
+
+LABELS = {"same": "same", "duplicate": "same", "update": "update", "different": "different"}
+JUDGEMENTS = ("same", "update", "unsure", "different")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`new` was said after `old`; `label` is same, update or different."""
+
+    old: str
+    new: str
+    label: str
+
+
+@dataclass(slots=True)
+class Judged:
+    """How many pairs of each label got which judgement, and the pairs that were judged wrongly."""
+
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    wrong: list[dict[str, str]] = field(default_factory=list)
+
+    def of(self, label: str, *judgements: str) -> float:
+        """The share of the pairs with `label` that got one of these judgements."""
+        total = sum(n for (told, _), n in self.counts.items() if told == label)
+        return share(sum(self.counts.get((label, one), 0) for one in judgements), total)
+
+    def measured(self) -> dict[str, float]:
+        return {
+            "pairs": sum(self.counts.values()),
+            "duplicates merged": self.of("same", "same"),
+            "updates superseded": self.of("update", "update"),
+            "different merged or superseded": self.of("different", "same", "update"),
+            "left to a person": share(
+                sum(n for (_, judged), n in self.counts.items() if judged == "unsure"),
+                sum(self.counts.values()),
+            ),
+        }
+
+
+def pairs(path: Path) -> list[Pair]:
+    """JSONL of {old, new, label}; label is same (or duplicate), update or different.
+
+    Raises Unreadable with the number of the line that is none.
+    """
+    return list(_pairs(path))
+
+
+def _pairs(path: Path) -> Iterator[Pair]:
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.strip():
+            try:
+                row: dict[str, Any] = json.loads(line)
+                yield Pair(row["old"], row["new"], LABELS[row["label"]])
+            except (KeyError, TypeError, ValueError) as error:
+                raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
+
+
+def evaluate(
+    labelled: Sequence[Pair], embedder: Embedder, advance: Callable[[int], object]
+) -> Judged:
+    """Judge each pair with the embedder's own threshold. Raises ProviderError."""
+    found = Judged()
+    for pair in labelled:
+        judged = conflicts.relation(
+            conflicts.read(pair.old),
+            conflicts.read(pair.new),
+            _cosine(embedder, pair),
+            embedder.duplicate_threshold,
+        )
+        key = (pair.label, judged.kind)
+        found.counts[key] = found.counts.get(key, 0) + 1
+        if pair.label != judged.kind:
+            told = {"old": pair.old, "new": pair.new, "label": pair.label}
+            found.wrong.append({**told, "judged": judged.kind, "rule": judged.rule})
+        advance(1)
+    return found
+
+
+def _cosine(embedder: Embedder, pair: Pair) -> float | None:
+    old, new = embedder.embed([pair.old, pair.new])
+    return None if old is None or new is None else float(np.dot(old, new))

@@ -1,0 +1,73 @@
+"""What an evaluation found, as a table for people and as values for programs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from memories.evaluation import measures
+from memories.evaluation.conflicts import JUDGEMENTS, Judged
+from memories.evaluation.extraction import Turns
+from memories.evaluation.retrieval import ALL, RANKINGS, Retrieval
+
+
+def retrieval_lines(found: Retrieval) -> Iterator[str]:
+    yield f"{found.conversations} conversations, {found.messages} messages"
+    yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(f"{c:>11}" for c in measures.COLUMNS)
+    for category in _categories(found):
+        for ranking in RANKINGS:
+            rows = found.measured[ranking][category]
+            values = "".join(f"{measures.mean(rows, c):>11.3f}" for c in measures.COLUMNS)
+            yield f"{category:<14}{len(rows):>6}  {ranking:<9}{values}"
+
+
+def _categories(found: Retrieval) -> list[str]:
+    groups = found.measured.get(RANKINGS[0], {})
+    return [*sorted(group for group in groups if group != ALL), *([ALL] if groups else [])]
+
+
+def retrieval_json(found: Retrieval) -> dict[str, Any]:
+    return {
+        "conversations": found.conversations,
+        "messages": found.messages,
+        "rankings": {
+            ranking: {
+                category: {"n": len(rows)}
+                | {column: round(measures.mean(rows, column), 4) for column in measures.COLUMNS}
+                for category, rows in groups.items()
+            }
+            for ranking, groups in found.measured.items()
+        },
+    }
+
+
+def extraction_lines(found: Turns) -> Iterator[str]:
+    yield from _measured(found.measured())
+    told = sorted(found.categories.items(), key=lambda item: -item[1])
+    yield "facts by category: " + ", ".join(f"{name} {count}" for name, count in told)
+
+
+def extraction_json(found: Turns) -> dict[str, Any]:
+    return {**_rounded(found.measured()), "categories": found.categories}
+
+
+def conflict_lines(found: Judged) -> Iterator[str]:
+    yield f"{'label':<12}" + "".join(f"{judged:>11}" for judged in JUDGEMENTS)
+    for label in sorted({label for label, _ in found.counts}):
+        counts = [found.counts.get((label, judged), 0) for judged in JUDGEMENTS]
+        yield f"{label:<12}" + "".join(f"{count:>11}" for count in counts)
+    yield from _measured(found.measured())
+
+
+def conflict_json(found: Judged) -> dict[str, Any]:
+    counts: dict[str, dict[str, int]] = {}
+    for (label, judged), count in found.counts.items():
+        counts.setdefault(label, {})[judged] = count
+    return {**_rounded(found.measured()), "counts": counts, "wrong": found.wrong}
+
+
+def _measured(values: dict[str, float]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{name:<32}{value:>9}" if isinstance(value, int) else f"{name:<32}{value:>9.3f}"
+
+
+def _rounded(values: dict[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in values.items()}

@@ -1,0 +1,104 @@
+"""How good retrieval, extraction and the judgement of conflicts are, on files with labels."""
+
+import json
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories.errors import ProviderError
+from memories.evaluation import conflicts, extraction, report, retrieval
+from memories.evaluation.locomo import Case, cases
+from memories.indexing import spaces
+from memories.management.examples import CommandWithExamples
+from memories.management.progress import progress
+from memories.providers import embedder_from
+from memories.transcripts import Unreadable
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Measure quality on labelled files, without a language model. Retrieval works in"
+        " workspaces of its own, which it removes; extraction and conflicts need no database."
+    )
+    requires_system_checks = ()  # they would ask the database
+    examples = (
+        "  manage.py evaluate retrieval --dataset locomo.json\n"
+        "  manage.py evaluate retrieval --dataset locomo.json --limit 1 --json result.json\n"
+        "  manage.py evaluate extraction --dataset locomo.json\n"
+        "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
+        "\nRetrieval and extraction read LoCoMo's format: qa with evidence, observations.\n"
+        "Conflicts read one {old, new, label} per line; label is same, update or different."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("what", choices=("retrieval", "extraction", "conflicts"))
+        parser.add_argument("--dataset", type=Path, required=True, metavar="FILE")
+        parser.add_argument("--format", choices=("locomo",), default="locomo")
+        parser.add_argument(
+            "--limit", type=_count, default=0, metavar="N", help="the first N conversations, or pairs"
+        )
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there, too")
+
+    def handle(self, *, what: str, dataset: Path, limit: int, **options: Any) -> None:
+        measure = {
+            "retrieval": self.retrieval,
+            "extraction": self.extraction,
+            "conflicts": self.conflicts,
+        }
+        try:
+            found = measure[what](dataset, limit)
+        except (OSError, Unreadable, ProviderError, ValueError) as error:
+            raise CommandError(f"{dataset}: {error}") from error
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted.", returncode=130) from None
+        if options["json"]:
+            options["json"].write_text(json.dumps(found, indent=2) + "\n")
+
+    def retrieval(self, dataset: Path, limit: int) -> dict[str, Any]:
+        chosen = _labelled(cases(dataset, limit), "questions")
+        with progress(retrieval.steps(chosen), "messages and searches", sys.stderr) as shown:
+            found = retrieval.evaluate(chosen, shown.update)
+        self.tell(report.retrieval_lines(found))
+        return report.retrieval_json(found)
+
+    def extraction(self, dataset: Path, limit: int) -> dict[str, Any]:
+        chosen = _labelled(cases(dataset, limit), "facts")
+        turns = sum(len(case.messages) for case in chosen)
+        with progress(turns, "turns", sys.stderr) as shown:
+            found = extraction.evaluate(chosen, shown.update)
+        self.tell(report.extraction_lines(found))
+        return report.extraction_json(found)
+
+    def conflicts(self, dataset: Path, limit: int) -> dict[str, Any]:
+        labelled = conflicts.pairs(dataset)[: limit or None]
+        embedder = embedder_from(spaces.configured_config())
+        with progress(len(labelled), "pairs", sys.stderr) as shown:
+            found = conflicts.evaluate(labelled, embedder, shown.update)
+        self.tell(report.conflict_lines(found))
+        return report.conflict_json(found)
+
+    def tell(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.stdout.write(line)
+
+
+def _labelled(found: list[Case], labels: str) -> list[Case]:
+    """Those conversations that have labels at all. Raises Unreadable where none has."""
+    kept = [case for case in found if getattr(case, labels)]
+    if not kept:
+        raise Unreadable(f"it has no conversation with {labels}")
+    return kept
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ArgumentTypeError("must be a number from 1")
+    return number

@@ -1,0 +1,192 @@
+"""Quality, measured on labelled files."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from memories.evaluation import conflicts, extraction, locomo, measures, retrieval
+from memories.models import Entry, Episode, Speaker, Vector
+from memories.providers import EmbedderConfig, embedder_from
+from memories.transcripts import Unreadable
+from workspaces.models import Workspace
+
+DATA = Path(__file__).parent / "data"
+TALK = DATA / "locomo_small.json"
+PAIRS = DATA / "conflict_pairs_development.jsonl"
+
+
+def run(*words: str | Path) -> str:
+    out = StringIO()
+    call_command("evaluate", *map(str, words), stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def write(folder: Path, *lines: object) -> Path:
+    path = folder / "labels.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    return path
+
+
+# ---- measures -------------------------------------------------------------------------------
+
+
+def test_a_ranking_is_measured_by_where_the_right_messages_stand() -> None:
+    found = measures.ranking(["a", "x", "b", "x", "c"], {"b", "z"})
+    assert found["recall@5"] == found["recall@20"] == 0.5
+    assert found["mrr"] == pytest.approx(1 / 3)
+    assert found["ndcg@10"] == pytest.approx(0.5 / (1 + 0.6309297535714575))
+
+
+def test_a_perfect_ranking_has_full_marks() -> None:
+    assert set(measures.ranking(["a", "b"], {"a", "b"}).values()) == {1.0}
+
+
+def test_a_ranking_that_finds_nothing_has_none() -> None:
+    assert set(measures.ranking([], {"a"}).values()) == {0.0}
+
+
+def test_texts_overlap_by_their_shared_terms() -> None:
+    one, other = measures.terms("Ada drinks green tea"), measures.terms("Ada drank tea")
+    assert measures.overlap(one, one) == 1.0
+    assert measures.overlap(one, other) == pytest.approx(4 / 7)
+    assert measures.overlap(one, []) == measures.overlap([], []) == 0.0
+
+
+# ---- LoCoMo's labels ------------------------------------------------------------------------
+
+
+def test_questions_name_the_messages_that_answer_them() -> None:
+    (case,) = locomo.cases(TALK)
+    assert (case.name, len(case.messages)) == ("talk-1", 12)
+    by_category = {question.category: question for question in case.questions}
+    assert by_category["multi-hop"].gold == {"D1:5", "D2:5"}
+    assert all("greyhound" not in question.text for question in case.questions)
+
+
+def test_facts_name_the_messages_that_say_them() -> None:
+    (case,) = locomo.cases(TALK)
+    assert len(case.facts) == 8
+    assert case.facts[0].gold == {"D1:2"}
+
+
+def test_labels_of_another_shape_are_refused(tmp_path: Path) -> None:
+    (label,) = json.loads(TALK.read_text())
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps([label | {"qa": ["what?"]}]))
+    with pytest.raises(Unreadable, match="talk-1"):
+        locomo.cases(path)
+
+
+# ---- retrieval ------------------------------------------------------------------------------
+
+
+def test_rankings_are_measured_side_by_side(db: None) -> None:
+    found = retrieval.evaluate(locomo.cases(TALK), lambda n: None)
+    assert set(found.measured) == {"hybrid", "keyword", "vector"}
+    best = found.measured["hybrid"]
+    assert len(best["all"]) == 5
+    assert measures.mean(best["all"], "recall@20") == 1.0
+    assert measures.mean(best["single-hop"], "mrr") > 0.5
+
+
+def test_nothing_is_left_of_the_scratch_workspace(db: None) -> None:
+    retrieval.evaluate(locomo.cases(TALK), lambda n: None)
+    for model in (Workspace, Episode, Entry, Vector, Speaker):
+        assert model.objects.count() == 0
+
+
+def test_nothing_is_left_after_a_failure_either(db: None) -> None:
+    def fail(n: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        retrieval.evaluate(locomo.cases(TALK), fail)
+    assert not Workspace.objects.exists()
+
+
+def test_the_command_tells_a_table_and_writes_the_same_as_json(db: None, tmp_path: Path) -> None:
+    told = run("retrieval", "--dataset", TALK, "--json", tmp_path / "out.json")
+    values = json.loads((tmp_path / "out.json").read_text())
+    hybrid = values["rankings"]["hybrid"]["all"]
+    assert hybrid["n"] == 5
+    assert f"{hybrid['ndcg@10']:.3f}" in told
+    assert told.count("keyword") == told.count("vector") == 5  # four categories and all
+
+
+# ---- extraction: without a database ---------------------------------------------------------
+
+
+def test_facts_are_matched_to_the_labels_of_their_turn() -> None:
+    found = extraction.evaluate(locomo.cases(TALK), lambda n: None).measured()
+    assert (found["turns"], found["fact-bearing"]) == (12, pytest.approx(8 / 12))
+    assert found["coverage"] > 0.5
+    assert found["turn precision"] > 0.8
+    assert found["fact recall"] > 0.4
+
+
+def test_the_gatekeeper_is_measured_too() -> None:
+    found = extraction.evaluate(locomo.cases(TALK), lambda n: None).measured()
+    assert found["skipped"] > 0.1
+    assert (found["skipped rightly"], found["lost by skipping"]) == (1.0, 0.0)
+
+
+def test_the_command_tells_coverage_and_times() -> None:
+    told = run("extraction", "--dataset", TALK)
+    assert "coverage" in told
+    assert "ms p95" in told
+
+
+# ---- conflicts: without a database ----------------------------------------------------------
+
+
+def judged(*labelled: conflicts.Pair) -> conflicts.Judged:
+    return conflicts.evaluate(labelled, embedder_from(EmbedderConfig("local")), lambda n: None)
+
+
+def test_judgements_are_counted_by_label() -> None:
+    found = judged(
+        conflicts.Pair("Ada lives in Rome.", "Ada lives in Oslo now.", "update"),
+        conflicts.Pair("Ada lives in Rome.", "Ada plays the cello.", "different"),
+        conflicts.Pair("Ada lives in Rome.", "Bob keeps bees.", "same"),
+    ).measured()
+    assert (found["pairs"], found["updates superseded"]) == (3, 1.0)
+    assert (found["duplicates merged"], found["different merged or superseded"]) == (0.0, 0.0)
+
+
+def test_what_was_judged_wrongly_is_kept_with_its_rule() -> None:
+    (wrong,) = judged(conflicts.Pair("Ada lives in Rome.", "Bob keeps bees.", "same")).wrong
+    assert (wrong["label"], wrong["judged"]) == ("same", "different")
+    assert wrong["rule"]
+
+
+def test_the_command_judges_the_first_pairs(tmp_path: Path) -> None:
+    told = run("conflicts", "--dataset", PAIRS, "--limit", "20", "--json", tmp_path / "out.json")
+    assert "updates superseded" in told
+    assert json.loads((tmp_path / "out.json").read_text())["pairs"] == 20
+
+
+@pytest.mark.parametrize(
+    "line", [{"old": "a", "new": "b"}, {"old": "a", "new": "b", "label": "alike"}, ["a", "b"]]
+)
+def test_a_line_that_is_no_pair_is_named(tmp_path: Path, line: Any) -> None:
+    good = {"old": "a", "new": "b", "label": "duplicate"}
+    with pytest.raises(CommandError, match="line 2"):
+        run("conflicts", "--dataset", write(tmp_path, good, line))
+
+
+@pytest.mark.parametrize("what", ["retrieval", "extraction", "conflicts"])
+def test_a_missing_file_is_told(what: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"nowhere\.json"):
+        run(what, "--dataset", tmp_path / "nowhere.json")
+
+
+def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
+    (label,) = json.loads(TALK.read_text())
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps([label | {"qa": []}]))
+    with pytest.raises(CommandError, match="no conversation with questions"):
+        run("retrieval", "--dataset", path)
