@@ -6,13 +6,16 @@ the text they cite; what has no evidence goes to quarantine.
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memories import gatekeeper, patterns, providers
 from memories.errors import ProviderError
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source, Visibility
+from memories.patterns import own
+from memories.patterns.own import OwnPattern
 from memories.providers import ExtractedFact, ExtractionRequest, Extractor
 from memories.supersession import Claim, Quote
 
@@ -75,12 +78,26 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Missed:
+    """What a model found in a message in which no pattern fired; `category` is the commonest."""
+
+    episode_id: uuid.UUID
+    text: str
+    statements: tuple[str, ...]
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
-    """What the caller asked of an extraction; `visibility` empty: by category."""
+    """What the caller asked of an extraction; `visibility` empty: by category.
+
+    `patterns` are the workspace's own; they are tried where the library found nothing.
+    """
 
     extract: str = MemorySession.Extract.AUTO
     is_whole_text: bool = False
     visibility: str = ""
+    patterns: tuple[OwnPattern, ...] = ()
 
 
 @dataclass(slots=True)
@@ -92,6 +109,7 @@ class Extraction:
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
     quarantined: list[Claim] = field(default_factory=list)
+    missed: list[Missed] = field(default_factory=list)
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -132,6 +150,8 @@ def extract(
         unmatched = _matched(heard, wish, found)
     if wish.extract in (MemorySession.Extract.AUTO, MemorySession.Extract.LLM) and unmatched:
         _asked(unmatched, wish, extractor, found)
+    if wish.extract == MemorySession.Extract.AUTO:
+        found.missed = list(_missed(unmatched, found.claims))
     if not found.claims and heard:
         _nothing(heard, wish, found)
     return found
@@ -158,7 +178,7 @@ def _matched(heard: list[Message], wish: Wish, found: Extraction) -> list[Messag
     for message in heard:
         claims = [
             _pattern_claim(message, hit, wish)
-            for hit in patterns.extract(message.readable, message.speaker, message.occurred_at)
+            for hit in _hits(message, wish.patterns)
             if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
         ]
         found.claims += claims
@@ -168,13 +188,37 @@ def _matched(heard: list[Message], wish: Wish, found: Extraction) -> list[Messag
     return unmatched
 
 
+def _hits(message: Message, own_patterns: Sequence[OwnPattern]) -> list[patterns.Found]:
+    """What the library finds, and in its other sentences what the workspace's own patterns do."""
+    said = (message.readable, message.speaker, message.occurred_at)
+    hits = patterns.extract(*said)
+    for pattern in own_patterns:
+        found = own.find(pattern, *said)
+        hits += [each for each in found if not any(_overlap(each, hit) for hit in hits)]
+    return hits
+
+
+def _overlap(one: patterns.Found, other: patterns.Found) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _missed(unmatched: Sequence[Message], claims: Sequence[Claim]) -> Iterator[Missed]:
+    """Of the messages that no pattern covered, those in which a model found something."""
+    for message in unmatched:
+        in_it = [c for c in claims if any(q.episode_id == message.id for q in c.quotes)]
+        if in_it:
+            commonest = Counter(claim.category for claim in in_it).most_common(1)[0][0]
+            statements = tuple(dict.fromkeys(claim.statement for claim in in_it))
+            yield Missed(message.id, message.text, statements, commonest)
+
+
 def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish) -> Claim:
     quote = Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])
     return Claim(
         statement=hit.statement,
         category=hit.category,
         fact_type=hit.fact_type,
-        visibility=wish.visibility or visibility_of(hit.category),
+        visibility=wish.visibility or _own_visibility(hit, wish) or visibility_of(hit.category),
         method=Fact.Method.PATTERN,
         rule=hit.rule,
         source=Source.EXTRACTED,
@@ -184,6 +228,11 @@ def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish) -> Claim:
         event_date=hit.event_date,
         quotes=(quote,),
     )
+
+
+def _own_visibility(hit: patterns.Found, wish: Wish) -> str:
+    rules = {f"{own.RULE}{pattern.name}": pattern.visibility for pattern in wish.patterns}
+    return rules.get(hit.rule, "")
 
 
 def _asked(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from memories import filters, ranking
-from memories.errors import Forbidden, ProviderError
+from memories import filters, ranking, reranking
+from memories.errors import Forbidden, Invalid, ProviderError
 from memories.filters import Filter
-from memories.indexing import candidates, spaces, speakers, statements
+from memories.indexing import candidates, query_vectors, spaces, speakers, statements
 from memories.indexing.candidates import Asked
 from memories.models import BELIEVED, NOW, SAID, AsOf, Layer, Link, WorkspaceIndex, chain
 from workspaces.naming import NOBODY, NotAllowed, agent_to_read
@@ -22,6 +22,8 @@ RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {"memories": Layer.MEMORIES, "episodes": Layer.EPISODES}
 # Ranked beyond the limit: a row that expired in this minute falls out.
 SPARE = 5
+# So many times the limit is looked at where memories and the episodes they stand on meet.
+ECHOES = 3
 INCLUDES = ("citations", "scores", "chain")
 
 
@@ -48,6 +50,7 @@ class SearchRequest:
     ranking: str = "hybrid"
     at: AsOf = NOW
     recency: Recency | None = None
+    rerank: bool = False
     threshold: float | None = None
     layers: tuple[str, ...] = ("memories",)
     include: frozenset[str] = frozenset()
@@ -87,11 +90,16 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     """The best hits of the asked layers, best first. Raises Invalid and Forbidden.
 
     Without a vector (no embedder, a provider that fails, no word it knows) words alone decide.
+    With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
     """
+    if request.rerank and not reranking.is_configured():
+        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
     space = spaces.space_of(scope.workspace_id)
-    asked = _asked(scope, request)
+    asked = asked_of(scope, request)
     ranked = _rankers()[request.ranking](space, request, asked)
+    if request.rerank:
+        ranked = _reranked(scope, request, ranked)
     if request.threshold is not None:
         ranked = [found for found in ranked if found.score >= request.threshold]
     hits = _hits(scope, request, ranked)
@@ -102,7 +110,8 @@ def _rankers() -> dict[str, Callable[[WorkspaceIndex, SearchRequest, Asked], lis
     return {"linea": _linea, "vector": _vector, "keyword": _keyword, "hybrid": _hybrid}
 
 
-def _asked(scope: Scope, request: SearchRequest) -> Asked:
+def asked_of(scope: Scope, request: SearchRequest) -> Asked:
+    """Who asks and about whom, by the ids of the index. Raises Forbidden."""
     try:
         reader = agent_to_read(scope, request.agent_id)
     except NotAllowed as error:
@@ -139,7 +148,7 @@ def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid
 
 def query_vector(space: WorkspaceIndex, query: str) -> np.ndarray | None:
     try:
-        return spaces.embedder_of(space).embed_one(query)
+        return query_vectors.vector_of(space, query)
     except ProviderError:
         return None
 
@@ -212,8 +221,34 @@ def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> lis
 def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, view = _pool(space, request, asked, with_vector=True)
     chosen = [candidate for candidate, _ in pool.values()]
-    most = request.limit + SPARE
-    return _scored(pool, ranking.hybrid(view, chosen, limit=most, recency=_recency(request)))
+    most = (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
+    mixed = len(request.layers) > 1
+    most *= ECHOES if mixed else 1
+    found = _scored(pool, ranking.hybrid(view, chosen, limit=most, recency=_recency(request)))
+    return _without_echoes(found) if mixed else found
+
+
+CITED = """
+select distinct f.memory_id, ci.episode_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+where f.memory_id = any(%(ids)s::uuid[])
+"""
+
+
+def _without_echoes(found: Sequence[Scored]) -> list[Scored]:
+    """A memory and the episode it stands on say the same once: where the better one ranks."""
+    memories = [one.item for one in found if one.layer == "memories"]
+    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for row in statements.rows(CITED, {"ids": memories}):
+        cited.setdefault(row.memory_id, set()).add(row.episode_id)
+    told: set[uuid.UUID] = set()
+    kept = []
+    for one in found:
+        says = cited.get(one.item, set()) if one.layer == "memories" else {one.item}
+        if not says or says - told:
+            kept.append(one)
+        told |= says
+    return kept
 
 
 def _recency(request: SearchRequest) -> ranking.Recency | None:
@@ -274,6 +309,19 @@ def _scored(pool: Pool, ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     ]
 
 
+def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored]:
+    best = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: reranking.MOST]
+    rows = _rows(scope, best, history=not request.at.is_now)
+    texts = [(one, row.content) for one, row in rows if row is not None]
+    scores = reranking.scores(request.query, [text for _, text in texts])
+    if scores is None:
+        return ranked
+    return [
+        Scored(one.layer, one.entry, one.item, score, {**one.scores, "rerank": score})
+        for (one, _), score in zip(texts, scores, strict=True)
+    ]
+
+
 # ---- from candidates to hits ----------------------------------------------------------------
 
 MEMORY_ROWS = """
@@ -325,14 +373,16 @@ def _ordered(
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
     chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: request.limit + SPARE]
-    found = [(one, row) for one, row in _rows(scope, chosen, history=not request.at.is_now) if row is not None]
+    found = [
+        (one, row)
+        for one, row in _rows(scope, chosen, history=not request.at.is_now)
+        if row is not None
+    ]
     found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
     return found[: request.limit]
 
 
-def _rows(
-    scope: Scope, chosen: Sequence[Scored], *, history: bool
-) -> list[tuple[Scored, Any]]:
+def _rows(scope: Scope, chosen: Sequence[Scored], *, history: bool) -> list[tuple[Scored, Any]]:
     rows: dict[tuple[str, uuid.UUID], Any] = {}
     for layer in {one.layer for one in chosen}:
         ids = [one.item for one in chosen if one.layer == layer]

@@ -226,6 +226,12 @@ ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL")
 PROVIDER_TIMEOUT = env_float(
     "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=190.0
 )  # below the worker's
+RERANK_BASE_URL = env_str("RERANK_BASE_URL")  # empty: none
+RERANK_MODEL = env_str("RERANK_MODEL")
+RERANK_API_KEY = env_secret("RERANK_API_KEY")
+RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # a search waits
+QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
+QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 
 # Log: to stderr
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))

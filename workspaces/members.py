@@ -52,10 +52,18 @@ def invite(scope: Scope, email: str, role: str, name: str = "") -> Invitation:
 
 def _new_user(email: str, name: str) -> User:
     first, _, last = name.partition(" ")
-    user = User(username=email.lower(), email=email, first_name=first, last_name=last)
+    user = User(username=_free_username(email), email=email, first_name=first, last_name=last)
     user.set_unusable_password()
     user.save(force_insert=True)
     return user
+
+
+def _free_username(email: str) -> str:
+    """The address itself; with a number behind it where somebody chose that name already."""
+    wanted = email.lower()[:140]
+    taken = set(User.objects.filter(username__startswith=wanted).values_list("username", flat=True))
+    names = (wanted, *(f"{wanted}-{n}" for n in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
 
 
 @transaction.atomic

@@ -7,6 +7,8 @@ from memories.admin.beliefs import MemoryAdmin
 from memories.admin.conversations import ConversationAdmin
 from memories.admin.episodes import EpisodeAdmin
 from memories.admin.facts import FactAdmin
+from memories.admin.misses import MissAdmin
+from memories.admin.patterns import WorkspacePatternAdmin
 from memories.admin.rejections import RejectionAdmin
 from memories.admin.sessions import SessionAdmin
 from memories.admin.supersessions import SupersessionAdmin
@@ -17,8 +19,10 @@ from memories.models import (
     Fact,
     Memory,
     MemorySession,
+    Miss,
     Rejection,
     Supersession,
+    WorkspacePattern,
 )
 
 admin.site.register(Memory, MemoryAdmin)
@@ -28,6 +32,8 @@ admin.site.register(Conversation, ConversationAdmin)
 admin.site.register(Episode, EpisodeAdmin)
 admin.site.register(Fact, FactAdmin)
 admin.site.register(MemorySession, SessionAdmin)
+admin.site.register(Miss, MissAdmin)
+admin.site.register(WorkspacePattern, WorkspacePatternAdmin)
 
 admin.site.unregister([Success, *PAGES])
 for model, page in PAGES.items():

@@ -17,6 +17,7 @@ from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of, timeline
 from memories.admin.filters import BooleanRadioFilter, ChoicesDropdownFilter, LifeFilter, PickFilter
 from memories.admin.searching import SearchedAdmin
+from memories.admin.why_not import WhyNotPage
 from memories.models import Layer, Memory, Supersession
 from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
@@ -45,7 +46,7 @@ class ForgetForm(forms.Form):
         required=False,
         max_length=500,
         label="In your words",
-        help_text="Kept in the audit log, for another reason.",
+        help_text="Kept beside the reason, unless it is wrong.",
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -54,7 +55,7 @@ class CorrectForm(forms.Form):
     content = forms.CharField(max_length=100_000, widget=UnfoldAdminTextareaWidget)
 
 
-class MemoryAdmin(SearchedAdmin, MemoryPage):
+class MemoryAdmin(WhyNotPage, SearchedAdmin, MemoryPage):
     layer = Layer.MEMORIES
     list_display = (
         "told", "subject", "category", "fact_type", "version", "sources", "state", "learned",
@@ -167,7 +168,9 @@ class MemoryAdmin(SearchedAdmin, MemoryPage):
         return "Restored: it is believed again."
 
     def do_forget(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
-        reason = values["reason"] or values["note"].strip()
+        reason, note = values["reason"], values["note"].strip()
+        if note and reason != forgetting.WRONG:  # that one is a word for machines, too
+            reason = f"{reason}: {note}" if reason else note
         forgetting.forget(self.scope(request, row), row.pk, reason)
         again = " It will not be learned again." if reason == forgetting.WRONG else ""
         return f"Forgotten.{again}"

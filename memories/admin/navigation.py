@@ -51,6 +51,7 @@ def _memory(now: Waiting) -> list[dict[str, Any]]:
     return [
         _item("Memories", "neurology", "memories_memory_changelist"),
         _item("Review", "rule", "memories_supersession_changelist", waits=now.decisions),
+        _item("Why not?", "troubleshoot", "memories_why_not"),
         _item("Rejections", "block", "memories_rejection_changelist"),
         _item("Subjects", "face", "workspaces_subject_changelist"),
     ]
@@ -62,6 +63,8 @@ def _evidence(now: Waiting) -> list[dict[str, Any]]:
         _item("Episodes", "chat_bubble", "memories_episode_changelist"),
         _item("Facts", "format_quote", "memories_fact_changelist"),
         _item("Repeats", "repeat", "memories_repeats"),
+        _item("Misses", "search_off", "memories_miss_changelist"),
+        _item("Patterns", "pattern", "memories_workspacepattern_changelist"),
         _item("Sessions", "move_to_inbox", "memories_memorysession_changelist", waits=now.stuck),
     ]
 

@@ -16,7 +16,14 @@ from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message
 from memories.errors import Invalid
 from memories.ingest import IngestRequest, NewMessage
-from memories.models import Episode, Memory, MemoryScope, MemorySession, Visibility
+from memories.models import (
+    Episode,
+    Memory,
+    MemoryScope,
+    MemorySession,
+    Visibility,
+    WorkspacePattern,
+)
 from memories.supersession import Claim
 from workspaces.api.fields import (
     Camel,
@@ -174,7 +181,8 @@ class PreviewView(WorkspaceView):
         check_request(self.scope, wanted)
         asker = agent_to_read(self.scope, wanted.agent_id)
         messages = served.marked(heard(wanted), lambda: asker)
-        wish = extraction.Wish(wanted.extract, wanted.content is not None, wanted.visibility)
+        own = WorkspacePattern.objects.in_use(self.scope.workspace_id)
+        wish = extraction.Wish(wanted.extract, wanted.content is not None, wanted.visibility, own)
         found = extraction.extract(messages, wish, ingest.configured_extractor())
         places = {message.id: message.index for message in messages}
         return Response(

@@ -15,7 +15,6 @@ from memories.api.answers import (
     LinkSerializer,
     MemorySerializer,
 )
-from memories.errors import Invalid
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import Hit, Recency, SearchRequest
 from workspaces.api.fields import (
@@ -61,7 +60,10 @@ class SearchSerializer(Camel):
     recency = RecencySerializer(required=False, allow_null=True)
     valid_at = Moment(required=False, allow_null=True, help_text="What was true then.")
     known_at = Moment(required=False, allow_null=True, help_text="What was believed then.")
-    rerank = Flag(default=False, help_text="Not built yet: only false.")
+    rerank = Flag(
+        default=False,
+        help_text="Lets the configured reranker order the best 50; there are no more hits then.",
+    )
     threshold = Number(min_value=0, max_value=1, required=False, allow_null=True)
     include = serializers.ListField(child=Choice(choices=search.INCLUDES), required=False)
     layers = serializers.ListField(
@@ -105,8 +107,6 @@ class SearchView(WorkspaceView):
 
 
 def request_of(body: dict[str, Any]) -> SearchRequest:
-    if body["rerank"]:
-        raise Invalid("rerank", "This option is not built yet.", "not_built")
     layers = tuple(dict.fromkeys(body.get("layers", ("memories",))))
     tree, recency = body.get("filter"), body.get("recency")
     return SearchRequest(
@@ -123,6 +123,7 @@ def request_of(body: dict[str, Any]) -> SearchRequest:
         ranking=body["ranking"],
         at=AsOf(body.get("valid_at"), body.get("known_at")),
         recency=recency and Recency(**recency),
+        rerank=body["rerank"],
         threshold=body.get("threshold"),
         layers=layers,
         include=frozenset(body.get("include", ())),

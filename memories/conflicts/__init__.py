@@ -3,8 +3,9 @@
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """
 
-from memories.conflicts.attributes import Slot
 from memories.conflicts.reading import Reading, read, slot_keys
-from memories.conflicts.relation import Relation, relation
+from memories.conflicts.relation import relation
+from memories.conflicts.values import Slot
+from memories.conflicts.verdict import Relation
 
 __all__ = ["Reading", "Relation", "Slot", "read", "relation", "slot_keys"]

@@ -60,6 +60,11 @@ ENDINGS = (
         examples=(("Ada has a parrot called Bo", "Ada's parrot Bo died"),),
     ),
     Ending(
+        "pass fail",
+        "learn prepare take train revise practice practise",
+        examples=(("Ada is studying for the bar exam", "Ada passed the bar exam"),),
+    ),
+    Ending(
         "find",
         "search need want lose miss",
         examples=(("Ada is looking for a flat", "Ada found a flat"),),
@@ -76,7 +81,7 @@ ENDINGS = (
         examples=(("The parser has a memory leak", "The memory leak of the parser was fixed"),),
     ),
     Ending(
-        "remove delete drop dropped disable uninstall deprecate ditch",
+        "remove shave drop dropped disable uninstall deprecate ditch",
         "use have contain run enable depend support include rely install be need",
         examples=(("The app uses Lodash", "The app dropped Lodash"),),
         counter_examples=(("The app uses Lodash", "The app dropped Moment"),),
@@ -105,6 +110,8 @@ EVENTS = frozenset(
     "trip plan appointment booking order subscription membership ticket reservation meeting event "
     "project car work working lesson visit".split()
 )
+# One kind of these may be liked beside another
+KINDS = frozenset("food music color movie book sport game language drink animal kind".split())
 # With "now" or "instead", and all alike but one word, these too have one value at a time
 NOW_SINGLE = frozenset("want use have need go take make do write attend".split())
 # "A was replaced by B": what follows these words is the new value, what stands before the old one

@@ -29,7 +29,7 @@ ADVERBS = frozenset(
     generally currently recently lately presently officially finally personally basically simply
     even too so much well totally completely fully mostly mainly pretty extremely particularly
     especially successfully both kindly please now nowadays newly apparently probably again
-    together only
+    together only approximately roughly nearly almost
     """.split()
 )
 NOW = frozenset("now nowadays currently again newly recently finally instead anymore today".split())
@@ -58,7 +58,11 @@ PARTICIPLES = frozenset(
     born woken woke rewritten taught thought understood rung hurt
     """.split()
 )
-NOT_PAST = frozenset("need feed speed breed embed bed red shed seed weed indeed feed led hundred".split())
+# Of these only a date tells whether they are past.
+SAME_IN_PAST = frozenset("read put set cut hit let hurt".split())
+NOT_PAST = frozenset(
+    "need feed speed breed embed bed red shed seed weed indeed feed led hundred".split()
+)
 # Verbs that may follow a noun that is the subject; a name is always followed by its verb.
 VERBS = frozenset(
     """

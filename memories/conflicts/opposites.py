@@ -63,7 +63,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "enabled": "on", "disabled": "off", "on": "on", "off": "off", "unpaid": "unpaid",
         "paid": "paid", "unresolved": "open", "stalled": "paused", "started": "ongoing",
         "planned": "planned", "deprecated": "deprecated", "archived": "archived",
-        "delayed": "delayed", "available": "available", "unavailable": "unavailable",
+        "delayed": "delayed", "beta": "beta", "alpha": "alpha", "preview": "preview", "repaired": "fixed",
+        "sold": "sold", "available": "available", "unavailable": "unavailable",
     },
     "color": {
         word: word

@@ -2,17 +2,11 @@
 
 from dataclasses import dataclass
 
-from memories.conflicts.attributes import Slot, find
+from memories.conflicts.attributes import find
 from memories.conflicts.opposites import ORDER
-from memories.conflicts.parsing import (
-    RENAMED,
-    Parse,
-    is_date,
-    is_time,
-    key,
-    parse,
-    second_clause,
-)
+from memories.conflicts.parsing import parse, second_clause
+from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
+from memories.conflicts.values import Slot
 from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
 # "left" is a side here; as a verb it has its place among the endings
@@ -45,6 +39,7 @@ class Reading:
     head: str
     verb_at: int
     is_past: bool
+    is_definite: bool
     is_plan: bool
     words: tuple[Word, ...]
 
@@ -53,14 +48,14 @@ def read(statement: str) -> Reading:
     """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
     found = parse(statement)
     content = [word for word in found.words if not word.is_function and word.root != RENAMED]
-    dates = frozenset(word.root for word in content if is_date(word))
+    dates = [word for word in content if is_date(word)]
     return Reading(
         statement=statement,
         subject=_subject(found),
         slots=_slots(found),
         numbers=_numbers(content),
-        dates=dates - RELATIVE_DATES,
-        relative_dates=dates & RELATIVE_DATES,
+        dates=frozenset(w.root for w in dates if w.text not in RELATIVE_DATES),
+        relative_dates=frozenset(w.text for w in dates if w.text in RELATIVE_DATES),
         order_words=_order_words(found),
         is_negated=(found.denials + found.flips) % 2 == 1,
         negated=frozenset(found.negated),
@@ -71,6 +66,7 @@ def read(statement: str) -> Reading:
         head=_head(found),
         verb_at=found.verb,
         is_past=found.is_past,
+        is_definite=found.is_definite,
         is_plan=found.is_plan,
         words=tuple(found.words),
     )

@@ -88,7 +88,7 @@ FORMS = (
     ),
     SlotForm(
         "employer",
-        ("{s} join {v}", "{s} {x} and join {v}"),
+        ("{s} join {v}", "{s} {x} and join {v}", "{s} play for|with {v}", "{s} @ {v}"),
         examples=(("Ada left Equinor and joined Statkraft", ("ada", "employer", "", "statkraft")),),
         counter_examples=("Ada joined a book club", "Ada joined the Oslo Chess Club"),
         values="**",
@@ -241,7 +241,9 @@ FORMS = (
     SlotForm(
         "price",
         ("{s} pay {v} for {k}",),
-        examples=(("Ada pays 40 euros a month for the gym", ("ada-gym", "price", "", "40 euro month")),),
+        examples=(
+            ("Ada pays 40 euros a month for the gym", ("ada-gym", "price", "", "40 euro month")),
+        ),
         counter_examples=("Ada paid 40 euros for the gym",),
         values="$",
         is_joined=True,
@@ -285,7 +287,12 @@ FORMS = (
     ),
     SlotForm(
         "owner",
-        ("{s} own|lead|maintain|manage by {v}", "{v} be owner|maintainer of {s}", "{s} 's owner be {v}"),
+        (
+            "{s} own|lead|maintain|manage by {v}",
+            "{v} be responsible for {s}",
+            "{v} be owner|maintainer of {s}",
+            "{s} 's owner be {v}",
+        ),
         examples=(("The parser is owned by Liv", ("parser", "owner", "", "liv")),),
         values="*",
     ),
@@ -318,7 +325,7 @@ FORMS = (
     ),
     SlotForm(
         "hair",
-        ("{s} 's hair be {v}", "{s} have {v} hair", "{s} dye|cut {x} {v}"),
+        ("{s} 's hair be {v}", "{s} have {v} hair", "{s} dye|cut hair {v}"),
         examples=(("Ada dyed her hair green", ("ada", "hair", "", "green")),),
         values="red blue green black brown blond blonde grey gray pink purple white short long",
         is_change=True,
@@ -391,6 +398,6 @@ CHANGE_TO = frozenset(
     """
     change move switch rise rose fall fell drop increase raise decrease reduce cut lower grow climb
     reach reschedule postpone shift extend shorten upgrade update bump push delay jump decline
-    shrink slip turn convert migrate set adjust revise double correct downgrade
+    shrink slip transfer turn convert migrate set adjust revise double correct downgrade
     """.split()
 )

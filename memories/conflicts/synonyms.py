@@ -76,8 +76,60 @@ address addresses
 husband spouse wife married marry wed
 fiance fiancee engaged engagement
 boyfriend girlfriend
-daily everyday
-yearly annually annual
+day daily days everyday
+year yearly years annually annual
+dye dyed
+cheap inexpensive affordable
+expensive costly pricey
+rent lease rented leased
+smart intelligent clever
+rich wealthy
+boring dull
+loud noisy
+clean tidy
+remove delete removed deleted
+check verify validate
+attempt try tried trying
+lawyer attorney
+trash garbage rubbish
+sofa couch
+truck lorry
+petrol gas
+motorcycle motorbike
+vet veterinarian
+medicine medication meds drug pill
+surgery operation
+concert gig
+repository repo
+documentation docs
+configuration config
+environment env
+administrator admin
+information info
+specification spec
+gather gathered
+contain include contains includes
+responsible responsibility
+permit permitted allow allowed allows
+discover discovered
+understand understood comprehend
+grandchildren grandkids
+used secondhand
+backup backups
+nightly overnight
+programmer coder
+handle handled process processed
+prohibit prohibited
+wallet purse
+luggage baggage
+pain ache
+headache headaches
+frequent frequently often regularly
+rarely seldom
+pretty cute
+tv-show series
+glasses spectacles
+overcome overcame
 answer reply response respond
 short concise brief
 detailed thorough verbose lengthy
@@ -111,7 +163,7 @@ meet met
 lesson class
 take took taken taking
 give gave given giving
-think thought thinks
+think thought thinks believe believed belief
 know knew known
 tell told
 say said
@@ -128,7 +180,7 @@ lead led leader
 grow grew grown
 fly flew flown flight
 break broke broken
-choose chose chosen choice
+choose chose chosen choice pick picked select selected
 wear wore worn
 ship shipped
 become became
@@ -244,7 +296,6 @@ complain complained complaint
 improve improved improvement
 prepare prepared preparation
 train trained trainer
-believe believed belief
 hope hoped hopes
 share shared sharing
 """
@@ -399,6 +450,45 @@ PHRASES = {
     "swapped out": "replaced",
     "phased out": "stopped",
     "out of work": "jobless",
+    "in charge of": "responsible for",
+    "second hand": "used",
+    "has lunch": "eats lunch",
+    "has dinner": "eats dinner",
+    "has breakfast": "eats breakfast",
+    "every night": "nightly",
+    "each night": "nightly",
+    "back up": "backup",
+    "backed up": "backup",
+    "backs up": "backup",
+    "been to": "visited",
+    "generally available": "released",
+    "for the first time": "",
+    "brothers and sisters": "siblings",
+    "pull request": "pr",
+    "pull requests": "pr",
+    "merge request": "pr",
+    "software developer": "software engineer",
+    "works out": "exercises",
+    "work out": "exercise",
+    "lets go of": "dismisses",
+    "shaved off": "removed",
+    "threw away": "removed",
+    "threw out": "removed",
+    "is looking forward to": "anticipates",
+    "looks forward to": "anticipates",
+    "is excited about": "anticipates",
+    "takes care of": "cares for",
+    "take care of": "care for",
+    "taking care of": "caring for",
+    "is in love with": "loves",
+    "makes use of": "uses",
+    "depends on": "needs",
+    "relies on": "needs",
+    "is made of": "contains",
+    "consists of": "contains",
+    "is responsible to": "reports to",
+    "has difficulty": "has trouble",
+    "struggles with": "has trouble with",
     "between jobs": "jobless",
     "found work": "got job",
     "has come to": "now",
@@ -472,6 +562,6 @@ LIGHT = frozenset(
     activity language time place spot tool system service app application software project one
     something someone really very quite also too even time account name call keep different various
     certain own general overall city town english whole entire number amount total level
-    play provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
+    play hold give wear issue session provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
     """.split()
 )

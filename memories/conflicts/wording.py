@@ -1,8 +1,9 @@
 """The normal form of a statement: one way of writing numbers, times, dates, names of things."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from memories import lexical
 from memories.conflicts.grammar import (
@@ -15,6 +16,7 @@ from memories.conflicts.grammar import (
 )
 from memories.conflicts.synonyms import CLASSES, PHRASES
 
+Replacement = str | Callable[[re.Match[str]], str]
 _months = "january february march april may june july august september october november december"
 MONTHS = {name: f"{i:02}" for i, name in enumerate(_months.split(), 1)}
 _short_months = {name[:3]: number for name, number in MONTHS.items()} | {"sept": "09"}
@@ -59,10 +61,10 @@ def _month_number(name: str) -> str:
 
 
 @cache
-def _rewritings() -> tuple[tuple[str, re.Pattern[str], object], ...]:
+def _rewritings() -> tuple[tuple[str, re.Pattern[str], Replacement], ...]:
     """(characters of which one must be there, pattern, replacement), in this order."""
     currencies = {"$": "dollar", "€": "euro", "£": "pound"}
-    rows: tuple[tuple[str, str, object], ...] = (
+    rows: tuple[tuple[str, str, Replacement], ...] = (
         ("'", r"\bcan't\b", "can not"),
         ("'", r"\bwon't\b", "will not"),
         ("'", r"n't\b", " not"),
@@ -103,7 +105,8 @@ _capital = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w&]*|^[A-Z]\w*(?='s)|\b\w+[A-Z
 
 
 _reported = re.compile(
-    r"^(\w+) (?:says|said|mentions|mentioned|reports|reported)(?: that)? (he|she|they|his|her|their) ", re.I
+    r"^(\w+) (?:says|said|mentions|mentioned|reports|reported)(?: that)? (he|she|they|his|her|their) ",
+    re.I,
 )
 
 
@@ -113,7 +116,10 @@ def _told(match: re.Match[str]) -> str:
     return f"{match[1]}'s " if is_owner else f"{match[1]} "
 
 
-@dataclass(frozen=True, slots=True)
+_number_root = re.compile(r"\d[\d.]*$")
+
+
+@dataclass(frozen=True)
 class Word:
     """One word of the normal form: what stood there, what it is compared by, how it is used."""
 
@@ -122,13 +128,13 @@ class Word:
     is_name: bool = False
     is_past: bool = False
 
-    @property
+    @cached_property
     def is_function(self) -> bool:
         return self.root in FUNCTION
 
-    @property
+    @cached_property
     def is_number(self) -> bool:
-        return self.root[:1].isdigit() and "_" not in self.root and ":" not in self.root
+        return bool(_number_root.match(self.root))
 
 
 def words(statement: str) -> list[Word]:
@@ -137,9 +143,10 @@ def words(statement: str) -> list[Word]:
     text = _reported.sub(_told, text)
     names = {name.lower() for name in _capital.findall(text)}
     low = text.lower()
+    letters = set(low)
     for need, regex, new in _rewritings():
-        if any(letter in low for letter in need):
-            low = regex.sub(new, low)  # type: ignore[arg-type]
+        if not letters.isdisjoint(need):
+            low = regex.sub(new, low)
     pieces = _pieces.findall(low)
     told = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
     return [_word(piece, piece in names) for piece in _phrased(told)]
@@ -148,6 +155,7 @@ def words(statement: str) -> list[Word]:
 _theirs = frozenset("his her their its".split())
 
 
+@lru_cache(maxsize=50_000)
 def _word(text: str, is_name: bool) -> Word:
     return Word(text, root(text), is_name and text not in FUNCTION, is_past(text))
 

@@ -84,7 +84,9 @@ def _conversation(
         statements = [terms(statement) for statement in _read(message, bool(said), found)]
         scores = [[overlap(one, gold[number]) for number in said] for one in statements]
         found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
-        matched |= {n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH}
+        matched |= {
+            n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
+        }
         advance(1)
     return matched
 

@@ -11,7 +11,9 @@ from memories.evaluation.retrieval import ALL, RANKINGS, Retrieval
 
 def retrieval_lines(found: Retrieval) -> Iterator[str]:
     yield f"{found.conversations} conversations, {found.messages} messages"
-    yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(f"{c:>11}" for c in measures.COLUMNS)
+    yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(
+        f"{c:>11}" for c in measures.COLUMNS
+    )
     for category in _categories(found):
         for ranking in RANKINGS:
             rows = found.measured[ranking][category]

@@ -254,6 +254,13 @@ def linea_statement(
     return linea_text(shape, by_words, bool(trigrams)), values
 
 
+def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
+    """Whether the question reaches the item at all, however far down it would stand."""
+    shape = shape_of(space, asked, by_vector=False)
+    text = f"with {shape.prelude} e as (select x.id {shape.entries} and x.item = %(item)s) select id from e"
+    return bool(statements.rows(text, parameters(space, asked) | {"item": item}))
+
+
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------
 
 POOL = """
@@ -297,7 +304,7 @@ RAREST = 16
 
 
 @lru_cache(maxsize=256)
-def pool_text(shape: Shape) -> str:
+def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
     entries = shape.entries
     by_entry = {"entries": entries}
     return POOL.format(
@@ -306,12 +313,14 @@ def pool_text(shape: Shape) -> str:
         count="count(*)" if shape.has_vector else ALL_OF_THEM.format(**by_entry),
         entries=entries,
         newest=NEWEST_BY_VECTOR if shape.has_vector else NEWEST_BY_ENTRY.format(**by_entry),
-        top=POOL_TOP,
+        top=top,
         terms=RAREST,
     )
 
 
-def pool(space: WorkspaceIndex, asked: Asked, stems: list[str]) -> list[Any]:
+def pool(
+    space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP
+) -> list[Any]:
     """Rows of the nearest, of the best by BM25 and of the newest, in one round trip, by entry.
 
     Each has id, item, conversation, at (seconds since 1970), role, author, marks, position,
@@ -320,4 +329,4 @@ def pool(space: WorkspaceIndex, asked: Asked, stems: list[str]) -> list[Any]:
     """
     keys = lexical.term_keys(space.number, asked.layer, stems)
     values = parameters(space, asked) | {"keys": keys, "numbers": lexical.numbers_of(keys)}
-    return statements.rows(pool_text(shape_of(space, asked)), values)
+    return statements.rows(pool_text(shape_of(space, asked), top), values)

@@ -73,7 +73,7 @@ def memory_item(memory: Memory) -> Item:
         layer=Layer.MEMORIES,
         text=memory.content,
         counts=lexical.counts(lexical.stems(memory.content)),
-        occurred_at=memory.event_date or memory.created_at,
+        occurred_at=memory.valid_from or memory.created_at,
         subject=memory.subject_id,
         agent=memory.agent_id,
         visibility=VISIBILITY_CODE[memory.visibility],

@@ -9,14 +9,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from memories import extraction, outbox, served, supersession
+from memories import extraction, misses, outbox, served, supersession
 from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
 from memories.ingest.keeping import LEASE, Kept, State, keep
 from memories.ingest.request import IngestRequest
-from memories.models import Episode, Fact, MemorySession, WorkspaceIndex
+from memories.models import Episode, Fact, MemorySession, WorkspaceIndex, WorkspacePattern
 from memories.providers import Extractor, ExtractorConfig, extractor_from
 from memories.supersession import Claim, Outcome
 from workspaces.models import AuditEntry
@@ -78,7 +78,8 @@ def run(session_id: uuid.UUID) -> MemorySession | None:
 def _learn(kept: Kept) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session, started = kept.session, time.perf_counter()
-    wish = Wish(session.extract, session.is_whole_text, session.visibility)
+    own = WorkspacePattern.objects.in_use(session.workspace_id)
+    wish = Wish(session.extract, session.is_whole_text, session.visibility, own)
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
     found = extraction.extract(messages, wish, configured_extractor())
     return _finish(session, kept.space, found, started)
@@ -185,6 +186,7 @@ def _apply(
     )
     reason = "no evidence in the text"
     supersession.quarantine(placement, found.quarantined, reason, session.pk)
+    misses.record(session, found.missed)
     _note(session, outcome, found)
     session.timings = found.milliseconds | {
         "total": round((time.perf_counter() - started) * 1e3, 2)

@@ -27,7 +27,7 @@ ADA_LATER = (
     ("Hello!", "Hello, Ada."),
     ("I prefer aisle seats on trains these days.", "Aisle seats it is."),
     ("I prefer coffee to tea.", "Coffee, then."),
-    ("As I said: I love hiking in the hills at dawn.", "I remember."),
+    ("I love hiking in the hills at dawn.", "I remember."),
 )
 TEAM = (
     ("We decided to use Postgres for the reporting service.", "I will keep that in mind."),

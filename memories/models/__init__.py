@@ -33,6 +33,8 @@ from memories.models.memory import (
     seen_by,
     workflow_place,
 )
+from memories.models.miss import Miss
+from memories.models.pattern import WorkspacePattern
 
 __all__ = [
     "BELIEVED",
@@ -58,6 +60,7 @@ __all__ = [
     "Memory",
     "MemoryScope",
     "MemorySession",
+    "Miss",
     "Rejection",
     "Source",
     "Speaker",
@@ -65,6 +68,7 @@ __all__ = [
     "Vector",
     "Visibility",
     "WorkspaceIndex",
+    "WorkspacePattern",
     "chain",
     "place_of",
     "seen_by",

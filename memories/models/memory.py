@@ -114,9 +114,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         Liveness.objects.filter(memory_id__in=ids, until_at=None).update(
             until_at=at, ended_by="superseded"
         )
-        Memory.objects.filter(pk__in=ids, valid_until=None, valid_from__lt=by.valid_from).update(
-            valid_until=by.valid_from
-        )
+        if by.valid_from is not None:
+            older = Memory.objects.filter(pk__in=ids, valid_until=None)
+            older.filter(valid_from__lt=by.valid_from).update(valid_until=by.valid_from)
         return self.model.objects.filter(pk__in=ids, superseded_by=None).update(
             superseded_by=by, superseded_at=at, updated_at=at
         )
@@ -298,9 +298,7 @@ class Supersession(Row):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(
-                condition=~Q(old=F("new")), name="supersession_of_another"
-            ),
+            models.CheckConstraint(condition=~Q(old=F("new")), name="supersession_of_another"),
             models.UniqueConstraint(
                 fields=["old"],
                 name="supersession_applied_once",
@@ -321,9 +319,7 @@ class Supersession(Row):
 
 
 class RejectionQuerySet(models.QuerySet["Rejection"]):
-    def of(
-        self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes
-    ) -> Self:
+    def of(self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes) -> Self:
         """What was rejected with this text about this subject, or about nobody."""
         about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
         return self.filter(about, workspace_id=workspace_id, fingerprint=fingerprint)

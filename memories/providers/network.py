@@ -145,7 +145,7 @@ def connect(
 def _connected(
     client: Callable[..., object], http_client: Callable[..., object], endpoint: Endpoint
 ) -> Any:
-    _check(endpoint)
+    check(endpoint)
     return client(
         api_key=endpoint.api_key,
         base_url=endpoint.base_url or None,
@@ -155,7 +155,8 @@ def _connected(
     )
 
 
-def _check(endpoint: Endpoint) -> None:
+def check(endpoint: Endpoint) -> None:
+    """Raises ProviderError where base URL or key cannot be sent at all."""
     scheme = urlsplit(endpoint.base_url).scheme
     if endpoint.base_url and scheme not in ("http", "https"):
         raise ProviderError(

@@ -42,8 +42,10 @@ class Columns:
 
     @cached_property
     def keyword(self) -> Array:
-        """BM25 divided by the best."""
-        share: Array = self.bm25 / (float(self.bm25.max()) or 1.0)
+        """BM25 divided by the best of the layer: short statements and long turns do not compare."""
+        best = np.zeros(LAYERS)
+        np.maximum.at(best, self.layers, self.bm25)
+        share: Array = self.bm25 / np.where(best > 0, best, 1.0)[self.layers]
         return share
 
     @cached_property

@@ -179,6 +179,7 @@ def test_subject_filter_narrows_the_list(visit: Any) -> None:
     ada.presses("Filters")
     ada.page.locator("#id_subject__id__exact + .select2").click()
     ada.page.locator(".select2-results__option", has_text="Ada Lovelace").click()
+    ada.presses("Apply Filters")
     ada.page.wait_for_url("**subject__id__exact**")
 
     assert "Postgres" not in ada.reads()

@@ -29,6 +29,7 @@ class AccountAdmin(Listed, UserAdmin, ModelAdmin):
     search_fields = ("username__istartswith", "email__istartswith")
     ordering = ("username",)
     filter_horizontal = ()
+    list_filter_submit = True
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),

@@ -37,6 +37,7 @@ class ScopedAdmin(Listed, ModelAdmin):
     list_per_page = 50
     list_max_show_all = 0
     list_disable_select_all = True
+    list_filter_submit = True
     ordering = ("-id",)
     actions: Any = None
 

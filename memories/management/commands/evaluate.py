@@ -39,7 +39,11 @@ class Command(CommandWithExamples):
         parser.add_argument("--dataset", type=Path, required=True, metavar="FILE")
         parser.add_argument("--format", choices=("locomo",), default="locomo")
         parser.add_argument(
-            "--limit", type=_count, default=0, metavar="N", help="the first N conversations, or pairs"
+            "--limit",
+            type=_count,
+            default=0,
+            metavar="N",
+            help="the first N conversations, or pairs",
         )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there, too")
 

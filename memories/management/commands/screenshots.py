@@ -63,7 +63,7 @@ def places(workspace: Workspace) -> dict[str, str]:
 def scratch_database() -> Iterator[None]:
     """A new database beside the real one; the real one is not touched."""
     real = connection.settings_dict["NAME"]
-    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
     try:
         yield
     finally:

@@ -1,0 +1,140 @@
+"""Misses: messages that patterns passed over, as a worklist of patterns to make."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from memories import misses
+from memories.admin.base import MemoryPage, said, typed
+from memories.admin.filters import ChoicesDropdownFilter
+from memories.admin.searching import SearchedAdmin
+from memories.models import Category, Episode, Miss
+from workspaces.desk.access import access_of
+from workspaces.desk.columns import display
+from workspaces.desk.filters import StateFilter
+from workspaces.desk.listing import Empty
+from workspaces.desk.pages import Verb, told
+from workspaces.models import Capability
+
+
+class MissStateFilter(StateFilter):
+    states = {"open": "Open", "done": "Done"}
+    first = "open"
+
+
+class NoteForm(forms.Form):
+    note = forms.CharField(required=False, max_length=2_000, widget=UnfoldAdminTextInputWidget)
+
+
+class ReportForm(forms.Form):
+    """What a person found in a message."""
+
+    statements = forms.CharField(
+        max_length=10_000,
+        help_text="What the message says, one statement in a line.",
+        widget=UnfoldAdminTextareaWidget,
+    )
+    category = forms.ChoiceField(
+        choices=Category.choices, initial=Category.OTHER, widget=UnfoldAdminSelectWidget
+    )
+
+
+class MissAdmin(SearchedAdmin, MemoryPage):
+    says = "text"
+    list_display = ("told", "statements_told", "likely", "by", "state", "created_at")
+    list_select_related = ("workspace",)
+    list_filter = (
+        MissStateFilter,
+        ("category", ChoicesDropdownFilter),
+        ("found_by", ChoicesDropdownFilter),
+    )
+    search_fields = ("text",)
+    search_help_text = "Words of the message (newest 20,000), or an id"
+    ordering = ("category", "-id")  # together what may be one pattern
+    page_template = "admin/memories/miss.html"
+    verbs = (
+        Verb("done", "Done", "check", "default", "Nothing is left to do.", NoteForm, bulk=True),
+        Verb("reopen", "Reopen", "undo", "default"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("workspace", "episode")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.report_view)
+        own = path("report/<uuid:episode_id>/", view, name="memories_miss_report")
+        return [own, *super().get_urls()]
+
+    @display(description="message")
+    def told(self, miss: Miss) -> str:
+        return format_html('<span class="desk-told">{}</span>', said(miss.text))
+
+    @display(description="found")
+    def statements_told(self, miss: Miss) -> str:
+        return said("; ".join(miss.statements), 100)
+
+    @display(description="likely", ordering="category")
+    def likely(self, miss: Miss) -> str:
+        return miss.category
+
+    @display(description="by")
+    def by(self, miss: Miss) -> str:
+        return miss.get_found_by_display()
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return (verb.name == "done") == (row.state == Miss.State.OPEN)
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        may = self.may(request, Capability.CURATE, row)
+        address = reverse("admin:memories_workspacepattern_add")
+        return {"make_url": f"{address}?miss={row.pk}" if may else ""}
+
+    def do_done(self, request: HttpRequest, row: Miss, values: dict[str, Any]) -> str:
+        misses.settle(self.scope(request, row), row, values.get("note", ""))
+        return "The miss is settled."
+
+    def do_reopen(self, request: HttpRequest, row: Miss, values: dict[str, Any]) -> str:
+        misses.settle(self.scope(request, row), row, state=Miss.State.OPEN)
+        return "The miss is open again."
+
+    def report_view(self, request: HttpRequest, episode_id: Any) -> HttpResponse:
+        episode = self._episode(request, episode_id)
+        form = ReportForm(request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            values = form.cleaned_data
+            statements = typed(values["statements"]).split("\n")
+            try:
+                scope = self.scope(request, episode)
+                miss = misses.report(scope, episode.pk, statements, values["category"])
+            except self.refusals as refusal:
+                messages.error(request, told(refusal))
+            else:
+                return redirect(self.page_of(miss))
+        title = f"What was missed in: {said(episode.content)}"
+        return self.form_page(request, form, title=title, submit="Report")
+
+    def _episode(self, request: HttpRequest, episode_id: Any) -> Episode:
+        access = access_of(request)
+        episode = access.limit(Episode.objects.filter(pk=episode_id), "workspace").first()
+        if episode is None:
+            raise Http404("no such episode")
+        if not access.may(Capability.CURATE, episode.workspace_id):
+            raise PermissionDenied
+        return episode
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            "No misses",
+            "Where no pattern fires and the model finds something, the message comes here.",
+        )

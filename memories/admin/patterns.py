@@ -1,0 +1,144 @@
+"""Patterns that a workspace adds to the library, with a box to try them in."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.postgres.forms import SimpleArrayField
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from memories import misses
+from memories.admin.base import said
+from memories.admin.filters import ChoicesDropdownFilter
+from memories.models import Category, Miss, WorkspacePattern
+from memories.patterns import own
+from memories.patterns.own import OwnPattern
+from workspaces.auth import as_uuid
+from workspaces.desk.access import access_of
+from workspaces.desk.base import ScopedAdmin
+from workspaces.desk.columns import display
+from workspaces.desk.listing import Empty
+from workspaces.models import Capability
+
+FIELDS = (
+    "workspace", "name", "category", "regex", "template", "confidence", "visibility", "enabled",
+    "examples", "counter_examples",
+)  # fmt: skip
+LONGEST_TRIAL = 20_000  # characters
+ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\^$.|?*+()[]{}"})
+
+
+def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
+    """A list of texts, one in a line."""
+    return SimpleArrayField(
+        forms.CharField(max_length=2_000),
+        delimiter="\n",
+        label=label,
+        help_text=help_text,
+        required=required,
+        widget=UnfoldAdminTextareaWidget,
+    )
+
+
+class PatternForm(forms.ModelForm):
+    examples = lines("Examples", "Sentences that it must match, one in a line.", required=True)
+    counter_examples = lines(
+        "Counter-examples", "Sentences that it must not match, one in a line.", required=False
+    )
+
+    class Meta:
+        model = WorkspacePattern
+        fields = FIELDS
+
+
+class TrialForm(forms.Form):
+    """A pattern that is tried before it is saved."""
+
+    regex = forms.CharField(max_length=own.LONGEST_REGEX)
+    template = forms.CharField(max_length=500, required=False)
+    category = forms.ChoiceField(choices=Category.choices)
+    text = forms.CharField(max_length=LONGEST_TRIAL)
+    speaker = forms.CharField(max_length=255, required=False)
+
+
+class WorkspacePatternAdmin(ScopedAdmin):
+    form = PatternForm
+    write_capability = Capability.CURATE
+    can_delete = True
+    list_display = ("name", "category", "regex_told", "enabled", "confidence", "updated_at")
+    list_filter = (("category", ChoicesDropdownFilter),)
+    search_fields = ("name",)
+    search_help_text = "Name"
+    fields = FIELDS
+    change_form_after_template = "admin/memories/pattern_trial.html"
+
+    class Media:
+        js = ("memoryproject/pattern_trial.js",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.trial_view)
+        return [path("trial/", view, name="memories_pattern_trial"), *super().get_urls()]
+
+    @display(description="form of words")
+    def regex_told(self, pattern: WorkspacePattern) -> str:
+        return said(pattern.regex, 60)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """What a miss suggests, where one is named: its words as the expression to begin with."""
+        initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
+        initial.pop("miss", None)
+        miss = _miss_of(request)
+        if miss is None:
+            return initial
+        return initial | {
+            "workspace": miss.workspace_id,
+            "category": miss.category,
+            "regex": said(miss.text).translate(ESCAPED),
+            "examples": [said(miss.text, 2_000)],
+        }
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        miss = None if change else _miss_of(request)
+        if miss is not None and miss.workspace_id == obj.workspace_id:
+            scope = access_of(request).scope(miss.workspace_id)
+            misses.settle(scope, miss, f"The pattern {obj.name} was made from it.")
+
+    def trial_view(self, request: HttpRequest) -> HttpResponse:
+        """What a pattern finds in a text, as JSON; nothing is stored."""
+        if request.method != "POST" or not self.may(request, self.write_capability):
+            raise PermissionDenied
+        form = TrialForm(request.POST)
+        if not form.is_valid():
+            faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
+            return JsonResponse({"faults": faults, "matches": []})
+        return JsonResponse(_tried(form.cleaned_data))
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            "No patterns of your own yet",
+            "The library is always there. What it misses waits under Misses.",
+        )
+
+
+def _tried(values: dict[str, str]) -> dict[str, Any]:
+    pattern = OwnPattern("trial", values["category"], values["regex"], values["template"])
+    text = values["text"]
+    wrong = [f for f in own.faults(pattern, [text], []) if f.field != "examples"]
+    if wrong:
+        return {"faults": [f"{fault.field}: {fault.message}" for fault in wrong], "matches": []}
+    found = own.find(pattern, text, values["speaker"], timezone.now())
+    matches = [
+        {"quote": text[each.start : each.end], "statement": each.statement} for each in found
+    ]
+    return {"faults": [], "matches": matches}
+
+
+def _miss_of(request: HttpRequest) -> Miss | None:
+    """The miss that the address names, of a workspace where the person may curate."""
+    asked = as_uuid(request.GET.get("miss", ""))
+    rows = access_of(request).limit(Miss.objects.all(), "workspace", Capability.CURATE)
+    return rows.filter(pk=asked).first() if asked else None

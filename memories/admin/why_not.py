@@ -1,0 +1,147 @@
+"""Why not: a query and a memory that should have answered it, and where it fell out."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from memories.errors import Forbidden, Invalid
+from memories.models import Memory
+from memories.search import RANKINGS, Hit, SearchRequest
+from memories.why_not import WhyNot, why_not
+from workspaces.auth import as_uuid
+from workspaces.desk.access import Access, access_of
+from workspaces.models import Workspace
+from workspaces.scope import Scope
+
+MOST_OFFERED = 10
+NEWEST = 20_000  # rows that are looked through for the words of a memory
+
+
+def _text(label: str, hint: str = "", most: int = 255) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        help_text=hint,
+        max_length=most,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+
+class WhyNotForm(forms.Form):
+    """A search as an agent makes it; only the person's own workspaces can be chosen."""
+
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+    )
+    query = _text("Query", most=10_000)
+    memory = _text("Expected memory", "Its id, or some of its words.")
+    user = _text("User id", "Whom the search is about.")
+    agent = _text("Agent id", "Who asks.")
+    thread = _text("Thread id")
+    ranking = forms.ChoiceField(
+        choices=[(name, name) for name in RANKINGS], widget=UnfoldAdminSelectWidget
+    )
+    limit = forms.IntegerField(
+        min_value=1, max_value=100, label="Hits shown", widget=UnfoldAdminIntegerFieldWidget
+    )
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        choice = self.fields["workspace"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = access.workspaces().order_by("name")
+
+    @property
+    def request(self) -> SearchRequest:
+        values = self.cleaned_data
+        return SearchRequest(
+            values["query"],
+            limit=values["limit"],
+            user_id=values["user"],
+            agent_id=values["agent"],
+            thread_id=values["thread"],
+            ranking=values["ranking"],
+        )
+
+
+class WhyNotPage:
+    """Mixin of an admin: adds the page `why-not/` to its addresses."""
+
+    admin_site: Any
+    opts: Any
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.why_not_view)
+        own = path("why-not/", view, name="memories_why_not")
+        return [own, *super().get_urls()]  # type: ignore[misc]
+
+    def why_not_view(self, request: HttpRequest) -> HttpResponse:
+        access = access_of(request)
+        form = WhyNotForm(access, _asked(access, request))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Why not?",
+            "opts": self.opts,
+            "form": form,
+            **_answered(access, form, request),
+        }
+        return TemplateResponse(request, "admin/memories/why_not.html", context)
+
+
+def _asked(access: Access, request: HttpRequest) -> dict[str, Any]:
+    first = access.workspaces().order_by("name").first()
+    asked = {"workspace": first.slug if first else "", "ranking": RANKINGS[0], "limit": "10"}
+    return asked | request.GET.dict()
+
+
+def _answered(access: Access, form: WhyNotForm, request: HttpRequest) -> dict[str, Any]:
+    """The answer, or the memories that may be meant; nothing before both are entered."""
+    if not form.is_valid() or not (form.cleaned_data["query"] and form.cleaned_data["memory"]):
+        return {}
+    scope = access.scope(form.cleaned_data["workspace"].pk)
+    memory = as_uuid(form.cleaned_data["memory"].strip())
+    if memory is None:
+        return {"offers": _offers(scope, form.cleaned_data["memory"], request)}
+    try:
+        found = why_not(scope, form.request, memory)
+    except (Forbidden, Invalid) as error:
+        form.add_error(None, str(error))
+        return {}
+    return {"found": found, "parts": _parts(found)}
+
+
+def _offers(scope: Scope, words: str, request: HttpRequest) -> list[tuple[Memory, str]]:
+    """Memories with these words, the newest first, each with the address that asks about it."""
+    seen = Memory.objects.visible_to(scope).order_by("-pk")
+    rows = seen.filter(pk__in=seen.values("pk")[:NEWEST])
+    for word in words.split()[:10]:
+        rows = rows.filter(content__icontains=word)
+    asked = request.GET.copy()
+    offers = []
+    for row in rows[:MOST_OFFERED]:
+        asked["memory"] = str(row.pk)
+        offers.append((row, f"?{asked.urlencode()}"))
+    return offers
+
+
+def _parts(found: WhyNot) -> list[tuple[str, float, float]]:
+    """The parts of its score beside those of the last hit shown."""
+    if found.hit is None or found.last is None:
+        return []
+    own, last = _scores(found.hit), _scores(found.last)
+    return [(name, own.get(name, 0.0), last.get(name, 0.0)) for name in own | last]
+
+
+def _scores(hit: Hit) -> dict[str, float]:
+    return {**hit.scores, "score": hit.score}

@@ -1,0 +1,145 @@
+"""Do two statements say the same? Guards first: an embedder sees neither "not" nor order."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from memories.conflicts.grammar import PREPOSITIONS
+from memories.conflicts.overlap import (
+    Overlap,
+    light,
+    same_subject,
+    same_verb,
+    subject_words,
+    weight,
+    words_after,
+)
+from memories.conflicts.reading import Reading
+from memories.conflicts.verdict import Relation
+from memories.conflicts.wording import Word, root
+
+
+def identical(old: Reading, new: Reading) -> Relation | None:
+    if old.is_negated != new.is_negated or old.is_past != new.is_past:
+        return None
+    if ("past" in old.change) != ("past" in new.change) or old.replaced != new.replaced:
+        return None
+    if [word.root for word in old.words] != [word.root for word in new.words]:
+        return None
+    return Relation("same", "normal-form")
+
+
+def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    if not same_claim(old, new):
+        return None
+    if _is_whole(overlap) and (same_subject(old, new) or not _swapped(old, new)):
+        return Relation("same", "same-words", is_richer(old, new, overlap))
+    if not same_subject(old, new) or min(overlap.missing, overlap.added) >= 0.5:
+        return None
+    richer, extra = (
+        (new, overlap.only_new) if overlap.added > overlap.missing else (old, overlap.only_old)
+    )
+    if _only_adds(richer, extra, overlap) and same_verb(old, new):
+        return Relation("same", "contained", richer is new)
+    return None
+
+
+def near(
+    old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float
+) -> Relation | None:
+    """Where the embedder takes them for one and no guard objects."""
+    if cosine is None or cosine < threshold or not same_claim(old, new):
+        return None
+    if not same_subject(old, new):
+        return None
+    if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
+        return Relation("same", "near", is_richer(old, new, overlap))
+    return Relation("unsure", "near")
+
+
+def same_claim(old: Reading, new: Reading) -> bool:
+    return (
+        old.is_negated == new.is_negated
+        and old.is_plan == new.is_plan
+        and ("past" in old.change) == ("past" in new.change)
+        and _same_marks(old, new)
+    )
+
+
+def _same_marks(old: Reading, new: Reading) -> bool:
+    """Numbers, dates, order and times agree."""
+    return (
+        old.numbers == new.numbers
+        and old.dates == new.dates
+        and old.order_words == new.order_words
+        and (
+            not old.relative_dates
+            or not new.relative_dates
+            or old.relative_dates == new.relative_dates
+        )
+        and not _turned(old, new)
+    )
+
+
+def _turned(old: Reading, new: Reading) -> bool:
+    """From Lyon to Paris and from Paris to Lyon."""
+    return bool(
+        words_after(old, "from") & words_after(new, "to", "for")
+        | words_after(old, "to", "for") & words_after(new, "from")
+    )
+
+
+def _is_whole(overlap: Overlap) -> bool:
+    return overlap.missing + overlap.added < 0.9 and weight(overlap.shared) >= 1.9
+
+
+def is_richer(old: Reading, new: Reading, overlap: Overlap) -> bool:
+    return overlap.added > overlap.missing
+
+
+def _swapped(old: Reading, new: Reading) -> bool:
+    """Who does it to whom has changed: "Ann lent Bo a pen", "Bo lent Ann a pen".
+
+    A passive, a possessive or a verb told from the other side turns the words round as well.
+    """
+    was, now = {w.root for w in old.words}, {w.root for w in new.words}
+    if "be" in was | now or "'s" in was ^ now:
+        owners = _owner(old), _owner(new)
+        return bool(owners[0] and owners[1] and owners[0] != owners[1])
+    return not (was ^ now) & _turns()
+
+
+def _owner(reading: Reading) -> str:
+    words = reading.words
+    for i in range(1, len(words)):
+        if words[i].root == "'s":
+            return words[i - 1].root
+        if words[i].root == "of" and i + 1 < len(words) and words[i + 1].is_name:
+            return words[i + 1].root
+    return ""
+
+
+@cache
+def _turns() -> frozenset[str]:
+    verbs = "by from find relax fascinate inspire excite bore interest annoy calm scare please"
+    return frozenset(map(root, verbs.split()))
+
+
+def _only_adds(richer: Reading, extra: frozenset[str], overlap: Overlap) -> bool:
+    """What the longer one has more is a phrase of its own or a word before a shared one:
+    "a kitten from the animal shelter", not "coffee cake" for "coffee"."""
+    own = weight(overlap.shared - subject_words(richer))
+    if own < 1 or overlap.shared - subject_words(richer) <= light() or weight(extra) > 2 * own + 1:
+        return False
+    return not any(_breaks(richer.words, i, extra) for i in range(1, len(richer.words)))
+
+
+def _breaks(words: Sequence[Word], i: int, extra: frozenset[str]) -> bool:
+    """An added word right after a shared one, with nothing of the shared to follow."""
+    if words[i].root not in extra or words[i - 1].root in extra or words[i - 1].is_function:
+        return False
+    j = i
+    while j < len(words) and words[j].root in extra:
+        j += 1
+    if {word.root for word in words[i:j]} <= light():
+        return False
+    return j >= len(words) or words[j].text in PREPOSITIONS

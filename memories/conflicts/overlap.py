@@ -1,0 +1,95 @@
+"""How many of their words two statements share."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from memories.conflicts.reading import Reading
+from memories.conflicts.sentence import RENAMED
+from memories.conflicts.synonyms import LIGHT
+from memories.conflicts.wording import root
+
+LIGHT_WEIGHT = 0.2
+SHARED_START = 5  # letters that two forms of a word have in common: guitar, guitarist
+COPULAS = ("be", RENAMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Content words of both, and those of only one that are no other form of a shared one."""
+
+    shared: frozenset[str]
+    only_old: frozenset[str]
+    only_new: frozenset[str]
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.only_old and not self.only_new
+
+    @property
+    def missing(self) -> float:
+        return weight(self.only_old)
+
+    @property
+    def added(self) -> float:
+        return weight(self.only_new)
+
+
+def weight(words: frozenset[str]) -> float:
+    return sum(LIGHT_WEIGHT if word in light() else 1.0 for word in words)
+
+
+@cache
+def light() -> frozenset[str]:
+    return frozenset(map(root, LIGHT))
+
+
+def compare(old: Reading, new: Reading) -> Overlap:
+    shared = old.stems & new.stems
+    only_old, only_new = set(old.stems - shared), set(new.stems - shared)
+    if only_old and only_new:
+        for word in sorted(only_old):
+            twin = next((other for other in only_new if _related(word, other)), None)
+            if twin:
+                only_old.discard(word)
+                only_new.discard(twin)
+                shared |= {word}
+    return Overlap(shared, frozenset(only_old), frozenset(only_new))
+
+
+def _related(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) < SHARED_START - 1 or not short.isalpha() or len(long) - len(short) > 4:
+        return False
+    return long.startswith(short[: max(SHARED_START - 1, len(short) - 1)])
+
+
+def subject_words(reading: Reading) -> frozenset[str]:
+    return frozenset(word for part in reading.subject.split("/") for word in part.split("-"))
+
+
+def meet(old: Reading, new: Reading) -> bool:
+    """Both speak of the same: one subject, or one's subject is in the other."""
+    if same_subject(old, new):
+        return True
+    owner = old.subject.partition("/")[0]
+    return bool(owner) and owner == new.subject.partition("/")[0]
+
+
+def same_subject(old: Reading, new: Reading) -> bool:
+    return old.subject == new.subject
+
+
+def same_head(old: Reading, new: Reading) -> bool:
+    return old.head == new.head or bool({old.head, new.head} & (light() | set(COPULAS)))
+
+
+def same_verb(old: Reading, new: Reading) -> bool:
+    weak = light() | set(COPULAS)
+    return old.head == new.head or all(
+        head in weak or head in old.stems & new.stems for head in (old.head, new.head)
+    )
+
+
+def words_after(reading: Reading, *texts: str) -> set[str]:
+    words = reading.words
+    return {words[i + 1].root for i in range(len(words) - 1) if words[i].text in texts}

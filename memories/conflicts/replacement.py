@@ -1,0 +1,213 @@
+"""Does the new statement deny, end or replace what the old one says?"""
+
+from dataclasses import dataclass
+from functools import cache
+
+from memories.conflicts.changes import ENDINGS, EVENTS, KINDS, MANY_VALUED, NOW_SINGLE, OLD_AFTER
+from memories.conflicts.overlap import (
+    Overlap,
+    light,
+    meet,
+    same_head,
+    same_subject,
+    subject_words,
+    weight,
+    words_after,
+)
+from memories.conflicts.parsing import change_roots
+from memories.conflicts.reading import Reading
+from memories.conflicts.sentence import RENAMED
+from memories.conflicts.verdict import Relation
+from memories.conflicts.wording import root
+
+
+def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """The same, denied: "likes olives" and "does not like olives"."""
+    if old.is_negated == new.is_negated or old.is_past and not old.is_negated:
+        return None
+    if not (same_subject(old, new) or overlap.is_equal) or not _same_or_less(old, new):
+        return None
+    if "past" in new.change or new.is_plan != old.is_plan:
+        return None
+    covered = weight(overlap.shared - subject_words(old))
+    lost, added = overlap.missing, overlap.added
+    if covered < 1 or lost > 0.5 and "end" not in new.change:
+        return None
+    if min(lost, added) < 1 and max(lost, added) <= covered + 1 and same_head(old, new):
+        return Relation("update", "denied")
+    return None
+
+
+def _same_or_less(old: Reading, new: Reading) -> bool:
+    return new.numbers <= old.numbers and new.dates <= old.dates
+
+
+@dataclass(frozen=True, slots=True)
+class _Verbs:
+    verbs: frozenset[str]
+    ended: frozenset[str]
+    is_any: bool
+    needs_object: bool
+
+
+@cache
+def _endings() -> tuple[_Verbs, ...]:
+    return tuple(
+        _Verbs(
+            frozenset(map(root, row.verbs.split())),
+            frozenset(map(root, row.ended.split())) - {"*"},
+            row.ended == "*",
+            row.needs_object,
+        )
+        for row in ENDINGS
+    )
+
+
+def ended(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """ "sold her Fiat" ends "drives a Fiat"."""
+    if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
+        return None
+    if not meet(old, new) and not _name_each_other(old, new):
+        return None
+    verbs = _clause_verbs(new)
+    for row in _endings():
+        for verb, place in verbs.items():
+            if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
+                return Relation("update", f"ended:{verb}")
+    return None
+
+
+def _name_each_other(old: Reading, new: Reading) -> bool:
+    """ "The parser has a leak" and "the leak of the parser" are about the same."""
+    return subject_words(old) <= new.stems and subject_words(new) <= old.stems
+
+
+def _clause_verbs(reading: Reading) -> dict[str, int]:
+    """The verb of the statement and of what "and" joins to it, with their places."""
+    words = reading.words
+    places = [
+        i for i in range(len(words)) if i == reading.verb_at or words[i - 1].text in ("and", ",")
+    ]
+    return {words[i].root: i for i in reversed(places) if i >= reading.verb_at}
+
+
+def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
+    said = old.stems - {old.subject.partition("/")[0]} - set(old.subject.split("-"))
+    verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
+    states = row.ended & (said | verb & {"be", "have"})
+    if not row.is_any and not states:
+        return False
+    if not row.needs_object:
+        return True
+    objects = _objects(new, place)
+    if not objects:  # "the parrot died", "the trip was cancelled"
+        objects = subject_words(new) - {new.subject.partition("/")[0]} or subject_words(new)
+    found = objects & (said | subject_words(old)) - row.ended
+    if not found or not objects <= found | row.ended | _unsaid():
+        return False
+    covered = weight(found - states) + len(states) + (1 if old.is_plan else 0)
+    return covered * 2.5 >= weight(said)
+
+
+@cache
+def _unsaid() -> frozenset[str]:
+    return light() | frozenset(map(root, EVENTS)) | {"new", "old"}
+
+
+def _objects(reading: Reading, place: int) -> frozenset[str]:
+    """The content words right after the verb: "Fiat" of "sold her Fiat to Liv"."""
+    found: list[str] = []
+    after = reading.words[place + 1 :]
+    source = next((i for i, word in enumerate(after) if word.text == "from"), 0)
+    for word in after[source:]:
+        if (
+            word.is_function
+            and word.text != "of"
+            and (found or word.text in ("because", "since", "after", "before"))
+        ):
+            break
+        if not word.is_function:
+            found.append(word.root)
+    return frozenset(found)
+
+
+def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """The new one names what it replaces: "B instead of A", "from A to B"."""
+    if new.is_plan and not old.is_plan or old.is_past or new.is_negated:
+        return None
+    gone = new.replaced | words_after(new, *OLD_AFTER)
+    if gone - subject_words(old) and gone <= old.stems and meet(old, new):
+        texts = {word.text for word in new.words}
+        if "to" in new.change or "insteadof" in texts or new.head in _turning() and "to" in texts:
+            return Relation("update", "replaced")
+    return None
+
+
+@cache
+def _turning() -> frozenset[str]:
+    return change_roots() | {root("go")}
+
+
+def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """All is alike but for one value, and the thing can have but one."""
+    if old.is_negated != new.is_negated or not meet(old, new):
+        return None
+    if old.is_past or new.is_past and not new.change or old.is_plan != new.is_plan:
+        return None
+    numbers = old.numbers != new.numbers
+    rest = overlap.only_old - old.numbers, overlap.only_new - new.numbers
+    is_alike = old.dates == new.dates and _is_like(old, new, weight(rest[0]), weight(rest[1]))
+    if numbers and old.numbers and new.numbers and is_alike and _is_measure(old):
+        return Relation("update", "number")
+    if new.change & {"now", "nowadays", "again", "to", "instead"}:
+        return _now(old, new, overlap)
+    return None
+
+
+def _is_like(old: Reading, new: Reading, missing: float, added: float) -> bool:
+    """The new one may add a phrase after the same measure: "of four siblings since May"."""
+    if missing + added < 1:
+        return True
+    return missing < 0.5 and added <= 3 and old.head == new.head and _units(old) == _units(new)
+
+
+def _units(reading: Reading) -> list[str]:
+    words = reading.words
+    return [words[i + 1].root for i in range(len(words) - 1) if words[i].is_number]
+
+
+def _is_measure(reading: Reading) -> bool:
+    """A number of something, not the number that names it (ticket 12, port 80)."""
+    return any(word.is_number and i >= reading.verb_at for i, word in enumerate(reading.words))
+
+
+def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    if old.subject != new.subject or not overlap.only_old or len(overlap.only_new) > 3:
+        return None
+    common = overlap.shared - subject_words(old)
+    if "instead" in new.change and weight(common) >= 1 and len(overlap.only_old) <= 2:
+        return Relation("update", "instead")
+    if old.head != new.head and new.head != RENAMED:
+        return None
+    if old.head in _many_valued():
+        is_close = len(common) > 1 and overlap.missing <= 1 and overlap.added <= 2
+        if not is_close or old.head not in _now_single() and common <= _kinds() | {old.head}:
+            return None
+    elif not common and "/" not in old.subject and not (old.is_definite and old.head == "be"):
+        return None
+    return Relation("update", "now")
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(map(root, KINDS))
+
+
+@cache
+def _now_single() -> frozenset[str]:
+    return frozenset(map(root, NOW_SINGLE))
+
+
+@cache
+def _many_valued() -> frozenset[str]:
+    return frozenset(map(root, MANY_VALUED))

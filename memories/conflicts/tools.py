@@ -1,0 +1,101 @@
+"""Tools in a role: "uses Postgres", "switched from Jest to Vitest", "Node 20"."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from memories.conflicts.opposites import AMBIGUOUS_TOOLS, TOOLS
+from memories.conflicts.sentence import RENAMED, Parse, key
+from memories.conflicts.values import Slot, value_of
+from memories.conflicts.wording import Word, root
+
+TOOL_VERBS = frozenset(
+    map(
+        root,
+        "use run deploy host switch migrate move replace adopt choose pick drop dropped change "
+        "keep track store manage be install go prefer settle standardize handle rely be".split(),
+    )
+) | {RENAMED}
+ROLE_NAMES = {
+    "database": "database", "storag": "database", "data": "database", "authentication": "authentication",
+    "cach": "cache", "queue": "queue", "ci": "ci", "bundl": "bundler", "chat-team": "chat",
+    "host": "hosting", "deploy": "hosting", "monitor": "monitoring", "browser": "browser",
+    "email": "mail", "mail": "mail", "call": "calls", "music": "music", "note": "notes",
+    "editor": "editor", "search": "search", "styl": "styling",
+}  # fmt: skip
+
+
+@cache
+def _roles_of_tools() -> dict[str, str]:
+    return {tool: role for role, tools in TOOLS.items() for tool in tools.split()}
+
+
+def tool_role(word: Word) -> str:
+    """What the tool of that name is for; empty for any other word."""
+    if word.text in AMBIGUOUS_TOOLS and not word.is_name:
+        return ""
+    return _roles_of_tools().get(word.text, "")
+
+
+def tools(parse: Parse) -> Iterator[Slot]:
+    predicate = parse.predicate
+    named = [(i, w) for i, w in enumerate(parse.words) if tool_role(w)]
+    if predicate and named and predicate[0].root in TOOL_VERBS:
+        yield from _tool_in_role(parse, named)
+    handled = _handled_by(parse, named)
+    if handled:
+        yield handled
+    for i, word in enumerate(parse.words[:-1]):
+        number = parse.words[i + 1]
+        if number.text == "version" and i + 2 < len(parse.words):
+            number = parse.words[i + 2]
+        is_versioned = word.is_name or bool(tool_role(word))
+        if is_versioned and i >= parse.verb and number.is_number and not parse.is_past:
+            yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
+
+
+def _handled_by(parse: Parse, named: Sequence[tuple[int, Word]]) -> Slot | None:
+    """ "Login is handled by Auth0 for the team"."""
+    for i, tool in named:
+        if parse.is_passive and parse.words[i - 1].text == "by":
+            after = parse.words[i + 1 :]
+            owner = key(value_of(after)) if after and after[0].text in ("for", "in") else ""
+            if owner:
+                return Slot(owner, "tool", tool_role(tool), tool.root)
+    return None
+
+
+def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[Slot]:
+    in_predicate = [(i, w) for i, w in named if i >= parse.verb]
+    if not in_predicate:
+        return
+    i, tool = _chosen(parse.words, in_predicate)
+    role = tool_role(tool)
+    explicit = _explicit_role(parse.words, i)
+    subject = key(parse.noun_phrase)
+    if explicit and explicit != role:
+        yield Slot(subject, "tool", explicit, tool.root)
+    elif explicit or _stands_alone(parse.words, i):
+        yield Slot(subject, "tool", role, tool.root)
+
+
+def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[int, Word]:
+    """Of "from A to B", "A with B", "A in favour of B": B."""
+    for i, word in named:
+        if i and words[i - 1].text in ("with", "by", "infavorof"):
+            return i, word
+    for i, word in named:
+        if words[i - 1].text not in ("from", "insteadof", "over"):
+            return i, word
+    return named[-1]
+
+
+def _stands_alone(words: Sequence[Word], i: int) -> bool:
+    return i + 1 >= len(words) or words[i + 1].is_function or words[i + 1].is_number
+
+
+def _explicit_role(words: Sequence[Word], i: int) -> str:
+    for j in range(i + 1, len(words) - 1):
+        if words[j].text in ("for", "as"):
+            purpose = key(value_of(words[j + 1 :]))
+            return ROLE_NAMES.get(purpose, purpose)
+    return ""

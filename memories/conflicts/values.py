@@ -1,0 +1,36 @@
+"""Attributes with one value, and where in a statement a value ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memories.conflicts.grammar import PREPOSITIONS
+from memories.conflicts.wording import Word
+
+CUT = PREPOSITIONS | {"'s", "'insteadof", "insteadof", "infavorof", "very", "be"}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An attribute with one value at a time. All four are normal forms, lower case."""
+
+    subject: str
+    name: str
+    key: str
+    value: str
+
+
+def value_of(phrase: Sequence[Word]) -> list[Word]:
+    """The value without what follows it: "Paris" of "Paris with her sister"."""
+    kept: list[Word] = []
+    for word in phrase:
+        if word.text in CUT:
+            if kept:
+                break
+            continue
+        if not word.is_function:
+            kept.append(word)
+    return kept[:6]
+
+
+def text_of(value: Sequence[Word]) -> str:
+    return " ".join([word.root for word in value])

@@ -1,0 +1,45 @@
+"""What patterns did not find, and somebody else did: the worklist of new patterns."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from memories.models.conversation import Episode, MemorySession
+from memories.models.memory import Category
+from workspaces.models import Row, Workspace
+
+
+class Miss(Row):
+    """A message in which no pattern fired, and the statements that stand in it all the same.
+
+    `category` is the likely one of a pattern that would find them.
+    """
+
+    class FoundBy(models.TextChoices):
+        LLM = "llm", "model"
+        PERSON = "person"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        DONE = "done"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    session = models.ForeignKey(MemorySession, models.SET_NULL, null=True, related_name="+")
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="+")
+    text = models.TextField()
+    found_by = models.CharField(max_length=6, choices=FoundBy)
+    statements = ArrayField(models.TextField())
+    category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
+    state = models.CharField(max_length=4, choices=State, default=State.OPEN)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        verbose_name_plural = "misses"
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["episode", "found_by"], name="miss_once")]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="miss_newest"),
+            models.Index(fields=["session"], name="miss_session"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]

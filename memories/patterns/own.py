@@ -1,0 +1,137 @@
+"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2.
+
+RE2 takes time linear in the text whatever the expression: none can hang a worker.
+"""
+
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from memories.patterns import clauses, dates, entities, person
+from memories.patterns.pattern import FACT_TYPES, Found
+
+SPEAKER = "speaker"
+LONGEST_REGEX, LONGEST_STATEMENT = 2_000, 2_000
+MEMORY = 4 << 20  # bytes that one compiled expression may take
+RULE = "workspace:"
+_someone, _day = "Alex", datetime(2026, 1, 5, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPattern:
+    """`regex` is RE2's syntax and is searched in one sentence, whatever its case. `template` is
+    the statement over the named groups and `{speaker}`; empty: the sentence in the third person.
+    `visibility` empty: the category's.
+    """
+
+    name: str
+    category: str
+    regex: str
+    template: str = ""
+    confidence: float = 0.8
+    visibility: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a pattern, and in which of its fields."""
+
+    field: str
+    message: str
+
+
+@lru_cache(maxsize=512)
+def compiled(regex: str) -> Any:
+    """Raises ValueError, in words for people, where RE2 does not take it."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = MEMORY
+    try:
+        return re2.compile(regex, options)
+    except re2.error as error:
+        said = error.args[0] if error.args else "not understood"
+        raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from error
+
+
+def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Found]:
+    """What `pattern` finds in `text`: at most one claim in a sentence, none in a question."""
+    name = speaker.strip() or "User"
+    found = (_found(pattern, text, span, (name, at)) for span in clauses.sentences(text))
+    return [each for each in found if each is not None]
+
+
+def _found(
+    pattern: OwnPattern, text: str, span: tuple[int, int], said: tuple[str, datetime]
+) -> Found | None:
+    sentence, (name, at) = text[slice(*span)], said
+    match = None if sentence.endswith("?") else compiled(pattern.regex).search(sentence)
+    statement = _statement(pattern.template, match, name) if match else ""
+    if not statement:
+        return None
+    return Found(
+        statement=statement,
+        category=pattern.category,
+        fact_type=FACT_TYPES[pattern.category],
+        confidence=pattern.confidence,
+        rule=f"{RULE}{pattern.name}",
+        entities=tuple(entities.find(sentence)),
+        event_date=dates.ground(sentence, at),
+        start=span[0],
+        end=span[1],
+    )
+
+
+def _statement(template: str, match: Any, name: str) -> str:
+    if not template:
+        return person.third_person(match.string.rstrip(" .!,;"), name)[:LONGEST_STATEMENT]
+    groups = {
+        group: person.third_person(words or "", name) for group, words in match.groupdict().items()
+    }
+    filled = template.format(**{**groups, SPEAKER: name})
+    return " ".join(filled.split()).rstrip(" .,;!")[:LONGEST_STATEMENT]
+
+
+def faults(
+    pattern: OwnPattern, examples: Sequence[str], counter_examples: Sequence[str]
+) -> list[Fault]:
+    """Why a pattern cannot be used, or does not do what its examples say; [] for a good one."""
+    try:
+        expression = compiled(pattern.regex)
+    except ValueError as error:
+        return [Fault("regex", f"RE2 does not take it: {error}")]
+    if expression.search("") is not None:
+        return [Fault("regex", "It fits everything: it must ask for at least one character.")]
+    if wrong := list(_template_faults(pattern.template, expression)):
+        return wrong
+    return list(_example_faults(pattern, examples, counter_examples))
+
+
+def _template_faults(template: str, expression: Any) -> Iterator[Fault]:
+    known = {SPEAKER, *expression.groupindex}
+    try:
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        yield Fault("template", f"{error}.")
+        return
+    for _, name, form, conversion in parts:
+        if name is not None and (name not in known or form or conversion):
+            yield Fault("template", f"There is no group {{{name}}}: {', '.join(sorted(known))}.")
+
+
+def _example_faults(
+    pattern: OwnPattern, examples: Sequence[str], counter_examples: Sequence[str]
+) -> Iterator[Fault]:
+    if not examples:
+        yield Fault("examples", "Give at least one text that it must match.")
+    for text in examples:
+        if not find(pattern, text, _someone, _day):
+            yield Fault("examples", f"It does not match: {text}")
+    for text in counter_examples:
+        if find(pattern, text, _someone, _day):
+            yield Fault("counter_examples", f"It matches: {text}")

@@ -1,0 +1,123 @@
+"""A reranker behind Cohere's wire: Cohere itself, Jina, vLLM, Infinity, text-embeddings servers."""
+
+import functools
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from memories import metrics
+from memories.errors import ProviderError
+from memories.providers import network
+from memories.providers.network import CONNECT_SECONDS, MALFORMED, Endpoint
+
+PATH = "/v2/rerank"
+LONGEST = 8_000  # characters of a document that are sent; rerankers read less than that
+
+
+@dataclass(frozen=True)
+class RerankerConfig:
+    """`base_url` is the server's root, `model` its name there; `timeout` in seconds."""
+
+    base_url: str
+    model: str = ""
+    api_key: str = field(default="", repr=False)
+    timeout: float = 5.0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(self.api_key, self.base_url.rstrip("/"), self.timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What `network.from_status` reads of a status error."""
+
+    response: httpx2.Response
+    body: object
+
+    @property
+    def status_code(self) -> int:
+        return self.response.status_code
+
+
+class HttpReranker:
+    def __init__(self, config: RerankerConfig) -> None:
+        self._config = config
+        self._who = f"the reranker {config.model} at {config.endpoint.host}".replace("  ", " ")
+
+    def scores(self, query: str, documents: Sequence[str]) -> list[float]:
+        """How well each document answers, in the documents' order; 0 for what is not scored.
+
+        Raises ProviderError. One attempt only: a search waits for it.
+        """
+        if not documents:
+            return []
+        if not network.ALLOW_NETWORK:
+            raise ProviderError(
+                f"{self._who} was not asked: the network is switched off", permanent=True
+            )
+        with metrics.timer("provider_calls", provider="rerank"):
+            return self._scores(self._ask(query, documents), len(documents))
+
+    def _ask(self, query: str, documents: Sequence[str]) -> httpx2.Response:
+        cut = [document[:LONGEST] for document in documents]
+        body = {"model": self._config.model, "query": query, "documents": cut, "top_n": len(cut)}
+        endpoint = self._config.endpoint
+        try:
+            return _client(endpoint).post(endpoint.base_url + PATH, json=body)
+        except httpx2.TimeoutException as error:
+            raise ProviderError(f"{self._who} did not answer in time", permanent=False) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ProviderError(
+                f"{self._who} cannot be reached: {error}", permanent=False
+            ) from error
+
+    def _scores(self, response: httpx2.Response, count: int) -> list[float]:
+        if response.status_code != 200:
+            raise network.from_status(_Refusal(response, _body(response)), self._who)
+        try:
+            return _in_order(response.json()["results"], count)
+        except MALFORMED as error:
+            raise ProviderError(
+                f"{self._who} answered in a shape that was not expected: {error}"[:400],
+                permanent=False,
+            ) from error
+
+
+def _in_order(results: Sequence[dict[str, Any]], count: int) -> list[float]:
+    found = [0.0] * count
+    for result in results:
+        index, score = result["index"], float(result["relevance_score"])
+        if not 0 <= index < count or not math.isfinite(score):
+            raise ValueError(f"{score} for document {index} of {count}")
+        found[index] = score
+    if not results:
+        raise ValueError("no results")
+    return found
+
+
+def _body(response: httpx2.Response) -> object:
+    try:
+        return json.loads(response.text)
+    except ValueError:
+        return response.text
+
+
+@functools.lru_cache(maxsize=4)
+def _client(endpoint: Endpoint) -> httpx2.Client:
+    """Kept with its open connections."""
+    network.check(endpoint)
+    key = endpoint.api_key
+    return httpx2.Client(
+        timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout)),
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+    )
+
+
+# A forked worker must not speak on its parent's sockets.
+os.register_at_fork(after_in_child=_client.cache_clear)
