@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from memories import gatekeeper, patterns, providers
 from memories.errors import ProviderError
+from memories.ladder import Ladder
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source, Visibility
 from memories.patterns import own
 from memories.patterns.own import OwnPattern
-from memories.providers import ExtractedFact, ExtractionRequest, Extractor
+from memories.providers import ExtractedFact, ExtractionRequest
 from memories.supersession import Claim, Quote
 
 TYPE_OF: dict[str, str] = {
@@ -111,6 +113,7 @@ class Extraction:
     quarantined: list[Claim] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     milliseconds: dict[str, float] = field(default_factory=dict)
+    steps: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def reason(self) -> str:
@@ -137,7 +140,7 @@ def type_of(category: str) -> str:
 
 
 def extract(
-    messages: Sequence[Message], wish: Wish, extractor: Extractor | None = None
+    messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None
 ) -> Extraction:
     """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
     found = Extraction()
@@ -149,7 +152,7 @@ def extract(
     if wish.extract != MemorySession.Extract.LLM:
         unmatched = _matched(heard, wish, found)
     if wish.extract in (MemorySession.Extract.AUTO, MemorySession.Extract.LLM) and unmatched:
-        _asked(unmatched, wish, extractor, found)
+        _asked(unmatched, wish, ladder, found)
     if wish.extract == MemorySession.Extract.AUTO:
         found.missed = list(_missed(unmatched, found.claims))
     if not found.claims and heard:
@@ -185,6 +188,7 @@ def _matched(heard: list[Message], wish: Wish, found: Extraction) -> list[Messag
         if not claims:
             unmatched.append(message)
     found.milliseconds["patterns"] = _since(started)
+    found.steps.append(_step("patterns", len(found.claims), found.milliseconds["patterns"]))
     return unmatched
 
 
@@ -236,24 +240,21 @@ def _own_visibility(hit: patterns.Found, wish: Wish) -> str:
 
 
 def _asked(
-    unmatched: list[Message], wish: Wish, extractor: Extractor | None, found: Extraction
+    unmatched: list[Message], wish: Wish, ladder: Ladder | None, found: Extraction
 ) -> None:
-    if extractor is None:
+    if ladder is None:
         found.notes.append("no model is configured")
         return
     started = time.perf_counter()
-    try:
-        answer = extractor.extract(_request(unmatched))
-    except ProviderError as error:
-        found.error = error
-        found.notes.append(f"provider failed: {error.message}")
-        return
-    finally:
-        found.milliseconds["model"] = _since(started)
+    answer = ladder.extract(_request(unmatched))
+    found.milliseconds["model"] = _since(started)
+    found.steps += [step.as_json() for step in answer.steps]
+    if answer.error is not None:
+        found.error = answer.error
+        found.notes.append(f"provider failed: {answer.error.message}")
     by_index = {message.index: message for message in unmatched}
-    rule = f"{answer.model} {answer.prompt_version}"
-    for fact in answer.facts:
-        claim = _model_claim(fact, by_index, wish, rule)
+    for read in answer.facts:
+        claim = _model_claim(read.fact, by_index, wish, read.rule)
         (found.claims if claim.quotes else found.quarantined).append(claim)
     if found.quarantined:
         found.notes.append(f"{len(found.quarantined)} claims of the model had no evidence")
@@ -340,6 +341,7 @@ def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
     if wish.is_whole_text:
         found.notes.insert(0, "kept whole: no claim found")
         found.claims = [_whole(message, wish, "whole") for message in heard]
+        found.steps.append(_step("whole", len(found.claims)))
     else:
         found.notes.insert(0, "no claim found")
 
@@ -358,6 +360,10 @@ def _whole(message: Message, wish: Wish, rule: str) -> Claim:
         occurred_at=message.occurred_at,
         quotes=(Quote(message.id, start, start + len(statement), statement),),
     )
+
+
+def _step(rule: str, facts: int, milliseconds: float = 0.0) -> dict[str, Any]:
+    return {"rule": rule, "outcome": f"{facts} facts", "milliseconds": milliseconds}
 
 
 def _since(started: float) -> float:

@@ -13,8 +13,16 @@ from django.utils import timezone
 from memories import ranking
 from memories.indexing import candidates, spaces, speakers
 from memories.indexing.candidates import EVERYTHING, POOL_TOP, TOP, Asked
-from memories.models import DueVector, Entry, Layer, Memory, Vector, WorkspaceIndex, place_of
-from memories.models.index import SCOPE_CODE
+from memories.models import (
+    SCOPE_CODE,
+    DueVector,
+    Entry,
+    Layer,
+    Memory,
+    Vector,
+    WorkspaceIndex,
+    place_of,
+)
 from memories.search import Hit, SearchRequest, asked_of, in_layer, query_vector, search
 from workspaces.scope import Scope
 

@@ -81,6 +81,10 @@ def test_a_denial_is_seen_though_the_embedder_does_not_see_it() -> None:
         ("Ann lives in Oslo", "Ann used to live in Rome"),
         ("Ann lives in Oslo", "Ann wants to move to Rome"),
         ("Ann likes tea", "Ann likes coffee"),
+        ("Ann is 17 years old", "Ann's sister is 15 years old"),
+        ("Ann lives in Oslo", "Ann's sister moved from Oslo to Rome"),
+        ("Ann drives a Fiat", "Ann's brother sold his Fiat"),
+        ("Ann uses Gmail for mail", "Ann uses Zoom for calls"),
     ],
 )
 def test_what_only_looks_alike_stands_side_by_side(one: str, other: str) -> None:

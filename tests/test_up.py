@@ -7,33 +7,14 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
-import psycopg
 import pytest
 
-from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, Home, is_alive
-from memoryproject.postgres_guard import command_line, postmaster
-
-ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120.0  # seconds; the machine may be busy
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def strangers_environment() -> dict[str, str]:
-    return {**os.environ, "DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
+from memoryproject.embedded_postgres import APP_ROLE, is_alive
+from memoryproject.postgres_guard import postmaster
+from tests.live_server import ROOT, Server, strangers_environment, wait_for
 
 
 def refused(*words: str) -> str:
@@ -44,70 +25,6 @@ def refused(*words: str) -> str:
     )
     assert done.returncode == 1
     return done.stderr
-
-
-class Server:
-    """One `up` over a folder; its children are found by the variable that names the folder."""
-
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        self.folder, self.file = folder, folder / "info.json"
-        self.home = Home.below(folder / "data")
-        words = ["--port", str(port), "--data", str(folder / "data"), "--info", str(self.file)]
-        words += ["--web", "1", "--workers", "1"]
-        self.log = folder / "log"
-        with open(self.log, "a") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "up", *words],
-                cwd=ROOT,
-                env=strangers_environment(),
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-
-    def wait_until_ready(self) -> "Server":
-        wait_for(lambda: self.file.exists() or self.process.poll() is not None)
-        assert self.file.exists(), self.log.read_text()
-        return self
-
-    @property
-    def info(self) -> dict[str, str]:
-        return json.loads(self.file.read_text())
-
-    def get(self, path: str) -> int:
-        request = Request(self.info["url"] + path, headers={"X-API-Key": self.info["key"]})
-        try:
-            with urlopen(request, timeout=5) as answer:
-                return answer.status
-        except HTTPError as error:
-            return error.code
-        except OSError:
-            return 0
-
-    def ask(self, statement: str) -> list[tuple[object, ...]]:
-        host = str(self.home.socket)
-        with psycopg.connect(host=host, user=OWNER_ROLE, dbname=DATABASE) as connection:
-            return connection.execute(statement).fetchall()
-
-    def children(self, word: str) -> list[int]:
-        """The pids of this server's processes whose command has `word`, oldest first."""
-        mark = f"MEMORY_DATA_DIR={self.folder / 'data'}".encode()
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                env = (process / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if mark in env and word in command_line(int(process.name)):
-                found.append(int(process.name))
-        return sorted(found)
-
-    def end(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
-
-    def is_gone(self) -> bool:
-        return not (is_alive(self.home) or self.children("granian") or self.children("work"))
 
 
 @pytest.fixture(scope="module")

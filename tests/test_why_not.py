@@ -75,7 +75,7 @@ def test_what_is_about_somebody_else_is_told(alice: Person) -> None:
 
 
 def test_a_threads_own_memory_needs_its_thread(alice: Person) -> None:
-    memory = alice.note(GATE, memory_scope="thread", thread_id="t1")
+    memory = alice.note(GATE, scope="thread", thread_id="t1")
     assert fell_out(why(alice, memory)) == "scope"
     assert fell_out(why(alice, memory, thread_id="t1")) == ""
 
@@ -160,9 +160,7 @@ def test_an_empty_page_and_bad_input_open(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("asked", ["id", "words"])
-def test_the_page_of_a_stranger_shows_nothing(
-    alice: Person, mallory: Person, asked: str
-) -> None:
+def test_the_page_of_a_stranger_shows_nothing(alice: Person, mallory: Person, asked: str) -> None:
     memory = alice.note(GATE)
     outsider = member(mallory.workspace)
     wanted = str(memory.pk) if asked == "id" else "painted gate"

@@ -152,6 +152,9 @@ class SessionSerializer(OutcomeSerializer):
     reinforced_ids = Ids()
     counts = Free()
     timings = Free()
+    steps = serializers.ListField(
+        child=Free(), help_text="What was tried, in order: rule, model, tokens, outcome."
+    )
     metadata = Free()
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)

@@ -16,6 +16,7 @@ from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message
 from memories.errors import Invalid
 from memories.ingest import IngestRequest, NewMessage
+from memories.ladder import ladder_of
 from memories.models import (
     Episode,
     Memory,
@@ -183,7 +184,7 @@ class PreviewView(WorkspaceView):
         messages = served.marked(heard(wanted), lambda: asker)
         own = WorkspacePattern.objects.in_use(self.scope.workspace_id)
         wish = extraction.Wish(wanted.extract, wanted.content is not None, wanted.visibility, own)
-        found = extraction.extract(messages, wish, ingest.configured_extractor())
+        found = extraction.extract(messages, wish, ladder_of(self.scope.workspace_id))
         places = {message.id: message.index for message in messages}
         return Response(
             {

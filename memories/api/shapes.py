@@ -149,6 +149,7 @@ def session(row: Any) -> dict[str, Any]:
         "reinforcedIds": [str(one) for one in row.reinforced_ids],
         "counts": row.counts,
         "timings": row.timings,
+        "steps": row.steps,
         "metadata": row.metadata,
         "createdAt": moment(row.created_at),
         "finishedAt": moment(row.finished_at),

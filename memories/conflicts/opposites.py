@@ -123,6 +123,16 @@ TOOLS = {
     "assistant": "chatgpt claude gemini copilot",
 }
 
+# What is said of them is not said of the person whose they are.
+KIN = frozenset(
+    "mother father mum mom dad parent parents sister brother sibling siblings wife husband spouse "
+    "partner boyfriend girlfriend fiance son daughter child children kid baby twin cousin uncle aunt "
+    "nephew niece grandmother grandfather grandma grandpa grandson granddaughter friend neighbor "
+    "neighbour colleague coworker boss manager roommate flatmate teacher coach doctor landlord dog "
+    "cat pet horse rabbit bird parrot hamster client customer ex stepson stepdaughter mother-in-law "
+    "family team company".split()
+)
+
 # Everyday words too: tools only where they are written like names.
 AMBIGUOUS_TOOLS = frozenset(
     "express go solid spring teams edge render arch meet tidal swift oracle cursor linear notion ruby rust bun "

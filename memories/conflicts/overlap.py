@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from functools import cache
 
+from memories.conflicts.opposites import KIN
 from memories.conflicts.reading import Reading
 from memories.conflicts.sentence import RENAMED
 from memories.conflicts.synonyms import LIGHT
 from memories.conflicts.wording import root
 
 LIGHT_WEIGHT = 0.2
+MANY_WORDS = 40  # of texts that differ in more, no two forms of a word make one claim
 SHARED_START = 5  # letters that two forms of a word have in common: guitar, guitarist
 COPULAS = ("be", RENAMED)
 
@@ -46,7 +48,7 @@ def light() -> frozenset[str]:
 def compare(old: Reading, new: Reading) -> Overlap:
     shared = old.stems & new.stems
     only_old, only_new = set(old.stems - shared), set(new.stems - shared)
-    if only_old and only_new:
+    if only_old and only_new and max(len(only_old), len(only_new)) <= MANY_WORDS:
         for word in sorted(only_old):
             twin = next((other for other in only_new if _related(word, other)), None)
             if twin:
@@ -68,11 +70,19 @@ def subject_words(reading: Reading) -> frozenset[str]:
 
 
 def meet(old: Reading, new: Reading) -> bool:
-    """Both speak of the same: one subject, or one's subject is in the other."""
+    """Both speak of the same, or of something that is the same person's; a sister is no thing."""
     if same_subject(old, new):
         return True
     owner = old.subject.partition("/")[0]
-    return bool(owner) and owner == new.subject.partition("/")[0]
+    if not owner or owner != new.subject.partition("/")[0]:
+        return False
+    kin = (subject_words(old) ^ subject_words(new)) & _kin()
+    return kin <= old.stems & new.stems
+
+
+@cache
+def _kin() -> frozenset[str]:
+    return frozenset(map(root, KIN))
 
 
 def same_subject(old: Reading, new: Reading) -> bool:

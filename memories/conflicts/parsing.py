@@ -68,10 +68,9 @@ def _changes_to(found: Parse) -> list[Word]:
     for start, word in enumerate(old[1:], 1):
         if word.root not in change_roots():
             continue
-        end = next(
-            (i for i in range(start + 1, len(old)) if old[i].text in ("to", "until", "till")), 0
-        )
-        if not end or end - start > 6 or end + 1 >= len(old):
+        near = range(start + 1, min(start + 7, len(old) - 1))
+        end = next((i for i in near if old[i].text in ("to", "until", "till")), 0)
+        if not end:
             continue
         between = old[start + 1 : end]
         if between and between[0].text not in ("from", "back", "by", "up", "down"):

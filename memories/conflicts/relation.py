@@ -1,11 +1,13 @@
 """Whether a new statement says the same as an old one, replaces it, or stands beside it."""
 
 from memories.conflicts.duplicates import duplicate, identical, near
-from memories.conflicts.overlap import compare
+from memories.conflicts.overlap import Overlap, compare
 from memories.conflicts.reading import Reading
 from memories.conflicts.replacement import denied, ended, new_value, replaced
 from memories.conflicts.same_slot import by_slot
 from memories.conflicts.verdict import DIFFERENT, Relation
+
+LONG = 24  # content words; a text of so many says more than the one thing that has changed
 
 
 def relation(old: Reading, new: Reading, cosine: float | None, threshold: float) -> Relation:
@@ -15,6 +17,15 @@ def relation(old: Reading, new: Reading, cosine: float | None, threshold: float)
     embedding model takes two texts for one.
     """
     overlap = compare(old, new)
+    found = _first_rule(old, new, overlap, cosine, threshold)
+    if found.kind == "update" and len(old.stems) > LONG:
+        return Relation("unsure", found.rule)
+    return found
+
+
+def _first_rule(
+    old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float
+) -> Relation:
     return (
         identical(old, new)
         or by_slot(old, new, overlap)

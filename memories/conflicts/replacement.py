@@ -29,6 +29,8 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return None
     if "past" in new.change or new.is_plan != old.is_plan:
         return None
+    if not (old.negated | new.negated) & overlap.shared:
+        return None  # "wants it simple" and "wants it simple and does no searching"
     covered = weight(overlap.shared - subject_words(old))
     lost, added = overlap.missing, overlap.added
     if covered < 1 or lost > 0.5 and "end" not in new.change:
@@ -136,7 +138,9 @@ def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if new.is_plan and not old.is_plan or old.is_past or new.is_negated:
         return None
     gone = new.replaced | words_after(new, *OLD_AFTER)
-    if gone - subject_words(old) and gone <= old.stems and meet(old, new):
+    said = old.stems - subject_words(old)
+    is_told = 4 * weight(gone) >= weight(said)
+    if gone - subject_words(old) and gone <= old.stems and is_told and meet(old, new):
         texts = {word.text for word in new.words}
         if "to" in new.change or "insteadof" in texts or new.head in _turning() and "to" in texts:
             return Relation("update", "replaced")
@@ -150,7 +154,7 @@ def _turning() -> frozenset[str]:
 
 def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """All is alike but for one value, and the thing can have but one."""
-    if old.is_negated != new.is_negated or not meet(old, new):
+    if old.is_negated != new.is_negated or subject_words(old) != subject_words(new):
         return None
     if old.is_past or new.is_past and not new.change or old.is_plan != new.is_plan:
         return None

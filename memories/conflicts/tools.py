@@ -8,6 +8,11 @@ from memories.conflicts.sentence import RENAMED, Parse, key
 from memories.conflicts.values import Slot, value_of
 from memories.conflicts.wording import Word, root
 
+SHORT = 16  # words; a longer text tells more than one version
+NUMBERED = frozenset(
+    "phase step day week month chapter part task level module section room floor stage sprint "
+    "ticket bug issue task unit lesson line gate platform group team grade class year q".split()
+)
 TOOL_VERBS = frozenset(
     map(
         root,
@@ -22,6 +27,11 @@ ROLE_NAMES = {
     "email": "mail", "mail": "mail", "call": "calls", "music": "music", "note": "notes",
     "editor": "editor", "search": "search", "styl": "styling",
 }  # fmt: skip
+
+
+_running = TOOL_VERBS | frozenset(
+    map(root, "require need support upgrade target update bump pin compile build work".split())
+)
 
 
 @cache
@@ -44,11 +54,17 @@ def tools(parse: Parse) -> Iterator[Slot]:
     handled = _handled_by(parse, named)
     if handled:
         yield handled
+    if len(parse.words) < SHORT and predicate and predicate[0].root in _running:
+        yield from _versions(parse)
+
+
+def _versions(parse: Parse) -> Iterator[Slot]:
+    """ "runs on Node 20", "requires Python version 3.9"; not "is in Phase 2"."""
     for i, word in enumerate(parse.words[:-1]):
         number = parse.words[i + 1]
         if number.text == "version" and i + 2 < len(parse.words):
             number = parse.words[i + 2]
-        is_versioned = word.is_name or bool(tool_role(word))
+        is_versioned = tool_role(word) or word.is_name and word.text not in NUMBERED
         if is_versioned and i >= parse.verb and number.is_number and not parse.is_past:
             yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
 

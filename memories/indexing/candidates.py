@@ -257,7 +257,8 @@ def linea_statement(
 def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
     """Whether the question reaches the item at all, however far down it would stand."""
     shape = shape_of(space, asked, by_vector=False)
-    text = f"with {shape.prelude} e as (select x.id {shape.entries} and x.item = %(item)s) select id from e"
+    own = f"select x.id {shape.entries} and x.item = %(item)s"
+    text = f"with {shape.prelude} own as ({own}) select id from own"
     return bool(statements.rows(text, parameters(space, asked) | {"item": item}))
 
 

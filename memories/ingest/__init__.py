@@ -8,7 +8,6 @@
 from memories.ingest.keeping import append, receive
 from memories.ingest.learning import (
     MAX_ATTEMPTS,
-    configured_extractor,
     ingest,
     may_run_here,
     retry,
@@ -21,7 +20,6 @@ __all__ = [
     "IngestRequest",
     "NewMessage",
     "append",
-    "configured_extractor",
     "ingest",
     "may_run_here",
     "receive",

@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,13 +15,14 @@ from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
 from memories.ingest.keeping import LEASE, Kept, State, keep
 from memories.ingest.request import IngestRequest
+from memories.ladder import ladder_of
 from memories.models import Episode, Fact, MemorySession, WorkspaceIndex, WorkspacePattern
-from memories.providers import Extractor, ExtractorConfig, extractor_from
 from memories.supersession import Claim, Outcome
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope, worker_scope
 
 MAX_ATTEMPTS = 3
+ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
 BACK_OFF = timedelta(seconds=20)
 
 
@@ -43,27 +43,9 @@ def may_run_here(session: MemorySession) -> bool:
 
 
 def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
-    slow_extractor = extract in ("auto", "llm") and configured_extractor() is not None
-    return not slow_extractor and not spaces.embedder_of(space).is_remote
-
-
-def configured_extractor() -> Extractor | None:
-    """The extractor that the settings name; None where there is none."""
-    provider = settings.EXTRACTION_PROVIDER
-    if provider == "auto":
-        provider = "anthropic" if settings.ANTHROPIC_API_KEY else "none"
-    if provider == "none":
-        return None
-    is_openai = provider == "openai"
-    return extractor_from(
-        ExtractorConfig(
-            provider=provider,
-            model=settings.EXTRACTION_MODEL,
-            api_key=settings.OPENAI_API_KEY if is_openai else settings.ANTHROPIC_API_KEY,
-            base_url=settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL,
-            timeout=settings.PROVIDER_TIMEOUT,
-        )
-    )
+    if spaces.embedder_of(space).is_remote:
+        return False
+    return extract not in ASKING or ladder_of(space.workspace_id) is None
 
 
 def run(session_id: uuid.UUID) -> MemorySession | None:
@@ -81,7 +63,8 @@ def _learn(kept: Kept) -> MemorySession | None:
     own = WorkspacePattern.objects.in_use(session.workspace_id)
     wish = Wish(session.extract, session.is_whole_text, session.visibility, own)
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
-    found = extraction.extract(messages, wish, configured_extractor())
+    ladder = ladder_of(session.workspace_id) if session.extract in ASKING else None
+    found = extraction.extract(messages, wish, ladder)
     return _finish(session, kept.space, found, started)
 
 
@@ -191,6 +174,7 @@ def _apply(
     session.timings = found.milliseconds | {
         "total": round((time.perf_counter() - started) * 1e3, 2)
     }
+    session.steps = [*session.steps, *found.steps]
     _settle(session, found.error)
     if not _save(session):
         raise _TakenOver
@@ -282,6 +266,7 @@ OUTCOME = (
     "reinforced_ids",
     "counts",
     "timings",
+    "steps",
 )
 
 

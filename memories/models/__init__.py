@@ -35,6 +35,7 @@ from memories.models.memory import (
 )
 from memories.models.miss import Miss
 from memories.models.pattern import WorkspacePattern
+from memories.models.use import ExtractorUse
 
 __all__ = [
     "BELIEVED",
@@ -51,6 +52,7 @@ __all__ = [
     "EmbeddingModel",
     "Entry",
     "Episode",
+    "ExtractorUse",
     "Fact",
     "FactType",
     "IdempotentAnswer",

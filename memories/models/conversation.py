@@ -146,6 +146,7 @@ class MemorySession(Row):
     reinforced_ids = ArrayField(models.UUIDField(), default=list)
     counts = models.JSONField(default=dict)
     timings = models.JSONField(default=dict)
+    steps = models.JSONField(default=list)
     finished_at = models.DateTimeField(null=True)
 
     objects = RecordedQuerySet.as_manager()

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django.conf import settings as django_settings
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.module_loading import import_string
 from unfold.admin import TabularInline
 
 from workspaces.desk.access import access_of, workspace_id_of
@@ -52,6 +54,8 @@ class WorkspaceForm(ModelForm):
         settings = self.cleaned_data["settings"]
         if not isinstance(settings, dict):
             raise ValidationError('Settings are a JSON object, for example {"llm": "unmatched"}.')
+        if faults := import_string(django_settings.WORKSPACE_SETTINGS_FAULTS)(settings):
+            raise ValidationError(faults)
         return settings
 
 

@@ -1,9 +1,11 @@
 """How good retrieval, extraction and the judgement of conflicts are, on files with labels."""
 
 import json
+import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +56,8 @@ class Command(CommandWithExamples):
             "conflicts": self.conflicts,
         }
         try:
-            found = measure[what](dataset, limit)
+            with _ending_in_order():
+                found = measure[what](dataset, limit)
         except (OSError, Unreadable, ProviderError, ValueError) as error:
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
@@ -88,6 +91,20 @@ class Command(CommandWithExamples):
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.stdout.write(line)
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """A SIGTERM ends the command as Ctrl-C does: the scratch workspace is removed first."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _labelled(found: list[Case], labels: str) -> list[Case]:

@@ -1,0 +1,242 @@
+"""The ladder of models: in order, to the next where one fails, counted, and told step by step."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
+
+from memories import ladder
+from memories.errors import Invalid
+from memories.models import ExtractorUse, Fact, MemorySession
+from memories.providers import ExtractionRequest, Message
+from tests.api_fixtures import caller
+from tests.desk import member
+from tests.people import Person
+from tests.wire_servers import (
+    FACT,
+    chat_completion,
+    claude_message,
+    facts_json,
+    failing,
+    openai_error,
+    serve_in_turn,
+)
+from workspaces.models import Workspace
+
+TEXT = "As of this spring I live in Lisbon, by the river."
+Json = dict[str, Any]
+BROKEN = failing(400, openai_error("no such model"))
+
+
+@pytest.fixture
+def rungs(httpserver: HTTPServer, workspace: Workspace) -> Callable[..., list[list[Json]]]:
+    """A ladder of servers; each argument is what one of them answers in turn, and changes to its
+    rung. Returns the requests that each got."""
+
+    def build(*servers: Any, **changes: Any) -> list[list[Json]]:
+        asked, extractors = [], []
+        for number, answers in enumerate(servers):
+            asked.append(serve_in_turn(httpserver, f"/r{number}/v1/chat/completions", *answers))
+            address = httpserver.url_for(f"/r{number}/v1")
+            extractors.append({"provider": "openai", "model": f"m{number}", "baseUrl": address})
+        extractors[0] |= changes
+        workspace.settings = {"extractors": extractors}
+        workspace.save()
+        return asked
+
+    return build
+
+
+def found(*facts: Json) -> Json:
+    return chat_completion(facts_json(*(facts or (FACT,))))
+
+
+def told(person: Person, **wish: Any) -> MemorySession:
+    return person.tell(TEXT, **{"extract": "llm", "user_id": "ana", **wish})
+
+
+def outcomes(session: MemorySession) -> list[tuple[str, str]]:
+    return [(step["rule"], step["outcome"]) for step in session.steps]
+
+
+def test_the_first_rung_that_answers_is_the_last_that_is_asked(alice: Person, rungs: Any) -> None:
+    first, second = rungs([found()], [found()])
+    session = told(alice)
+    assert (len(first), len(second)) == (1, 0)
+    [step] = session.steps
+    assert (step["model"], step["outcome"], step["rule"]) == ("gpt-test-2026", "1 facts", "llm:1")
+    assert (step["inputTokens"], step["outputTokens"]) == (120, 40)
+    assert step["milliseconds"] > 0
+    assert step["promptVersion"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        BROKEN,
+        chat_completion("I could not find anything, sorry."),
+        chat_completion(facts_json(FACT)[:40], "length"),
+        chat_completion(None, refusal="I will not"),
+    ],
+)
+def test_a_rung_that_fails_falls_to_the_next(
+    alice: Person, rungs: Any, answer: Response | Json
+) -> None:
+    rungs([answer], [found()])
+    session = told(alice)
+    assert [rule for rule, _ in outcomes(session)] == ["llm:1", "llm:2"]
+    assert (session.state, session.error) == ("done", "")
+    assert Fact.objects.get().rule.startswith("gpt-test-2026")
+
+
+def test_where_all_rungs_fail_the_text_is_kept_whole(alice: Person, rungs: Any) -> None:
+    rungs([BROKEN], [BROKEN])
+    session = told(alice)
+    assert [rule for rule, _ in outcomes(session)] == ["llm:1", "llm:2", "whole"]
+    assert alice.live() == [TEXT]
+
+
+def test_the_daily_cap_of_a_rung_is_counted(alice: Person, rungs: Any) -> None:
+    first, second = rungs([found()], [found()], dailyCap=2)
+    for _ in range(3):
+        session = told(alice)
+    assert (len(first), len(second)) == (2, 1)
+    assert outcomes(session)[0] == ("llm:1", "its daily cap is reached")
+    assert sorted(ExtractorUse.objects.values_list("calls", flat=True)) == [1, 2]
+
+
+def test_messages_wait_for_tomorrow_where_all_caps_are_reached(alice: Person, rungs: Any) -> None:
+    rungs([found()], dailyCap=0)
+    session = alice.say(TEXT, extract="llm")
+    assert session.state == "received"
+    assert session.next_attempt_at is not None
+    assert session.next_attempt_at.date() > session.created_at.date()
+
+
+def test_without_a_ladder_the_servers_own_model_is_asked(
+    alice: Person, httpserver: HTTPServer, settings: Any
+) -> None:
+    settings.ANTHROPIC_API_KEY = "test"
+    settings.ANTHROPIC_BASE_URL = httpserver.url_for("").rstrip("/")
+    asked = serve_in_turn(httpserver, "/v1/messages", claude_message(facts_json(FACT)))
+    told(alice)
+    assert len(asked) == 1
+
+
+def test_an_empty_ladder_asks_nobody(alice: Person, settings: Any) -> None:
+    settings.ANTHROPIC_API_KEY = "test"
+    Workspace.objects.filter(pk=alice.workspace.pk).update(settings={"extractors": []})
+    session = told(alice)
+    assert "no model is configured" in session.reason
+
+
+def test_a_ladder_is_its_workspaces_alone(alice: Person, mallory: Person, rungs: Any) -> None:
+    [asked] = rungs([found()])
+    assert "no model is configured" in told(mallory).reason
+    assert asked == []
+
+
+def test_a_ladder_that_cannot_be_read_is_told_and_loses_nothing(alice: Person) -> None:
+    wrong = {"extractors": [{"provider": "oracle"}]}
+    Workspace.objects.filter(pk=alice.workspace.pk).update(settings=wrong)
+    session = told(alice)
+    assert "extractors[0].provider" in session.error
+    assert alice.live() == [TEXT]
+
+
+def test_the_steps_of_patterns_are_told_over_http(alice: Person, mallory: Person) -> None:
+    session = alice.tell("I prefer tea to coffee.", extract="patterns", user_id="ana")
+    [step] = caller(alice).get(f"/sessions/{session.pk}").body["steps"]
+    assert (step["rule"], step["outcome"]) == ("patterns", "1 facts")
+    assert caller(mallory).get(f"/sessions/{session.pk}").status == 404
+
+
+# ---- keys
+
+
+def key_sent(server: HTTPServer) -> str:
+    return server.log[-1][0].headers["Authorization"]
+
+
+def test_the_servers_key_does_not_go_to_an_address_that_a_workspace_names(
+    alice: Person, rungs: Any, httpserver: HTTPServer, settings: Any
+) -> None:
+    settings.OPENAI_API_KEY = "secret"
+    rungs([found()])
+    told(alice)
+    assert "secret" not in key_sent(httpserver)
+
+
+def test_a_named_key_goes_to_the_operators_address(
+    alice: Person, rungs: Any, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXTRACTOR_KEY_HOUSE", "house-key")
+    monkeypatch.setenv("EXTRACTOR_URL_HOUSE", httpserver.url_for("/r0/v1"))
+    rungs([found()], keyEnv="EXTRACTOR_KEY_HOUSE")
+    told(alice)
+    assert key_sent(httpserver) == "Bearer house-key"
+
+
+@pytest.mark.parametrize(
+    ("rung", "field"),
+    [
+        ({"provider": "oracle"}, "provider"),
+        ({"provider": "openai", "timeout": "5"}, "timeout"),
+        ({"provider": "openai", "timeout": 0}, "timeout"),
+        ({"provider": "openai", "dailyCap": -1}, "dailyCap"),
+        ({"provider": "openai", "dailyCap": 1.5}, "dailyCap"),
+        ({"provider": "openai", "baseUrl": "file:///etc/passwd"}, "baseUrl"),
+        ({"provider": "openai", "keyEnv": "SECRET_KEY"}, "keyEnv"),
+        ({"provider": "openai", "baseUrl": "http://x", "keyEnv": "EXTRACTOR_KEY_A"}, "baseUrl"),
+        ({"provider": "openai", "apiKey": "sk-1"}, "apiKey"),
+    ],
+)
+def test_a_wrong_rung_is_named(rung: Json, field: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        ladder.rungs_of([rung])
+    assert refusal.value.field == f"extractors[0].{field}"
+
+
+def test_the_admin_refuses_a_wrong_ladder(workspace: Workspace, mallory: Person) -> None:
+    address = reverse("admin:workspaces_workspace_change", args=[workspace.pk])
+    form = {"name": "Orchard", "slug": "orchard"}
+    form |= {f"memberships-{each}_FORMS": "0" for each in ("TOTAL", "INITIAL")}
+    wrong = form | {"settings": json.dumps({"extractors": [{"provider": "oracle"}]})}
+    right = form | {"settings": json.dumps({"extractors": [{"provider": "openai"}]})}
+    owner = member(workspace)
+    assert "extractors[0].provider" in owner.client.post(address, wrong).content.decode()
+    assert owner.client.post(address, right).status_code == 302
+    assert member(mallory.workspace).client.post(address, right).status_code == 404
+
+
+# ---- long input
+
+
+def request_of(*sizes: int) -> ExtractionRequest:
+    messages = [Message(n, "user", f"{n}".ljust(size, ".")) for n, size in enumerate(sizes)]
+    return ExtractionRequest(tuple(messages))
+
+
+def indices(*sizes: int) -> list[list[int]]:
+    return [[m.index for m in piece.messages] for piece in ladder.pieces(request_of(*sizes))]
+
+
+def test_long_input_is_cut_between_messages_with_overlap() -> None:
+    third = ladder.PIECE // 3
+    assert indices(10, 10, 10) == [[0, 1, 2]]
+    assert indices(third, third, 50, 50, third, third) == [[0, 1, 2, 3], [2, 3, 4, 5]]
+    assert indices(ladder.PIECE * 3, 10) == [[0], [1]]
+    assert indices() == []
+
+
+def test_a_fact_of_two_overlapping_pieces_is_one(alice: Person, rungs: Any) -> None:
+    quoted = FACT | {"quotes": [{"message": 1, "text": "I live in Lisbon"}]}
+    [asked] = rungs([found(quoted), found(quoted)])
+    filler = "Nothing here. " * (ladder.PIECE // 14)
+    alice.say(filler, TEXT, filler, extract="llm", user_id="ana")
+    assert len(asked) == 2
+    assert Fact.objects.filter(statement=FACT["statement"]).count() == 1
