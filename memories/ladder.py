@@ -343,9 +343,11 @@ def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
 
 
 def _carried(messages: list[Message]) -> list[Message]:
-    """The last messages, as far as they leave the next piece most of its room."""
-    last = messages[-OVERLAP:]
-    return last if _size(last) <= PIECE // 4 else []
+    """The last messages, as many of them as leave the next piece most of its room."""
+    for number in range(OVERLAP, 0, -1):
+        if _size(messages[-number:]) <= PIECE // 4:
+            return messages[-number:]
+    return []
 
 
 def _size(messages: Sequence[Message]) -> int:

@@ -236,7 +236,7 @@ def test_long_input_is_cut_between_messages_with_overlap() -> None:
 def test_a_fact_of_two_overlapping_pieces_is_one(alice: Person, rungs: Any) -> None:
     quoted = FACT | {"quotes": [{"message": 1, "text": "I live in Lisbon"}]}
     [asked] = rungs([found(quoted), found(quoted)])
-    filler = "Nothing here. " * (ladder.PIECE // 14)
+    filler = "Nothing here. " * (ladder.PIECE // 16)
     alice.say(filler, TEXT, filler, extract="llm", user_id="ana")
     assert len(asked) == 2
     assert Fact.objects.filter(statement=FACT["statement"]).count() == 1

@@ -127,7 +127,6 @@ headache headaches
 frequent frequently often regularly
 rarely seldom
 pretty cute
-tv-show series
 glasses spectacles
 overcome overcame
 answer reply response respond
@@ -299,7 +298,6 @@ train trained trainer
 hope hoped hopes
 share shared sharing
 """
-# not the same as the classes above: an own/hold/keep class would join too much
 CLASSES = tuple(tuple(line.split()) for line in _classes.strip().splitlines())
 
 # Several words for one. The left side is matched after contractions are spelled out and
@@ -321,7 +319,6 @@ PHRASES = {
     "crazy about": "loves",
     "keen on": "likes",
     "fond of": "likes",
-    "into": "into",
     "know how to": "can",
     "able to": "can",
     "capable of": "can",
