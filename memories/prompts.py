@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic_core import from_json
 
 # Changes with every change of a prompt or of the shape of its answer; facts record it.
 PROMPT_VERSION = "facts-1"
@@ -159,5 +160,31 @@ class FactsAnswer(_Answer):
 
 
 def read_facts(text: str) -> FactsAnswer:
-    """Out of a model's answer. Raises ValueError where it is not the JSON that was asked for."""
-    return FactsAnswer.model_validate_json(text)
+    """Out of a model's answer: JSON, with prose or a code fence around it or with facts that are
+    none; these are dropped. Raises ValueError where the object that was asked for is not whole.
+    """
+    try:
+        return FactsAnswer.model_validate_json(text)
+    except ValueError:
+        return _repaired(text)
+
+
+def _repaired(text: str) -> FactsAnswer:
+    start, end = text.find("{"), text.rfind("}")
+    if not 0 <= start < end:
+        raise ValueError("there is no JSON object in the answer")
+    told = from_json(text[start : end + 1])  # a ValueError also for what is nested without end
+    facts = told.get("facts") if isinstance(told, dict) else None
+    if not isinstance(facts, list):
+        raise ValueError("there are no facts in the answer")
+    whole = [fact for fact in map(_fact, facts) if fact is not None]
+    if facts and not whole:
+        raise ValueError("none of the facts is one")
+    return FactsAnswer(facts=whole)
+
+
+def _fact(raw: object) -> FactAnswer | None:
+    try:
+        return FactAnswer.model_validate(raw)
+    except ValueError:
+        return None

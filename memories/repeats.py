@@ -18,7 +18,7 @@ from memories.models import EmbeddingModel, Entry, Fact, Layer, Memory, Vector, 
 from workspaces.scope import Scope
 
 NEWEST_FACTS = 20_000  # what is looked at, so that no workspace is too large to ask
-MOST_STATEMENTS = 4_000  # of these so many are compared with one another: the most repeated
+MOST_STATEMENTS = 3_000  # of these so many are compared with one another: the most repeated
 SLACK = 0.13  # so much less similar than duplicates may be what shares most of its words
 SHARED_WORDS = 0.5
 SHOWN_MEMORIES = 20
@@ -161,11 +161,12 @@ def _vectors(model: EmbeddingModel, memory_ids: Sequence[uuid.UUID]) -> dict[uui
 def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: float) -> list[int]:
     """For each statement the number of the one it joins: its own, where it leads."""
     matrix = np.stack(vectors)
+    similarities = matrix @ matrix.T
     leading = list(range(len(statements)))
     leaders = np.zeros(len(statements), dtype=bool)
     readings: dict[int, conflicts.Reading] = {}
     for number in range(len(statements)):
-        cosines = matrix[:number] @ matrix[number]
+        cosines = similarities[number, :number]
         near = np.flatnonzero((cosines >= threshold - SLACK) & leaders[:number])
         for other in sorted(near.tolist(), key=lambda index: -cosines[index]):
             pair = [_reading(readings, statements, each) for each in (other, number)]

@@ -180,7 +180,9 @@ def _rank(scope: Scope, case: Case, found: WhyNot) -> None:
     score = found.hit.score
     low = threshold is not None and score < threshold
     if found.note("threshold", f"Its score is {score:.3f}." if low else "", "Its score is enough."):
-        told = f"It is number {found.rank} of {len(hits)}; {min(limit, len(hits))} are shown."
+        told = (
+            f"It is number {found.rank} of {len(hits)}; the search shows {min(limit, len(hits))}."
+        )
         found.note("rank", told if found.rank > limit else "", told)
 
 

@@ -191,3 +191,9 @@ def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps([label | {"qa": []}]))
     with pytest.raises(CommandError, match="no conversation with questions"):
         run("retrieval", "--dataset", path)
+
+
+def test_help_ends_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run("--help")
+    assert "examples:\n  manage.py evaluate retrieval" in capsys.readouterr().out

@@ -113,6 +113,7 @@ def test_a_person_reports_from_the_page_of_an_episode(miss: Miss, mallory: Perso
     assert member(mallory.workspace).client.post(address, told).status_code == 404
     assert member(miss.workspace, "viewer").client.post(address, told).status_code == 403
     editor: Desk = member(miss.workspace, "editor")
+    assert address in editor.sees(page_of(miss.episode))
     assert editor.status(address) == 200
     assert editor.client.post(address, told, follow=True).status_code == 200
     assert Miss.objects.get(found_by="person").statements == ["Ana grels", "Ana frumps"]

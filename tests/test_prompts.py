@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from memories.prompts import (
     ExtractionRequest,
     FactsAnswer,
     Message,
     extraction_rules,
     extraction_text,
+    read_facts,
 )
 
 
@@ -65,3 +68,35 @@ def _objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield schema
     for nested in schema.get("$defs", {}).values():
         yield from _objects(nested)
+
+
+FACT = {"statement": "Ana lives in Lisbon", "quotes": [{"message": 0, "text": "in Lisbon"}]}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"facts": [FACT]}),
+        f"Here they are:\n```json\n{json.dumps({'facts': [FACT]}, indent=1)}\n```\nAnything else?",
+        json.dumps({"facts": [FACT, {"category": "plan"}, "Ana", None], "note": "hm"}),
+    ],
+)
+def test_whole_facts_are_read_whatever_stands_around_them(answer: str) -> None:
+    assert [fact.statement for fact in read_facts(answer).facts] == [FACT["statement"]]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "I found nothing.",
+        json.dumps({"facts": [FACT]})[:-20],
+        json.dumps({"facts": [{"text": "none"}]}),
+        json.dumps({"facts": "Ana lives in Lisbon"}),
+        "[1]",
+        '{"facts": ' + "[" * 100_000 + "}",
+    ],
+)
+def test_half_an_answer_is_none(answer: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  json's and pydantic's errors are both such
+        read_facts(answer)

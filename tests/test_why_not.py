@@ -143,7 +143,7 @@ def test_the_page_tells_the_steps_and_scores(alice: Person) -> None:
     told = member(alice.workspace, "viewer").sees(
         page(), query="orchard gate", memory=str(far.pk), limit="1"
     )
-    assert "It is number 2 of 2; 1 are shown." in told
+    assert "It is number 2 of 2; the search shows 1." in told
     assert DUCKS in told
 
 

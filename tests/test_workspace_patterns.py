@@ -125,6 +125,7 @@ ADD = "admin:memories_workspacepattern_add"
 
 def test_an_editor_adds_a_pattern_in_the_admin(workspace: Workspace) -> None:
     editor = member(workspace, "editor")
+    assert "(?P&lt;tool&gt;" in editor.sees(reverse(ADD))
     answer = editor.client.post(reverse(ADD), form_of(workspace), follow=True)
     assert answer.status_code == 200
     made = WorkspacePattern.objects.get()

@@ -13,6 +13,7 @@ from memories.models import Citation, Episode, Layer
 from workspaces.auth import as_uuid
 from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
+from workspaces.models import Capability
 
 MOST_SHOWN = 100_000
 MOST_CITATIONS = 500
@@ -52,6 +53,7 @@ class EpisodeAdmin(SearchedAdmin, MemoryPage):
             "is_cut": len(row.content) > MOST_SHOWN,
             "facts": list({c.fact_id: c.fact for c in citations}.values()),
             "asked": as_uuid(request.GET.get("fact", "")),
+            "may_report": self.may(request, Capability.CURATE, row),
         }
 
     def empty(self, request: HttpRequest) -> Empty:

@@ -61,7 +61,8 @@ class MissAdmin(SearchedAdmin, MemoryPage):
     )
     search_fields = ("text",)
     search_help_text = "Words of the message (newest 20,000), or an id"
-    ordering = ("category", "-id")  # together what may be one pattern
+    # Together what may be one pattern.
+    ordering = ("category", "-id")  # type: ignore[assignment]
     page_template = "admin/memories/miss.html"
     verbs = (
         Verb("done", "Done", "check", "default", "Nothing is left to do.", NoteForm, bulk=True),

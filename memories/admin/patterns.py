@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.html import escape
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from memories import misses
@@ -52,6 +53,14 @@ class PatternForm(forms.ModelForm):
     class Meta:
         model = WorkspacePattern
         fields = FIELDS
+        # Help texts are shown as HTML, which would swallow the name of the group.
+        help_texts = {"regex": escape(WorkspacePattern._meta.get_field("regex").help_text)}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("regex", "examples", "counter_examples"):
+            if name in self.fields:
+                self.fields[name].widget.attrs["rows"] = 3
 
 
 class TrialForm(forms.Form):
@@ -92,7 +101,8 @@ class WorkspacePatternAdmin(ScopedAdmin):
         initial.pop("miss", None)
         miss = _miss_of(request)
         if miss is None:
-            return initial
+            own_workspaces = list(access_of(request).workspaces(self.write_capability)[:2])
+            return initial | ({"workspace": own_workspaces[0]} if len(own_workspaces) == 1 else {})
         return initial | {
             "workspace": miss.workspace_id,
             "category": miss.category,

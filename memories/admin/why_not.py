@@ -144,4 +144,4 @@ def _parts(found: WhyNot) -> list[tuple[str, float, float]]:
 
 
 def _scores(hit: Hit) -> dict[str, float]:
-    return {**hit.scores, "score": hit.score}
+    return {"whole": hit.score, **hit.scores}

@@ -19,6 +19,8 @@ from workspaces.scope import Scope, worker_scope
 
 RANKINGS = ("hybrid", "keyword", "vector")
 LAYERS = ("episodes", "memories")
+# A baseline may tell a message twice, by itself and by a memory: so many hits hold 20 messages.
+HITS = 2 * max(measures.DEPTHS)
 ALL = "all"
 
 Advance = Callable[[int], object]
@@ -80,7 +82,7 @@ def _fill(scope: Scope, case: Case, advance: Advance) -> None:
 def _measure(scope: Scope, question: Question, ranking: str) -> dict[str, float]:
     wanted = SearchRequest(
         question.text,
-        limit=max(measures.DEPTHS),
+        limit=HITS,
         layers=LAYERS,
         ranking=ranking,
         include=frozenset({"citations"}),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
 import psycopg
@@ -35,6 +35,19 @@ def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     connection.validate_no_broken_transaction()
     with psycopg.Cursor(hot_connection(), row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
+
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+def first(model: type[Row], statement: str, values: dict[str, Any]) -> Row | None:
+    """The first row of a prepared `select *` as an instance of its model, or None."""
+    found = rows(statement, values)
+    if not found:
+        return None
+    instance = model(**found[0]._asdict())
+    instance._state.adding = False
+    return instance
 
 
 def execute(statement: str, values: dict[str, Any]) -> int:

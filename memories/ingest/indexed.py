@@ -1,21 +1,49 @@
 """Entries of new episodes: each lends a share of its words to its neighbours'."""
 
+import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memories import lexical
-from memories.indexing import entries, speakers
+from memories.indexing import entries, speakers, statements
 from memories.models import Episode, Layer, MemorySession, WorkspaceIndex
+
+TAIL = """
+select id, content,
+       (select max(position) + 1 from memories_episode
+        where conversation_id = %(conversation)s) as positions
+from memories_episode where conversation_id = %(conversation)s
+order by occurred_at desc, position desc limit 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of a conversation: how many positions it has, and its last two episodes' ids and
+    words, oldest first: one to borrow from, one to lend."""
+
+    positions: int
+    last: tuple[tuple[uuid.UUID, str], ...]
+
+
+def tail_of(conversation_id: uuid.UUID | None) -> Tail:
+    if conversation_id is None:
+        return Tail(0, ())
+    found = statements.rows(TAIL, {"conversation": conversation_id})
+    last = tuple((row.id, row.content) for row in reversed(found))
+    return Tail(found[0].positions if found else 0, last)
 
 
 def index(
     space: WorkspaceIndex,
     session: MemorySession,
     made: list[Episode],
+    tail: Tail,
     vectors: list[entries.Vectors] | None,
 ) -> None:
-    """Entries of new episodes; each lends a share of its words to its neighbours'."""
-    before = _neighbours_before(session, made)
-    stems = [lexical.stems(e.content) for e in [*before, *made]]
+    """Entries of new episodes, which follow the `tail` of their conversation."""
+    before = tail.last if made else ()
+    stems = [lexical.stems(text) for text in [*(t for _, t in before), *(e.content for e in made)]]
     items = []
     for at, episode in enumerate(made, start=len(before)):
         counts = _document(stems, at)
@@ -26,17 +54,9 @@ def index(
         )
     entries.write(space, items, vectors)
     speakers.heard(space, session.subject_id, made)
-    if before and made:
+    if before:
         at = len(before) - 1
-        entries.reweigh(space, Layer.EPISODES, before[-1].pk, _document(stems, at))
-
-
-def _neighbours_before(session: MemorySession, made: list[Episode]) -> list[Episode]:
-    """The last two episodes of the conversation, oldest first: one to borrow from, one to lend."""
-    if session.conversation is None or not made:
-        return []
-    last = session.conversation.episodes.exclude(pk__in=[e.pk for e in made])
-    return list(last.order_by("-occurred_at", "-position")[:2])[::-1]
+        entries.reweigh(space, Layer.EPISODES, before[-1][0], _document(stems, at))
 
 
 def _document(stems: Sequence[Sequence[str]], at: int) -> dict[str, float]:

@@ -7,13 +7,12 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from memories import outbox
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.indexing import due, entries, spaces, statements
-from memories.ingest.indexed import index
+from memories.ingest.indexed import Tail, index, tail_of
 from memories.ingest.request import IngestRequest, NewMessage
 from memories.models import (
     Conversation,
@@ -74,7 +73,8 @@ def _keep(
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
     adopted = [e for e in known.values() if e.session_id is None]
-    _place_after(session, made)
+    tail = tail_of(session.conversation_id)
+    _place_after(tail, made)
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
     if claimed:
@@ -85,7 +85,7 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
     statements.insert(made)
-    index(space, session, made, None if vectors is None else [vectors[i] for i in fresh])
+    index(space, session, made, tail, None if vectors is None else [vectors[i] for i in fresh])
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
         _finish_known(unfinished)
     if session.mode == MemorySession.Mode.ASYNC:
@@ -127,9 +127,10 @@ def _append(
     made = [_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
     for episode in made:
         episode.session = None
-    _place_after(place, made)
+    tail = tail_of(place.conversation_id)
+    _place_after(tail, made)
     statements.insert(made)
-    index(space, place, made, None if vectors is None else [vectors[i] for i in fresh])
+    index(space, place, made, tail, None if vectors is None else [vectors[i] for i in fresh])
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 
@@ -154,9 +155,22 @@ def _session(scope: Scope, request: IngestRequest) -> MemorySession:
     )
 
 
+SUBJECT = """
+select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
+"""
+CONVERSATION = """
+select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+"""
+
+
 def _named(scope: Scope, request: IngestRequest) -> tuple[Subject | None, Agent | None]:
+    subject = None
+    if request.user_id and scope.subject_ids is None:  # the usual case, without planning anew
+        values = {"workspace": scope.workspace_id, "name": request.user_id}
+        subject = statements.first(Subject, SUBJECT, values)
     try:
-        return subject_to_write(scope, request.user_id), agent_to_write(scope, request.agent_id)
+        agent = agent_to_write(scope, request.agent_id)
+        return subject or subject_to_write(scope, request.user_id), agent
     except NotAllowed as error:
         fields = {"subject": "userId", "agent": "agentId"}
         raise Forbidden(error.message, fields[error.field]) from None
@@ -167,10 +181,8 @@ def _conversation(
 ) -> Conversation | None:
     if not request.thread_id:
         return None
-    known = Conversation.objects.filter(
-        workspace_id=scope.workspace_id, external_id=request.thread_id
-    )
-    if found := known.first():
+    values = {"workspace": scope.workspace_id, "name": request.thread_id}
+    if found := statements.first(Conversation, CONVERSATION, values):
         return found
     made = Conversation(
         workspace_id=scope.workspace_id,
@@ -180,7 +192,7 @@ def _conversation(
         workflow=request.workflow_id,
     )
     Conversation.objects.bulk_create([made], ignore_conflicts=True)
-    return known.get()
+    return statements.first(Conversation, CONVERSATION, values)
 
 
 def _known_episodes(session: MemorySession, new: Sequence[NewMessage]) -> dict[str, Episode]:
@@ -235,13 +247,10 @@ def _kind_of(role: str) -> str:
     return role if role in Episode.Kind.values else Episode.Kind.TOOL_RESULT
 
 
-def _place_after(session: MemorySession, made: list[Episode]) -> None:
+def _place_after(tail: Tail, made: list[Episode]) -> None:
     """Positions go on where the conversation ended."""
-    if session.conversation is None:
-        return
-    last = session.conversation.episodes.aggregate(last=Max("position"))["last"]
     for episode in made:
-        episode.position += 0 if last is None else last + 1
+        episode.position += tail.positions
 
 
 def _finish_known(sessions: set[uuid.UUID]) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 from memories import extraction, misses, outbox, served, supersession
 from memories.errors import Conflict, ProviderError
@@ -15,7 +16,7 @@ from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
 from memories.ingest.keeping import LEASE, Kept, State, keep
 from memories.ingest.request import IngestRequest
-from memories.ladder import ladder_of
+from memories.ladder import Ladder, ladder_of
 from memories.models import Episode, Fact, MemorySession, WorkspaceIndex, WorkspacePattern
 from memories.supersession import Claim, Outcome
 from workspaces.models import AuditEntry
@@ -23,6 +24,7 @@ from workspaces.scope import Scope, worker_scope
 
 MAX_ATTEMPTS = 3
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
+MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
 BACK_OFF = timedelta(seconds=20)
 
 
@@ -34,7 +36,8 @@ def ingest(scope: Scope, request: IngestRequest) -> MemorySession:
     space = spaces.space_of(scope.workspace_id)
     here = request.mode == MemorySession.Mode.SYNC and _is_quick(request.extract, space)
     kept = keep(scope, request, space, claimed=here)
-    return (_learn(kept) or kept.session) if here else kept.session
+    # What is quick asks no model.
+    return (_learn(kept, None) or kept.session) if here else kept.session
 
 
 def may_run_here(session: MemorySession) -> bool:
@@ -45,7 +48,11 @@ def may_run_here(session: MemorySession) -> bool:
 def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
     if spaces.embedder_of(space).is_remote:
         return False
-    return extract not in ASKING or ladder_of(space.workspace_id) is None
+    return _ladder(extract, space) is None
+
+
+def _ladder(extract: str, space: WorkspaceIndex) -> Ladder | None:
+    return ladder_of(space.workspace_id) if extract in ASKING else None
 
 
 def run(session_id: uuid.UUID) -> MemorySession | None:
@@ -54,16 +61,17 @@ def run(session_id: uuid.UUID) -> MemorySession | None:
     if session is None:
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
-    return _learn(Kept(session, spaces.space_of(session.workspace_id), tuple(rows)))
+    space = spaces.space_of(session.workspace_id)
+    return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space))
 
 
-def _learn(kept: Kept) -> MemorySession | None:
+def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session, started = kept.session, time.perf_counter()
-    own = WorkspacePattern.objects.in_use(session.workspace_id)
+    matching = session.extract in MATCHING
+    own = WorkspacePattern.objects.in_use(session.workspace_id) if matching else ()
     wish = Wish(session.extract, session.is_whole_text, session.visibility, own)
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
-    ladder = ladder_of(session.workspace_id) if session.extract in ASKING else None
     found = extraction.extract(messages, wish, ladder)
     return _finish(session, kept.space, found, started)
 
@@ -254,29 +262,26 @@ def _close(session: MemorySession, state: str, error: str) -> None:
     statements.insert([line])
 
 
-OUTCOME = (
-    "state",
-    "reason",
-    "error",
-    "next_attempt_at",
-    "lease_until",
-    "finished_at",
-    "created_ids",
-    "updated_ids",
-    "reinforced_ids",
-    "counts",
-    "timings",
-    "steps",
-)
+OUTCOME = """
+update memories_memorysession
+set state = %(state)s, reason = %(reason)s, error = %(error)s, counts = %(counts)s,
+    timings = %(timings)s, steps = %(steps)s, next_attempt_at = %(next_attempt_at)s::timestamptz,
+    lease_until = %(lease_until)s::timestamptz, finished_at = %(finished_at)s::timestamptz,
+    created_ids = %(created_ids)s::uuid[], updated_ids = %(updated_ids)s::uuid[],
+    reinforced_ids = %(reinforced_ids)s::uuid[], updated_at = %(now)s
+where id = %(id)s and state = 'extracting' and attempts = %(attempts)s
+"""
+PLAIN = ("id", "attempts", "reason", "error", "next_attempt_at", "lease_until", "finished_at")
+LISTS = ("created_ids", "updated_ids", "reinforced_ids")
+DOCUMENTS = ("counts", "timings", "steps")
 
 
 def _save(session: MemorySession) -> bool:
     """Write a session's outcome, unless another worker has taken it since."""
-    mine = MemorySession.objects.filter(
-        pk=session.pk, state=State.EXTRACTING, attempts=session.attempts
-    )
-    changes = {name: getattr(session, name) for name in OUTCOME}
-    return mine.update(updated_at=timezone.now(), **changes) == 1
+    values = {name: getattr(session, name) for name in (*PLAIN, *LISTS)}
+    values |= {name: Jsonb(getattr(session, name)) for name in DOCUMENTS}
+    values |= {"state": str(session.state), "now": timezone.now()}
+    return statements.execute(OUTCOME, values) == 1
 
 
 def retry(scope: Scope, session: MemorySession) -> MemorySession:

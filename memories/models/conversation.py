@@ -156,7 +156,8 @@ class MemorySession(Row):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=~models.Q(scope=MemoryScope.THREAD) | models.Q(conversation__isnull=False),
+                condition=~models.Q(scope=MemoryScope.THREAD)
+                | models.Q(conversation__isnull=False),
                 name="session_thread_has_conversation",
             ),
         ]
@@ -192,9 +193,7 @@ class Episode(Row):
         TEXT = "text"
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    session = models.ForeignKey(
-        MemorySession, models.SET_NULL, null=True, related_name="episodes"
-    )
+    session = models.ForeignKey(MemorySession, models.SET_NULL, null=True, related_name="episodes")
     conversation = models.ForeignKey(
         Conversation, models.CASCADE, null=True, related_name="episodes"
     )
@@ -224,6 +223,7 @@ class Episode(Row):
         ]
         indexes = [
             models.Index(fields=["conversation", "occurred_at", "position"], name="episode_order"),
+            models.Index(fields=["conversation", "position"], name="episode_position"),
             models.Index(fields=["workspace", "-id"], name="episode_newest"),
             models.Index(fields=["session"], name="episode_session"),
             models.Index(fields=["subject"], name="episode_subject"),
