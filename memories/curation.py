@@ -304,9 +304,7 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     memory.save(
         update_fields=["forgotten_at", "forget_reason", "forget_after", "held_at", "updated_at"]
     )
-    Rejection.objects.of(
-        memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)
-    ).delete()
+    Rejection.objects.of(memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)).delete()
     _revive(space, memory, Liveness.Cause.RESTORED)
     audit(scope, "restore", memory, after={"content": memory.content})
     return Memory.objects.with_names().get(pk=memory.pk)
@@ -408,9 +406,7 @@ def _release(space: WorkspaceIndex, memory: Memory) -> None:
     _revive(space, memory, Liveness.Cause.APPROVED)
 
 
-def _decide(
-    scope: Scope, found: Supersession, state: str, action: str, note: str = ""
-) -> None:
+def _decide(scope: Scope, found: Supersession, state: str, action: str, note: str = "") -> None:
     before = found.state
     found.state, found.decided_by, found.decided_at = state, scope.actor, timezone.now()
     found.note = note or found.note

@@ -139,9 +139,7 @@ def type_of(category: str) -> str:
     return TYPE_OF.get(category, FactType.FACT)
 
 
-def extract(
-    messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None
-) -> Extraction:
+def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None) -> Extraction:
     """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
     found = Extraction()
     if wish.extract == MemorySession.Extract.NONE:
@@ -239,9 +237,7 @@ def _own_visibility(hit: patterns.Found, wish: Wish) -> str:
     return rules.get(hit.rule, "")
 
 
-def _asked(
-    unmatched: list[Message], wish: Wish, ladder: Ladder | None, found: Extraction
-) -> None:
+def _asked(unmatched: list[Message], wish: Wish, ladder: Ladder | None, found: Extraction) -> None:
     if ladder is None:
         found.notes.append("no model is configured")
         return

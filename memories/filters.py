@@ -122,8 +122,10 @@ class _Parser:
             raise Invalid(f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value.")
         field, op = raw.get("field"), raw.get("op", "eq")
         if not isinstance(field, str) or not self._is_known(field):
-            raise Invalid(f"{path}.field", f"Unknown field. Known: {', '.join(sorted(self.known))}"
-                          " and metadata.<key>.")
+            raise Invalid(
+                f"{path}.field",
+                f"Unknown field. Known: {', '.join(sorted(self.known))} and metadata.<key>.",
+            )
         if not isinstance(op, str) or op not in OPERATORS:
             raise Invalid(f"{path}.op", f"Unknown operator. Known: {', '.join(OPERATORS)}.")
         value = raw.get("value", True if op == "exists" else None)
@@ -191,14 +193,14 @@ def _time(value: Any, path: str) -> datetime:
 # ---- SQL ------------------------------------------------------------------------------------
 
 
-def compile(tree: Filter, layer: str, values: dict[str, Any]) -> str:
+def sql_of(tree: Filter, layer: str, values: dict[str, Any]) -> str:
     """A boolean SQL expression over `row` (with s, a, c joined); parameters go into `values`.
 
     A field that the layer does not have is null: no comparison with it holds.
     """
     if isinstance(tree, Condition):
         return f"coalesce({_condition_sql(tree, layer, values)}, false)"
-    parts = [compile(part, layer, values) for part in tree.parts]
+    parts = [sql_of(part, layer, values) for part in tree.parts]
     return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
 
 
@@ -284,7 +286,9 @@ def _putter(values: dict[str, Any]) -> Callable[[Any], str]:
 def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:
     """`tree` and, for each field with values, one of them."""
     parts: list[Filter] = [
-        Condition(field, "in", list(values), field) for field, values in conditions.items() if values
+        Condition(field, "in", list(values), field)
+        for field, values in conditions.items()
+        if values
     ]
     if tree is not None:
         parts.append(tree)

@@ -160,7 +160,7 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     own = {"factType": list(request.fact_types), "category": list(request.categories)}
     tree = filters.all_of(own, request.filter)
     values: dict[str, Any] = {}
-    conditions = [filters.compile(tree, layer, values)] if tree else []
+    conditions = [filters.sql_of(tree, layer, values)] if tree else []
     history = not request.at.is_now
     if history:
         conditions.append(_believed(request.at, layer, values))

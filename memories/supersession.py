@@ -370,9 +370,7 @@ class _Batch:
         self.outcome.reinforced.append(target)
         self.add_fact(claim, target)
 
-    def _record(
-        self, decision: Decision, target: uuid.UUID, new: Memory, state: str
-    ) -> None:
+    def _record(self, decision: Decision, target: uuid.UUID, new: Memory, state: str) -> None:
         self.supersessions.append(
             Supersession(
                 workspace_id=self.placement.workspace_id,

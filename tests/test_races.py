@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,7 @@ def at_once(*acts: Callable[[], object]) -> list[BaseException]:
         try:
             gate.wait()
             act()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             raised.append(error)
         finally:
             connections.close_all()
@@ -46,9 +46,9 @@ def low_threshold(alice: Person) -> None:
 
 
 @pytest.fixture
-def worker_database() -> Iterator[str]:
+def worker_database() -> str:
     """The name of the database that the tests use, for other processes."""
-    yield str(connection.settings_dict["NAME"])
+    return str(connection.settings_dict["NAME"])
 
 
 @pytest.mark.parametrize("round_", range(3))

@@ -207,7 +207,7 @@ class Episode(Row):
     metadata = models.JSONField(default=dict)
     occurred_at = models.DateTimeField()
     position = models.PositiveIntegerField()
-    external_id = models.CharField(max_length=255, null=True)
+    external_id = models.CharField(max_length=255, null=True)  # noqa: DJ001 - unique where known
 
     objects = RecordedQuerySet.as_manager()
 
