@@ -241,7 +241,11 @@ class Ladder:
 def ladder_of(workspace_id: uuid.UUID) -> Ladder | None:
     """The workspace's own ladder, or the server's one rung; None where there is no model."""
     rows = Workspace.objects.filter(pk=workspace_id).values_list("settings__extractors", flat=True)
-    raw = rows.first()
+    return ladder_from(workspace_id, rows.first())
+
+
+def ladder_from(workspace_id: uuid.UUID, raw: object) -> Ladder | None:
+    """As `ladder_of`, of the setting `extractors` that was read already."""
     if raw is None:
         rung = configured_rung()
         return Ladder(workspace_id, (rung,)) if rung else None

@@ -129,8 +129,9 @@ def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vector
     else:
         write_vectors(space, zip(ids, items, vectors, strict=True))
     for layer in {item.layer for item in items}:
-        count(space, layer, sum(item.live for item in items if item.layer == layer))
-    model_change.leave_due(space, ids)
+        now = count(space, layer, sum(item.live for item in items if item.layer == layer))
+        if now != space.embedding_model_id:
+            model_change.leave_due(space, ids)
 
 
 def write_vectors(

@@ -16,12 +16,15 @@ LOCK_CLASS = 4242
 SPACE = """
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
        s.average_length, s.sealed_upto, s.stamp,
+       w.settings -> 'extractors' as extractors,
+       exists (select 1 from memories_workspacepattern p
+               where p.workspace_id = w.id and p.enabled) as has_patterns,
        m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
-from memories_workspaceindex s
+from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where s.workspace_id = %(workspace)s
 """
-OF_THE_SPACE = 8
+OF_THE_ROW, OF_THE_SPACE = 8, 10
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
@@ -31,7 +34,8 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     if not found:
         return _new_space(workspace_id)
     columns = list(found[0]._asdict().items())
-    space = WorkspaceIndex(**dict(columns[:OF_THE_SPACE]))
+    space = WorkspaceIndex(**dict(columns[:OF_THE_ROW]))
+    space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
     if space.embedding_model_id is not None:
         own = dict(columns[OF_THE_SPACE:])
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
@@ -116,16 +120,21 @@ def lock(space: WorkspaceIndex) -> None:
     statements.rows("select pg_advisory_xact_lock(%(kind)s, %(number)s)::text", values)
 
 
-def count(space: WorkspaceIndex, layer: int, change: int) -> None:
-    """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
+def count(space: WorkspaceIndex, layer: int, change: int) -> int | None:
+    """Note that `change` rows of `layer` became live (or, below 0, no longer are).
+
+    The id of the embedding model that the workspace speaks now: its row is this writer's.
+    """
     memories = change if layer == Layer.MEMORIES else 0
     episodes = change if layer == Layer.EPISODES else 0
-    statements.execute(COUNT, {"number": space.number, "memories": memories, "episodes": episodes})
+    values = {"number": space.number, "memories": memories, "episodes": episodes}
+    model: int | None = statements.rows(COUNT, values)[0].embedding_model_id
+    return model
 
 
 COUNT = """
 update memories_workspaceindex
 set live_memories = live_memories + %(memories)s::int8,
     live_episodes = live_episodes + %(episodes)s::int8, stamp = stamp + 1
-where number = %(number)s
+where number = %(number)s returning embedding_model_id
 """

@@ -16,7 +16,7 @@ from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
 from memories.ingest.keeping import LEASE, Kept, State, keep
 from memories.ingest.request import IngestRequest
-from memories.ladder import Ladder, ladder_of
+from memories.ladder import Ladder, ladder_from
 from memories.models import Episode, Fact, MemorySession, WorkspaceIndex, WorkspacePattern
 from memories.supersession import Claim, Outcome
 from workspaces.models import AuditEntry
@@ -52,7 +52,9 @@ def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
 
 
 def _ladder(extract: str, space: WorkspaceIndex) -> Ladder | None:
-    return ladder_of(space.workspace_id) if extract in ASKING else None
+    if extract not in ASKING:
+        return None
+    return ladder_from(space.workspace_id, space.extractors)
 
 
 def run(session_id: uuid.UUID) -> MemorySession | None:
@@ -69,7 +71,8 @@ def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session, started = kept.session, time.perf_counter()
     matching = session.extract in MATCHING
-    own = WorkspacePattern.objects.in_use(session.workspace_id) if matching else ()
+    asked = matching and kept.space.has_patterns
+    own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
     wish = Wish(session.extract, session.is_whole_text, session.visibility, own)
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
     found = extraction.extract(messages, wish, ladder)

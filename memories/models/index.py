@@ -4,6 +4,8 @@ An entry is one searchable thing; a vector is one embedding of it, or of a passa
 one embedding model. Rows here count in small integers; the truth has UUIDs.
 """
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -68,6 +70,10 @@ class WorkspaceIndex(models.Model):
     average_length = models.FloatField(default=16.0)
     sealed_upto = models.BigIntegerField(null=True)
     stamp = models.BigIntegerField(default=0)
+
+    # What `space_of` reads beside the row, because every ingest asks for it.
+    extractors: Any = None
+    has_patterns: bool = True
 
 
 class Entry(models.Model):
