@@ -46,7 +46,7 @@ def _new_space(workspace_id: uuid.UUID) -> WorkspaceIndex:
     # bulk_create with ignore_conflicts: two first requests at once make one row.
     row = WorkspaceIndex(workspace_id=workspace_id, embedding_model=configured_model())
     WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
-    return WorkspaceIndex.objects.select_related("embedding_model").get(workspace_id=workspace_id)
+    return space_of(workspace_id)
 
 
 def configured_config() -> EmbedderConfig:
