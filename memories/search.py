@@ -87,7 +87,8 @@ class Scored:
 
 
 def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
-    """The best hits of the asked layers, best first. Raises Invalid and Forbidden.
+    """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
+    ranking `vector` ProviderError.
 
     Without a vector (no embedder, a provider that fails, no word it knows) words alone decide.
     With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
@@ -182,7 +183,8 @@ def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[
 
 
 def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    vector = query_vector(space, request.query)
+    # Nothing else decides here: a provider that fails is told, not answered with nothing.
+    vector = query_vectors.vector_of(space, request.query)
     found = _merged(space, request, replace(asked, vector=vector), by_words=False)
     return [_scaled(one, one.score) for one in found]
 

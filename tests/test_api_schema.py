@@ -1,9 +1,11 @@
 """The OpenAPI schema is kept as a file, and the answers are as it says."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
@@ -71,3 +73,9 @@ def test_what_is_written_is_answered_as_declared(
     answer = operation.call(caller(alice), rows, body)
     assert answer.status == status
     check(operation, answer)
+
+
+@pytest.mark.parametrize("page", ["/api/docs", "/api/redoc"])
+def test_the_documentation_names_no_other_host(client: Client, page: str) -> None:
+    told = client.get(page).content.decode()
+    assert re.findall(r"https?://[^\s\"']+", told) == []

@@ -81,6 +81,18 @@ def test_a_text_is_kept_whole_when_the_model_fails(
     assert session.error
 
 
+def test_what_was_kept_whole_can_be_read_again_when_the_model_is_back(
+    alice: Person, claude
+) -> None:
+    down = failing(401, claude_error("invalid x-api-key", "authentication_error"))
+    claude(down, claude_message(facts_json(FACT)))
+    session = alice.tell(TEXT, **wish())
+    ingest.retry(alice.scope, session)
+    ingest.run(session.pk)
+    assert alice.live() == [TEXT, "Ana lives in Lisbon"]
+    assert MemorySession.objects.get().state == "done"
+
+
 def test_a_server_that_is_not_there_loses_nothing(alice: Person, settings: Any) -> None:
     settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL = "test", "http://127.0.0.1:9"
     assert alice.tell(TEXT, **wish()).state == "done"

@@ -1,6 +1,9 @@
 """Keep first, then learn: what an ingest leaves behind."""
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 
 from memories import ingest
 from memories.errors import Conflict, Forbidden, Invalid
@@ -77,6 +80,20 @@ def test_sending_again_finishes_what_was_not_learned(alice: Person) -> None:
     ingest.run(unfinished.pk)
     assert MemorySession.objects.get(pk=unfinished.pk).state == "done"
     assert Episode.objects.count() == 1
+
+
+def test_the_requests_metadata_is_on_its_episodes_and_memories(alice: Person) -> None:
+    alice.tell(TEXT, metadata={"shelf": 3})
+    alice.say(NewMessage("Other words.", metadata={"shelf": 4}), metadata={"shelf": 3, "a": 1})
+    assert Memory.objects.get().metadata == {"shelf": 3}
+    told = [episode.metadata for episode in Episode.objects.order_by("id")]
+    assert told == [{"shelf": 3}, {"shelf": 4, "a": 1}]
+
+
+def test_appended_messages_are_in_the_index_as_the_truth_has_them(alice: Person) -> None:
+    conversation = Conversation.objects.create(workspace=alice.workspace, external_id="t")
+    ingest.append(alice.scope, conversation, [NewMessage("The kayak is stored here.")])
+    call_command("checkindex", stdout=StringIO(), stderr=StringIO())
 
 
 def test_a_session_runs_once(alice: Person) -> None:

@@ -16,8 +16,7 @@ UNFINISHED = "select count(*) from memories_memorysession where state <> 'done'"
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("PROVIDER_TIMEOUT", "0.5")  # a dead worker's session is due after 22 s
+def server(tmp_path: Path) -> Iterator[Server]:
     running = Server(tmp_path).wait_until_ready()
     yield running
     if running.process.poll() is None:

@@ -53,7 +53,7 @@ class IngestSerializer(Camel):
 
     content = Text(required=False, allow_null=True)
     messages = MessageBody(  # type: ignore[call-arg]  # max_length is the list's
-        many=True, required=False, allow_null=True, max_length=MOST_MESSAGES
+        many=True, required=False, allow_null=True, min_length=1, max_length=MOST_MESSAGES
     )
     user_id = ExternalId()
     agent_id = ExternalId(help_text="Whose act it is; for keys without an agent.")

@@ -85,9 +85,7 @@ def memory_item(memory: Memory) -> Item:
     )
 
 
-def episode_item(
-    episode: Episode, *, scope: str, workflow: str, counts: Mapping[str, float]
-) -> Item:
+def episode_item(episode: Episode, counts: Mapping[str, float]) -> Item:
     """An episode is as narrow as what its session made: seen by its agent, in its scope."""
     return Item(
         id=episode.pk,
@@ -98,8 +96,8 @@ def episode_item(
         subject=episode.subject_id,
         agent=episode.agent_id,
         visibility=VISIBILITY_CODE["private"],
-        scope=SCOPE_CODE[scope],
-        place=place_of(scope, episode.conversation_id, workflow),
+        scope=SCOPE_CODE[episode.scope],
+        place=place_of(episode.scope, episode.conversation_id, episode.workflow),
         conversation=episode.conversation_id,
         role=episode.role,
         author=episode.author,

@@ -9,15 +9,14 @@ from django.db.models import QuerySet
 from memories import lexical
 from memories.indexing import entries, statements
 from memories.indexing.entries import Item
-from memories.models import Episode, Layer, Memory, MemoryScope, WorkspaceIndex
+from memories.models import Episode, Layer, Memory, WorkspaceIndex
 
 BATCH = 100  # rows; writers of the workspace wait as long as one takes
 TABLE = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
 # The neighbours of an episode: in its conversation by time; outside of one, within its request.
 AROUND = """
-select e.id, s.scope, s.workflow, earlier.content as previous, later.content as following
+select e.id, earlier.content as previous, later.content as following
 from memories_episode e
-left join memories_memorysession s on s.id = e.session_id
 left join lateral (
   (select p.content from memories_episode p
    where p.conversation_id = e.conversation_id
@@ -76,11 +75,4 @@ def _episode_item(episode: Episode, around: Any) -> Item:
         lexical.stems(text) if text else []
         for text in (around.previous, episode.content, around.following)
     )
-    # Without its session nobody knows how narrow it was meant: as narrow as it can be.
-    narrow = MemoryScope.THREAD if episode.conversation_id else MemoryScope.USER
-    return entries.episode_item(
-        episode,
-        scope=around.scope or narrow,
-        workflow=around.workflow or "",
-        counts=lexical.index_stems(own, previous, following),
-    )
+    return entries.episode_item(episode, lexical.index_stems(own, previous, following))

@@ -47,11 +47,7 @@ def index(
     items = []
     for at, episode in enumerate(made, start=len(before)):
         counts = _document(stems, at)
-        items.append(
-            entries.episode_item(
-                episode, scope=session.scope, workflow=session.workflow, counts=counts
-            )
-        )
+        items.append(entries.episode_item(episode, counts))
     entries.write(space, items, vectors)
     speakers.heard(space, session.subject_id, made)
     if before:

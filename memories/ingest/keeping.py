@@ -25,8 +25,9 @@ from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 State = MemorySession.State
-# Longer than a worker can take: a model is asked three times at most, each time this long.
-LEASE = timedelta(seconds=20 + 4 * settings.PROVIDER_TIMEOUT)
+# Longer than a worker can take; where a model is asked, up to three times, it says so itself.
+LEASE = timedelta(seconds=30)
+LEASE_WITH_MODEL = LEASE + timedelta(seconds=4 * settings.PROVIDER_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +237,11 @@ def _episode(
         author=message.name,
         content=message.content,
         payload=dict(message.payload),
-        metadata=dict(message.metadata),
+        metadata={**request.metadata, **message.metadata},
         occurred_at=message.created_at or request.occurred_at or timezone.now(),
         position=position,
+        scope=session.scope,
+        workflow=session.workflow,
         external_id=message.id or None,
     )
 

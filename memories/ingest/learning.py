@@ -3,9 +3,11 @@
 import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
@@ -14,7 +16,7 @@ from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
-from memories.ingest.keeping import LEASE, Kept, State, keep
+from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
 from memories.ladder import Ladder, ladder_from
 from memories.models import Episode, Fact, MemorySession, WorkspaceIndex, WorkspacePattern
@@ -70,6 +72,9 @@ def run(session_id: uuid.UUID) -> MemorySession | None:
 def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session, started = kept.session, time.perf_counter()
+    if ladder is not None or spaces.embedder_of(kept.space).is_remote:
+        until = timezone.now() + LEASE_WITH_MODEL
+        MemorySession.objects.filter(pk=session.pk).update(lease_until=until)
     matching = session.extract in MATCHING
     asked = matching and kept.space.has_patterns
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
@@ -130,7 +135,9 @@ def _speaker(episode: Episode, subject: str) -> str:
 def _finish(
     session: MemorySession, space: WorkspaceIndex, found: Extraction, started: float
 ) -> MemorySession | None:
-    claims = _unwritten(session, found.claims)
+    claims = [
+        replace(claim, metadata=session.metadata) for claim in _unwritten(session, found.claims)
+    ]
     embedding = time.perf_counter()
     texts = [entries.texts_of(claim.statement) for claim in claims]
     vectors = due.embed_or_leave(space, texts)
@@ -146,7 +153,7 @@ def _finish(
 
 def _unwritten(session: MemorySession, claims: Sequence[Claim]) -> list[Claim]:
     """Claims that an earlier attempt of this session did not write already."""
-    if session.attempts == 1:
+    if not session.counts.get("facts"):
         return list(claims)
     known = set(
         Fact.objects.filter(session=session).values_list(
@@ -288,10 +295,16 @@ def _save(session: MemorySession) -> bool:
 
 
 def retry(scope: Scope, session: MemorySession) -> MemorySession:
-    """Make a failed or dead session due again; Conflict where it is neither."""
-    changed = MemorySession.objects.filter(
-        pk=session.pk, workspace_id=scope.workspace_id, state__in=[State.FAILED, State.DEAD]
-    ).update(state=State.RECEIVED, attempts=0, error="", next_attempt_at=timezone.now())
+    """Make due now what failed, is dead or waits, or was kept whole because a model failed.
+
+    Conflict for a session with nothing to try again.
+    """
+    waits = Q(state__in=[State.FAILED, State.DEAD, State.RECEIVED])
+    changed = (
+        MemorySession.objects.filter(waits | Q(state=State.DONE) & ~Q(error=""), pk=session.pk)
+        .filter(workspace_id=scope.workspace_id)
+        .update(state=State.RECEIVED, attempts=0, error="", next_attempt_at=timezone.now())
+    )
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
     outbox.post("run_session", session.pk)

@@ -207,6 +207,8 @@ class Episode(Row):
     metadata = models.JSONField(default=dict)
     occurred_at = models.DateTimeField()
     position = models.PositiveIntegerField()
+    scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
+    workflow = models.CharField(max_length=255, blank=True)
     external_id = models.CharField(max_length=255, null=True)  # noqa: DJ001 - unique where known
 
     objects = RecordedQuerySet.as_manager()

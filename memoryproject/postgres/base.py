@@ -11,6 +11,7 @@ from django.db.backends.postgresql import base
 
 from memoryproject import embedded_postgres
 from memoryproject.postgres.client import DatabaseClient
+from memoryproject.postgres.creation import DatabaseCreation
 from memoryproject.postgres.features import DatabaseFeatures
 from memoryproject.postgres.validation import DatabaseValidation
 
@@ -28,6 +29,7 @@ PASSING = (
 
 class DatabaseWrapper(base.DatabaseWrapper):
     client_class = DatabaseClient
+    creation_class = DatabaseCreation
     features_class = DatabaseFeatures
     validation_class = DatabaseValidation
 

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
+from memories.models import DueVector
 from memories.sweeping import Swept, sweep
 
 TICK = 0.2  # seconds
@@ -35,6 +36,8 @@ class Command(CommandWithExamples):
         if every is None:
             done = sweep(told, math.inf)
             told(summary(done))
+            if waiting := DueVector.objects.count():
+                told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
                 raise CommandError(f"{done.failed} sessions failed; the log says why.")
             return
