@@ -6,5 +6,5 @@ class DatabaseCreation(creation.DatabaseCreation):
 
     def _destroy_test_db(self, test_database_name: str, verbosity: int) -> None:
         name = self.connection.ops.quote_name(test_database_name)
-        with self._nodb_cursor() as cursor:
+        with self._nodb_cursor() as cursor:  # type: ignore[attr-defined]  # the stubs lack it
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
