@@ -384,12 +384,20 @@ def _ordered(
     return found[: request.limit]
 
 
+def rows_of(
+    scope: Scope, layer: str, ids: Sequence[uuid.UUID], *, history: bool = False
+) -> list[Any]:
+    """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
+    to it that the asker may see them. `history`: also what has expired."""
+    values = {"ids": list(ids), "workspace": scope.workspace_id, "history": history}
+    return statements.rows(ROWS[layer], values)
+
+
 def _rows(scope: Scope, chosen: Sequence[Scored], *, history: bool) -> list[tuple[Scored, Any]]:
     rows: dict[tuple[str, uuid.UUID], Any] = {}
     for layer in {one.layer for one in chosen}:
         ids = [one.item for one in chosen if one.layer == layer]
-        values = {"ids": ids, "workspace": scope.workspace_id, "history": history}
-        rows |= {(layer, row.id): row for row in statements.rows(ROWS[layer], values)}
+        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, history=history)}
     return [(one, rows.get((one.layer, one.item))) for one in chosen]
 
 

@@ -68,6 +68,16 @@ def test_memories_of_other_places_never_meet(alice: Person, elsewhere: dict[str,
     assert {OLD, NEW} <= set(alice.live())
 
 
+def test_a_team_holds_one_belief_and_another_team_its_own(
+    alice: Person, bob: Person, carol: Person
+) -> None:
+    bob.tell(OLD, user_id="u", visibility="team")
+    carol.tell(OLD, user_id="u", visibility="team")
+    session = alice.tell(NEW, user_id="u", visibility="team")
+    ended = Memory.objects.get(superseded_by__isnull=False)
+    assert (session.updated_ids, ended.agent_id) == ([ended.pk], bob.scope.agent_id)
+
+
 def test_contradictions_within_one_request_end_in_one_chain(alice: Person) -> None:
     colours = [f"The orchard gate is painted {c}" for c in ("green", "blue", "white")]
     alice.say(*colours, extract="none", user_id="u")

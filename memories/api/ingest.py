@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import extraction, ingest, outbox, served
+from memories import extraction, ingest, outbox, search, served
 from memories.api import shapes
 from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message
@@ -19,7 +19,6 @@ from memories.ingest import IngestRequest, NewMessage
 from memories.ladder import ladder_of
 from memories.models import (
     Episode,
-    Memory,
     MemoryScope,
     MemorySession,
     Visibility,
@@ -167,8 +166,9 @@ def waited(session: MemorySession, wait: float) -> MemorySession:
 def made(scope: Scope, session: MemorySession) -> list[dict[str, Any]]:
     if not session.created_ids:
         return []
-    rows = Memory.objects.visible_to(scope).with_names().filter(pk__in=session.created_ids)
-    return [shapes.memory(row) for row in rows.order_by("pk")]
+    # This request made them for this asker: nobody has to ask again who may see them.
+    rows = search.rows_of(scope, "memories", session.created_ids)
+    return [shapes.memory(row) for row in sorted(rows, key=lambda row: row.id)]
 
 
 class PreviewView(WorkspaceView):

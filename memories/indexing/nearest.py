@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from pgvector import HalfVector
@@ -37,6 +38,27 @@ near as materialized (
 select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
 order by near.i, near.similarity desc, near.entry_id
 """
+
+
+# The same for one statement: without the join, a third faster.
+ONE = """
+select 0 as i, near.similarity, e.item from (
+  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and {subject} and x.live and {wide}x.wide
+    and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
+    and x.part = 0 and x.scope = %(scope)s and x.place is not distinct from %(place)s::uuid
+    and x.visibility = {visible} {who}) near
+join memories_entry e on e.id = near.entry_id
+order by near.similarity desc, near.entry_id
+"""
+WHO = {
+    VISIBILITY_CODE["global"]: "",
+    VISIBILITY_CODE["team"]: "and (x.agent = any(%(team)s::uuid[])"
+    " or (x.agent is null and %(default_team)s))",
+    VISIBILITY_CODE["private"]: "and x.agent is not distinct from %(agent)s::uuid",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +101,14 @@ def nearest(
     model = space.embedding_model
     if model is None or all(vector is None for vector in vectors):
         return []
-    text = PAIRS.format(
-        subject="x.subject is null" if placement.subject_id is None else "x.subject = %(subject)s",
-        wide="" if model.dimensions > WIDEST_COVERED else "not ",
-    )
-    values = {
-        "vectors": [None if v is None else HalfVector(v) for v in vectors],
-        "visible": [VISIBILITY_CODE[visibility] for visibility in visibilities],
+    pieces = {
+        "subject": "x.subject is null"
+        if placement.subject_id is None
+        else "x.subject = %(subject)s",
+        "wide": "" if model.dimensions > WIDEST_COVERED else "not ",
+    }
+    codes = [VISIBILITY_CODE[visibility] for visibility in visibilities]
+    values: dict[str, Any] = {
         "workspace": space.number,
         "model": model.pk,
         "layer": int(Layer.MEMORIES),
@@ -97,4 +120,11 @@ def nearest(
         "default_team": placement.in_default_team,
         "threshold": model.duplicate_threshold,
     }
+    if len(vectors) == 1 and vectors[0] is not None:
+        text = ONE.format(**pieces, visible=codes[0], who=WHO[codes[0]])
+        values["vector"] = HalfVector(vectors[0])
+    else:
+        text = PAIRS.format(**pieces)
+        values["vectors"] = [None if v is None else HalfVector(v) for v in vectors]
+        values["visible"] = codes
     return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]

@@ -61,12 +61,23 @@ def copy(table: str, columns: dict[str, str], records: list[tuple[Any, ...]]) ->
     """Binary COPY of `records` into `table`; `columns` maps each column to its type."""
     if not records:
         return
+    if len(records) == 1:
+        _insert_one(table, columns, records[0])
+        return
     with psycopg.Cursor(hot_connection()) as cursor:
         statement = f"copy {table} ({', '.join(columns)}) from stdin (format binary)"
         with cursor.copy(statement) as writer:
             writer.set_types(list(columns.values()))
             for record in records:
                 writer.write_row(record)
+
+
+def _insert_one(table: str, columns: dict[str, str], record: tuple[Any, ...]) -> None:
+    """One row as a prepared INSERT: one round trip where COPY has three."""
+    places = ", ".join(f"%s::{kind}" for kind in columns.values())
+    statement = f"insert into {table} ({', '.join(columns)}) values ({places})"
+    with psycopg.Cursor(hot_connection()) as cursor:
+        cursor.execute(statement, record, prepare=True)
 
 
 def insert(instances: Sequence[models.Model]) -> None:
