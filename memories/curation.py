@@ -29,7 +29,7 @@ from memories.models import (
 )
 from memories.supersession import Claim
 from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
-from workspaces.scope import Scope, worker_scope
+from workspaces.scope import Scope, mates_of
 
 # What may change in place; new content is always a new version.
 IN_PLACE = (
@@ -147,15 +147,14 @@ def _placement(scope: Scope, new: NewMemory) -> Placement:
         raise Forbidden(error.message, fields[error.field]) from None
     if new.scope == MemoryScope.WORKFLOW and not new.workflow_id:
         raise Invalid("workflowId", "A memory of scope workflow needs a workflowId.")
-    writer = worker_scope(scope.workspace_id)
-    writer = writer.as_agent(agent) if agent else writer
+    team = agent.team if agent else ""
     conversation = _conversation(scope, new)
     return Placement(
         workspace_id=scope.workspace_id,
         subject_id=subject.pk if subject else None,
         agent_id=agent.pk if agent else None,
-        team=writer.team_agent_ids,
-        in_default_team=writer.in_default_team,
+        team=mates_of(scope.workspace_id, team),
+        in_default_team=not team,
         scope=new.scope,
         conversation_id=conversation.pk if conversation else None,
         workflow=new.workflow_id,

@@ -43,13 +43,18 @@ class Scope:
 
     def as_agent(self, agent: Agent) -> "Scope":
         """The same asker, seeing only what `agent` sees."""
-        mates = Agent.objects.filter(workspace_id=self.workspace_id, team=agent.team)
         return replace(
             self,
             agent_id=agent.pk,
-            team_agent_ids=tuple(mates.values_list("pk", flat=True)),
+            team_agent_ids=mates_of(self.workspace_id, agent.team),
             in_default_team=not agent.team,
         )
+
+
+def mates_of(workspace_id: uuid.UUID, team: str) -> tuple[uuid.UUID, ...]:
+    """The agents of a team; "" is the default team, to which what no agent wrote belongs too."""
+    mates = Agent.objects.filter(workspace_id=workspace_id, team=team)
+    return tuple(mates.values_list("pk", flat=True))
 
 
 def worker_scope(workspace_id: uuid.UUID, actor: str = "worker") -> Scope:

@@ -19,10 +19,17 @@ from memories.indexing.nearest import Placement
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
 from memories.ladder import Ladder, ladder_from
-from memories.models import Episode, Fact, MemorySession, WorkspaceIndex, WorkspacePattern
+from memories.models import (
+    Episode,
+    Fact,
+    MemorySession,
+    Visibility,
+    WorkspaceIndex,
+    WorkspacePattern,
+)
 from memories.supersession import Claim, Outcome
 from workspaces.models import AuditEntry
-from workspaces.scope import Scope, worker_scope
+from workspaces.scope import Scope, mates_of, worker_scope
 
 MAX_ATTEMPTS = 3
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
@@ -176,7 +183,7 @@ def _apply(
     found: Extraction,
     started: float,
 ) -> None:
-    placement = placement_of(session)
+    placement = placement_of(session, claims)
     outcome = supersession.apply(
         space,
         placement,
@@ -208,14 +215,15 @@ def writer_of(session: MemorySession) -> Scope:
     return scope if session.agent is None else scope.as_agent(session.agent)
 
 
-def placement_of(session: MemorySession) -> Placement:
-    scope = writer_of(session)
+def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
+    team = session.agent.team if session.agent else ""
+    shares = any(claim.visibility == Visibility.TEAM for claim in claims)
     return Placement(
         workspace_id=session.workspace_id,
         subject_id=session.subject_id,
         agent_id=session.agent_id,
-        team=scope.team_agent_ids,
-        in_default_team=scope.in_default_team,
+        team=mates_of(session.workspace_id, team) if shares else (),
+        in_default_team=not team,
         scope=session.scope,
         conversation_id=session.conversation_id,
         workflow=session.workflow,
