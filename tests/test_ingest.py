@@ -96,6 +96,13 @@ def test_appended_messages_are_in_the_index_as_the_truth_has_them(alice: Person)
     call_command("checkindex", stdout=StringIO(), stderr=StringIO())
 
 
+def test_a_message_without_words_is_kept_like_the_others(alice: Person) -> None:
+    session = alice.say("", "I prefer cider to beer.", thread_id="t")
+    assert [e.content for e in Episode.objects.order_by("position")][0] == ""
+    assert (session.state, len(alice.live())) == ("done", 1)
+    assert len(alice.ask("cider", layers=("episodes",))) >= 1
+
+
 def test_a_session_runs_once(alice: Person) -> None:
     session = ingest.receive(alice.scope, IngestRequest(content=TEXT))
     assert ingest.run(session.pk) is not None

@@ -38,10 +38,15 @@ class MessageBody(Camel):
 
 
 def new_message(body: dict[str, Any], index: int) -> NewMessage:
-    """A read MessageBody as ingest takes it. Invalid where it says nothing at all."""
+    """A read MessageBody as ingest takes it. Invalid without content.
+
+    An empty content is kept, and nothing is learned from it: transcripts have such messages.
+    """
     kind = kind_of(body)
-    content = body.get("content") or (written(body) if kind in TOOLS else "")
-    if not content:
+    content = body.get("content")
+    if not content and kind in TOOLS:
+        content = written(body) or content
+    if content is None:
         raise Invalid(f"messages[{index}].content", "A message must say something.", "blank")
     kept = {spoken: body.get(name) for name, spoken in PAYLOAD.items()}
     return NewMessage(
