@@ -195,20 +195,19 @@ def _merged(
     found: list[Scored] = []
     for layer in request.layers:
         there = in_layer(request, asked, layer)
-        for one in candidates.linea(space, there, by_words=by_words) if there else []:
-            score = _linea_score(one)
+        rows = candidates.linea(space, there, by_words=by_words) if there else []
+        scores = dict(
+            ranking.linea(
+                [(one.entry, one.cosine) for one in rows if one.cosine is not None],
+                [one.entry for one in rows if one.matched],
+            )
+        )
+        for one in rows:
             parts = {"keyword": 1.0 if one.matched else 0.0}
             if one.cosine is not None:
                 parts["vector"] = one.cosine
-            found.append(Scored(layer, one.entry, one.item, score, parts))
+            found.append(Scored(layer, one.entry, one.item, scores[one.entry], parts))
     return found
-
-
-def _linea_score(found: candidates.Found) -> float:
-    """The seed's merge: the cosine, 0.2 more where the words match too, 0.3 for words alone."""
-    if found.cosine is None:
-        return ranking.KEYWORD_ONLY
-    return found.cosine + (ranking.BOTH_BONUS if found.matched else 0.0)
 
 
 def _scaled(found: Scored, score: float) -> Scored:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from memories.benchmarking.corpus import EVERY_OLD, Corpus
-from memories.benchmarking.footprint import footprint, is_measurable
+from memories.benchmarking.footprint import footprint
 from memories.benchmarking.http_client import Client, UnexpectedAnswer, get
 from memories.benchmarking.layout import label, plots, size_of
 from memories.benchmarking.timing import Act, growth, in_turn, percentile
@@ -145,7 +145,6 @@ def test_client_tells_of_another_status(client: Client) -> None:
         client.send(get("/missing")).expect(200)
 
 
-@pytest.mark.skipif(not is_measurable(), reason="reads /proc")
 def test_footprint_counts_a_process_and_its_children(tmp_path: Path) -> None:
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:

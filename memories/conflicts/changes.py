@@ -114,8 +114,6 @@ EVENTS = frozenset(
 KINDS = frozenset("food music color movie book sport game language drink animal kind".split())
 # With "now" or "instead", and all alike but one word, these too have one value at a time
 NOW_SINGLE = frozenset("want use have need go take make do write attend".split())
-# "A was replaced by B": what follows these words is the new value, what stands before the old one
-NEW_AFTER = ("with", "by", "to", "for", "infavorof")
 # "B insteadof A": the old value follows
 OLD_AFTER = ("insteadof", "from")
 # Verbs of which many objects may hold at once: "now" adds one, it does not replace

@@ -9,7 +9,6 @@ from memories.ingest.keeping import append, receive
 from memories.ingest.learning import (
     MAX_ATTEMPTS,
     ingest,
-    may_run_here,
     retry,
     run,
 )
@@ -21,7 +20,6 @@ __all__ = [
     "NewMessage",
     "append",
     "ingest",
-    "may_run_here",
     "receive",
     "retry",
     "run",

@@ -49,11 +49,6 @@ def ingest(scope: Scope, request: IngestRequest) -> MemorySession:
     return (_learn(kept, None) or kept.session) if here else kept.session
 
 
-def may_run_here(session: MemorySession) -> bool:
-    """Whether no network model stands in the way: then the request itself does the work."""
-    return _is_quick(session.extract, spaces.space_of(session.workspace_id))
-
-
 def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
     if spaces.embedder_of(space).is_remote:
         return False

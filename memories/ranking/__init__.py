@@ -6,14 +6,12 @@ plain rankings put candidates in order.
 
 from memories.ranking.hybrid import Recency, Weights, hybrid
 from memories.ranking.marks import Mark, marks
-from memories.ranking.plain import BOTH_BONUS, KEYWORD_ONLY, by_keyword, by_vector, linea
+from memories.ranking.plain import by_keyword, by_vector, linea
 from memories.ranking.query import Participant, QueryView, analyse
 from memories.ranking.values import Candidate, Ranked
 
 __all__ = [
-    "BOTH_BONUS",
     "Candidate",
-    "KEYWORD_ONLY",
     "Mark",
     "Participant",
     "QueryView",
