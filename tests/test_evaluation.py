@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories.evaluation import conflicts, extraction, locomo, measures, retrieval
-from memories.models import Entry, Episode, Speaker, Vector
+from memories.models import Entry, Episode, EvaluationRun, Speaker, Vector
 from memories.providers import EmbedderConfig, embedder_from
 from memories.transcripts import Unreadable
 from workspaces.models import Workspace
@@ -117,6 +117,23 @@ def test_the_command_tells_a_table_and_writes_the_same_as_json(db: None, tmp_pat
     assert told.count("keyword") == told.count("vector") == 5  # four categories and all
 
 
+@pytest.mark.parametrize(
+    ("what", "path", "figure"),
+    [
+        ("retrieval", TALK, "hybrid, all: recall@10"),
+        ("extraction", TALK, "coverage"),
+        ("conflicts", PAIRS, "updates superseded"),
+    ],
+)
+def test_a_run_is_kept_with_its_figures(db: None, what: str, path: Path, figure: str) -> None:
+    run(what, "--dataset", path, "--limit", "1")
+    kept = EvaluationRun.objects.get(kind=what)
+    assert kept.name == path.name
+    assert 0 <= kept.figures[figure] <= 1
+    assert kept.details
+    assert kept.seconds < 60
+
+
 # ---- extraction: without a database ---------------------------------------------------------
 
 
@@ -135,7 +152,7 @@ def test_the_gatekeeper_is_measured_too() -> None:
     assert (found["skipped rightly"], found["lost by skipping"]) == (1.0, 0.0)
 
 
-def test_the_command_tells_coverage_and_times() -> None:
+def test_the_command_tells_coverage_and_times(db: None) -> None:
     told = run("extraction", "--dataset", TALK)
     assert "coverage" in told
     assert "ms p95" in told
@@ -164,7 +181,7 @@ def test_what_was_judged_wrongly_is_kept_with_its_rule() -> None:
     assert wrong["rule"]
 
 
-def test_the_command_judges_the_first_pairs(tmp_path: Path) -> None:
+def test_the_command_judges_the_first_pairs(db: None, tmp_path: Path) -> None:
     told = run("conflicts", "--dataset", PAIRS, "--limit", "20", "--json", tmp_path / "out.json")
     assert "updates superseded" in told
     assert json.loads((tmp_path / "out.json").read_text())["pairs"] == 20

@@ -79,6 +79,23 @@ def as_json(study: Study, footprints: Sequence[Footprint] = ()) -> dict[str, Any
     }
 
 
+def figures(found: dict[str, Any]) -> dict[str, float]:
+    """The numbers of `as_json` by name, as `EvaluationRun` keeps them."""
+    flat = {}
+    for timing in found["timings"]:
+        name = ", ".join(filter(None, (timing["name"], timing["place"])))
+        flat[f"{name}: p50 ms"] = timing["p50"]
+        flat[f"{name}: p95 ms"] = timing["p95"]
+        if timing["ratio"] is not None:
+            flat[f"{name}: x raw"] = timing["ratio"]
+    for rate in found["throughput"]:
+        name = f"{rate['name']}, {rate['place']}, {rate['connections']} clients"
+        flat[f"{name}: per s"] = rate["per_second"]
+    flat |= {f"{place}: recall@10": value for place, value in found["recall"].items()}
+    flat |= {f"{name}: growth exponent": value for name, value in found["growth"].items()}
+    return flat | {f"{each['group']}: MB": each["megabytes"] for each in found["footprint"]}
+
+
 def memory_lines(footprints: Sequence[Footprint]) -> Iterator[str]:
     for found in footprints:
         yield f"{found.megabytes:8.1f} MB  {found.group} ({found.processes} processes)"

@@ -73,3 +73,16 @@ def _measured(values: dict[str, float]) -> Iterator[str]:
 
 def _rounded(values: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}
+
+
+def figures(found: dict[str, Any]) -> dict[str, float]:
+    """The numbers of a result by name, as `EvaluationRun` keeps them; of retrieval each mean,
+    of the others what was measured."""
+    if "rankings" not in found:
+        return {name: value for name, value in found.items() if isinstance(value, int | float)}
+    return {
+        f"{ranking}, {category}: {column}": row[column]
+        for ranking, groups in found["rankings"].items()
+        for category, row in groups.items()
+        for column in measures.COLUMNS
+    }

@@ -21,6 +21,7 @@ from memories.models.index import (
     Vector,
     WorkspaceIndex,
 )
+from memories.models.measured import EvaluationRun
 from memories.models.memory import (
     Category,
     FactType,
@@ -52,6 +53,7 @@ __all__ = [
     "EmbeddingModel",
     "Entry",
     "Episode",
+    "EvaluationRun",
     "ExtractorUse",
     "Fact",
     "FactType",

@@ -9,19 +9,22 @@ import sys
 import tempfile
 import time
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
+from django.utils import timezone
 
 from memories.benchmarking import report
 from memories.benchmarking.footprint import footprint, is_measurable
 from memories.benchmarking.http_client import UnexpectedAnswer
-from memories.benchmarking.layout import LAYOUTS, plots, size_of
+from memories.benchmarking.layout import LAYOUTS, label, plots, size_of
 from memories.benchmarking.server import Server, ServerFailed, environment
 from memories.benchmarking.study import Study, Wish, study, use
+from memories.management import recording
 from memories.management.progress import Progress, progress
 from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
@@ -38,7 +41,8 @@ examples:
   manage.py benchmark --memory                     how much memory `up` takes at rest
 
 It makes a server of its own in a temporary folder, with synthetic data, the local embedder and no
-model, and removes it at the end: your workspaces are neither read nor written. Times depend on
+model, and removes it at the end: your workspaces are neither read nor written. The result is kept
+in your installation, where there is one, for its page of runs. Times depend on
 what else the machine does; all kinds of requests take turns, so compare the ratios of one run.
 """
 
@@ -87,9 +91,12 @@ class Command(BaseCommand):
         if inside:
             self.measure(options)
             return
-        folder = _fresh(data)
+        folder, started = _fresh(data), timezone.now()
+        options["json"] = options["json"] or folder / "result.json"
         try:
             code = _run_over(folder, _words(options))
+            if not code:
+                _record(options, started)
         finally:
             if keep:
                 self.stdout.write(f"Kept: {folder}")
@@ -138,6 +145,13 @@ class Command(BaseCommand):
         return report.as_json(Study(), found)
 
 
+def _record(options: dict[str, Any], started: datetime) -> None:
+    found = json.loads(options["json"].read_text())
+    sizes = ",".join(label(size) for size in options["sizes"])
+    name = "memory of `up`" if options["memory"] else f"{sizes}, layout {options['layout']}"
+    recording.keep("benchmark", name, started, report.figures(found), found)
+
+
 def _stage(total: int, unit: str) -> Progress:
     return progress(total, unit, sys.stderr)
 
@@ -147,8 +161,7 @@ def _words(options: dict[str, Any]) -> list[str]:
     words = ["--sizes", sizes, "--layout", options["layout"]]
     for name in ("rounds", "connections", "web", "workers"):
         words += [f"--{name}", str(options[name])]
-    if options["json"]:
-        words += ["--json", str(options["json"].resolve())]
+    words += ["--json", str(options["json"].resolve())]
     return [*words, "--memory"] if options["memory"] else words
 
 

@@ -10,21 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils import timezone
 
 from memories.errors import ProviderError
 from memories.evaluation import conflicts, extraction, report, retrieval
 from memories.evaluation.locomo import Case, cases
 from memories.indexing import spaces
+from memories.management import recording
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
+NAME = 200  # as long as a run's name may be
+
 
 class Command(CommandWithExamples):
     help = (
         "Measure quality on labelled files, without a language model. Retrieval works in"
-        " workspaces of its own, which it removes; extraction and conflicts need no database."
+        " workspaces of its own, which it removes; extraction and conflicts read no database."
     )
     requires_system_checks = ()  # they would ask the database
     examples = (
@@ -32,7 +36,8 @@ class Command(CommandWithExamples):
         "  manage.py evaluate retrieval --dataset locomo.json --limit 1 --json result.json\n"
         "  manage.py evaluate extraction --dataset locomo.json\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
-        "\nRetrieval and extraction read LoCoMo's format: qa with evidence, observations.\n"
+        "\nResults are kept in this installation, for its page of runs.\n"
+        "Retrieval and extraction read LoCoMo's format: qa with evidence, observations.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different."
     )
 
@@ -55,6 +60,7 @@ class Command(CommandWithExamples):
             "extraction": self.extraction,
             "conflicts": self.conflicts,
         }
+        started = timezone.now()
         try:
             with _ending_in_order():
                 found = measure[what](dataset, limit)
@@ -62,6 +68,7 @@ class Command(CommandWithExamples):
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
+        recording.keep(what, dataset.name[:NAME], started, report.figures(found), found)
         if options["json"]:
             options["json"].write_text(json.dumps(found, indent=2) + "\n")
 
