@@ -1,0 +1,8 @@
+"""What people and programs do to memories by hand: create, edit, restore, decide, undo."""
+
+from memories.curation.creating import NewMemory, create
+from memories.curation.deciding import approve, keep_both, reject, undo
+from memories.curation.editing import edit
+from memories.curation.reviving import restore
+
+__all__ = ["NewMemory", "approve", "create", "edit", "keep_both", "reject", "restore", "undo"]

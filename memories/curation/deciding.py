@@ -1,0 +1,110 @@
+"""A person's word on supersessions: approve, reject, keep both, undo."""
+
+import uuid
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories.curation.editing import new_version
+from memories.curation.reviving import revive
+from memories.errors import Conflict, NotFound
+from memories.forgetting import audit, end, locked
+from memories.indexing import due, entries, spaces
+from memories.models import Layer, Liveness, Memory, Supersession, WorkspaceIndex
+from workspaces.scope import Scope
+
+
+def _locked_decision(scope: Scope, supersession_id: uuid.UUID, state: str) -> Supersession:
+    rows = Supersession.objects.filter(workspace_id=scope.workspace_id, pk=supersession_id)
+    found = rows.select_for_update().first()
+    seen = Memory.objects.visible_to(scope)
+    if found is None or seen.filter(pk__in=[found.old_id, found.new_id]).count() < 2:
+        raise NotFound("Supersession")
+    if found.state != state:
+        raise Conflict(f"Somebody decided meanwhile: it is {found.state}.", "stale", "state")
+    return found
+
+
+def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
+    """Let the held memory replace the old one; `content` edits it on the way."""
+    space = spaces.space_of(scope.workspace_id)
+    content = content.strip()
+    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    with transaction.atomic(durable=True):
+        spaces.lock(space)
+        found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
+        old, new = locked(scope, found.old_id), locked(scope, found.new_id)
+        if not old.is_latest or old.forgotten_at is not None:
+            raise Conflict("The old memory is no longer live.", "stale", "old")
+        _release(space, new)
+        Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
+        Memory.objects.filter(pk=new.pk).update(version=old.version + 1)
+        new.version = old.version + 1
+        entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
+        _decide(scope, found, Supersession.State.APPLIED, "approve")
+        if content and content != new.content:
+            new_version(scope, space, new, content, vectors)
+    return found
+
+
+@transaction.atomic(durable=True)
+def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
+    """Keep the old memory; the new one is forgotten."""
+    space = spaces.space_of(scope.workspace_id)
+    spaces.lock(space)
+    found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
+    new = locked(scope, found.new_id)
+    _decide(scope, found, Supersession.State.REJECTED, "reject", note)
+    end(scope, new, note or "rejected")
+    return found
+
+
+@transaction.atomic(durable=True)
+def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
+    """Both live on: they do not say the same thing."""
+    space = spaces.space_of(scope.workspace_id)
+    spaces.lock(space)
+    found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
+    _release(space, locked(scope, found.new_id))
+    _decide(scope, found, Supersession.State.REJECTED, "keep_both", "kept both")
+    return found
+
+
+@transaction.atomic(durable=True)
+def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
+    """Take an applied supersession back: the old memory is the head again, the new one ends.
+
+    Conflict where the new one has been replaced itself: undo that first.
+    """
+    space = spaces.space_of(scope.workspace_id)
+    spaces.lock(space)
+    found = _locked_decision(scope, supersession_id, Supersession.State.APPLIED)
+    old, new = locked(scope, found.old_id), locked(scope, found.new_id)
+    if new.superseded_by_id is not None:
+        raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
+    old.superseded_by, old.superseded_at = None, None
+    if old.valid_until == new.valid_from:
+        old.valid_until = None
+    old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+    if new.forgotten_at is None:
+        end(scope, new, "undone")
+    if old.forgotten_at is None:
+        revive(space, old, Liveness.Cause.UNDONE)
+    _decide(scope, found, Supersession.State.UNDONE, "undo")
+    return found
+
+
+def _release(space: WorkspaceIndex, memory: Memory) -> None:
+    """Let a held memory live."""
+    memory.held_at = None
+    memory.save(update_fields=["held_at", "updated_at"])
+    revive(space, memory, Liveness.Cause.APPROVED)
+
+
+def _decide(scope: Scope, found: Supersession, state: str, action: str, note: str = "") -> None:
+    before = found.state
+    found.state, found.decided_by, found.decided_at = state, scope.actor, timezone.now()
+    found.note = note or found.note
+    found.save(update_fields=["state", "decided_by", "decided_at", "note", "updated_at"])
+    new = Memory.objects.get(pk=found.new_id)
+    audit(scope, action, new, reason=note, before={"state": before}, after={"state": state})

@@ -1,0 +1,168 @@
+"""A memory changed by hand: in place, or by a new version where its words change."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories import lexical
+from memories.curation.reviving import begin
+from memories.errors import Conflict, Invalid
+from memories.forgetting import audit, locked
+from memories.indexing import due, entries, spaces
+from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
+from workspaces.scope import Scope
+
+# What may change in place; new content is always a new version.
+IN_PLACE = (
+    "metadata",
+    "pinned",
+    "visibility",
+    "forget_after",
+    "category",
+    "fact_type",
+    "entities",
+    "confidence",
+    "event_date",
+    "valid_from",
+    "valid_until",
+)
+INHERITED = (
+    "workspace_id",
+    "subject_id",
+    "agent_id",
+    "conversation_id",
+    "workflow",
+    "scope",
+    "fact_type",
+    "category",
+    "visibility",
+    "event_date",
+    "forget_after",
+    "pinned",
+    "metadata",
+    "confidence",
+    "source_count",
+)
+
+OF_A_FACT = (
+    "workspace_id",
+    "subject_id",
+    "agent_id",
+    "category",
+    "fact_type",
+    "visibility",
+    "confidence",
+    "entities",
+    "event_date",
+)
+
+
+def edit(
+    scope: Scope,
+    memory_id: uuid.UUID,
+    changes: Mapping[str, Any],
+    *,
+    expected_version: int | None = None,
+) -> Memory:
+    """Change a head; new `content` makes a new version and answers it, as the new head.
+
+    Raises Conflict for a version that is no head, or another one than expected.
+    """
+    content = str(changes.get("content", "")).strip()
+    if "content" in changes and not content:
+        raise Invalid("content", "A memory must say something.")
+    space = spaces.space_of(scope.workspace_id)
+    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    with transaction.atomic(durable=True):
+        spaces.lock(space)
+        memory = locked(scope, memory_id)
+        _check_head(memory, expected_version)
+        _change_in_place(scope, memory, {k: v for k, v in changes.items() if k in IN_PLACE})
+        if content and content != memory.content:
+            memory = new_version(scope, space, memory, content, vectors)
+    return Memory.objects.with_names().get(pk=memory.pk)
+
+
+def _check_head(memory: Memory, expected_version: int | None) -> None:
+    if memory.superseded_by_id is not None or memory.forgotten_at is not None:
+        what = "superseded" if memory.superseded_by_id else "forgotten"
+        raise Conflict(f"This version is {what}; edit the head of its chain.", "not_head", "id")
+    if expected_version is not None and memory.version != expected_version:
+        raise Conflict(
+            f"Somebody changed it: version {memory.version} is the head now.", "stale", "If-Match"
+        )
+
+
+def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -> None:
+    before = {name: getattr(memory, name) for name in changes}
+    changed = [name for name, value in changes.items() if before[name] != value]
+    if not changed:
+        return
+    for name in changed:
+        setattr(memory, name, changes[name])
+    memory.save(update_fields=[*changed, "updated_at"])
+    if "visibility" in changed:
+        entries.change_visibility(Layer.MEMORIES, memory.pk, memory.visibility)
+    audit(
+        scope,
+        "edit",
+        memory,
+        before={name: _plain(before[name]) for name in changed},
+        after={name: _plain(changes[name]) for name in changed},
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def new_version(
+    scope: Scope,
+    space: WorkspaceIndex,
+    old: Memory,
+    content: str,
+    vectors: list[entries.Vectors] | None,
+) -> Memory:
+    """Replace a locked head by `content`, in the caller's transaction; the new head."""
+    now = timezone.now()
+    new = Memory(
+        **{name: getattr(old, name) for name in INHERITED},
+        content=content,
+        fingerprint=lexical.fingerprint(content),
+        entities=[entity for entity in old.entities if entity.lower() in content.lower()],
+        source=Source.MANUAL,
+        version=old.version + 1,
+        # A correction: what it says was true as long as the old one was taken to be.
+        valid_from=old.valid_from,
+    )
+    new.save(force_insert=True)
+    Memory.objects.filter(pk=old.pk).supersede(by=new, at=now)
+    Fact.objects.create(
+        **{name: getattr(new, name) for name in OF_A_FACT},
+        memory=new,
+        statement=content,
+        method=Fact.Method.MANUAL,
+        rule="edit",
+    )
+    _record(scope, old, new, "edit")
+    begin(new, Liveness.Cause.CREATED)
+    entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
+    entries.write(space, [entries.memory_item(new)], vectors)
+    audit(scope, "edit", new, before={"content": old.content}, after={"content": content})
+    return new
+
+
+def _record(scope: Scope, old: Memory, new: Memory, rule: str) -> None:
+    Supersession.objects.create(
+        workspace_id=scope.workspace_id,
+        old=old,
+        new=new,
+        rule=rule,
+        method="manual",
+        state=Supersession.State.APPLIED,
+        decided_by=scope.actor,
+    )
