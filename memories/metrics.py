@@ -1,33 +1,62 @@
-"""Counts and durations of this process, for doors to render. Nothing leaves the machine here."""
+"""Counts and durations of this process. What adds them up over all processes is figures.py; nothing
+leaves the machine here."""
 
+import os
 import threading
 import time
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 Labels = tuple[tuple[str, str], ...]
 
+# Upper bounds in seconds; one bucket more holds what took longer.
+BOUNDS = (
+    0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.025, 0.04, 0.06, 0.1, 0.16,
+    0.25, 0.4, 0.6, 1.0, 2.5, 5.0, 10.0, 30.0,
+)  # fmt: skip
+PAUSE = 5.0  # seconds between the first count and the bell
 
-@dataclass(frozen=True)
+
+@dataclass(slots=True)
 class Measure:
-    """How often something happened under `labels`, and how many seconds it took in all."""
+    """How often something happened under `labels`, and how many seconds it took in all.
+
+    `buckets` say how many took how long, by BOUNDS; they are empty where nothing was timed.
+    """
 
     name: str
     labels: Labels
-    count: int
-    seconds: float
+    count: int = 0
+    seconds: float = 0.0
+    buckets: list[int] = field(default_factory=list)
+
+    def add(self, count: int, seconds: float, buckets: list[int]) -> None:
+        self.count += count
+        self.seconds += seconds
+        if buckets:
+            before = self.buckets or [0] * len(buckets)
+            self.buckets = [a + b for a, b in zip(before, buckets, strict=True)]
 
 
 _lock = threading.Lock()
-_measures: dict[tuple[str, Labels], tuple[int, float]] = {}
+_measures: dict[tuple[str, Labels], Measure] = {}
+_bell: Callable[[], None] | None = None
+_is_rung = False
 
 
 def count(name: str, seconds: float = 0.0, **labels: str) -> None:
+    """One more of `name`. The label `workspace`, an id, is kept apart and shown to no other one."""
     key = (name, tuple(sorted(labels.items())))
     with _lock:
-        times, total = _measures.get(key, (0, 0.0))
-        _measures[key] = (times + 1, total + seconds)
+        found = _measures.get(key) or _measures.setdefault(key, Measure(*key))
+        found.count += 1
+        if seconds:
+            found.seconds += seconds
+            found.buckets = found.buckets or [0] * (len(BOUNDS) + 1)
+            found.buckets[bisect_left(BOUNDS, seconds)] += 1
+    _ring()
 
 
 @contextmanager
@@ -44,10 +73,64 @@ def timer(name: str, **labels: str) -> Iterator[None]:
 
 def snapshot() -> list[Measure]:
     with _lock:
-        items = sorted(_measures.items())
-    return [Measure(name, labels, *values) for (name, labels), values in items]
+        return [replace(_measures[key]) for key in sorted(_measures)]
+
+
+def drain() -> list[Measure]:
+    """What was counted since the last time; it is counted here no more."""
+    with _lock:
+        taken = [_measures[key] for key in sorted(_measures)]
+        _measures.clear()
+    return taken
+
+
+def put_back(measures: Iterable[Measure]) -> None:
+    """What was drained and could not be kept."""
+    with _lock:
+        for one in measures:
+            known = _measures.setdefault((one.name, one.labels), Measure(one.name, one.labels))
+            known.add(one.count, one.seconds, one.buckets)
 
 
 def clear() -> None:
     with _lock:
         _measures.clear()
+
+
+# ---- the bell -------------------------------------------------------------------------------
+
+
+def ring(bell: Callable[[], None]) -> None:
+    """From now on call `bell`, in a thread of its own, PAUSE seconds after something is counted.
+
+    A process where nothing happens has no such thread, so that it can fork.
+    """
+    global _bell
+    _bell = bell
+
+
+def _ring() -> None:
+    global _is_rung
+    if _bell is None or _is_rung:
+        return
+    _is_rung = True
+    timer = threading.Timer(PAUSE, _call)
+    timer.daemon = True
+    timer.start()
+
+
+def _call() -> None:
+    global _is_rung
+    _is_rung = False
+    if _bell is not None:
+        _bell()
+
+
+def _begin_anew() -> None:
+    """In a forked process: the counts are the parent's, and its thread did not come along."""
+    global _lock, _is_rung
+    _lock, _is_rung = threading.Lock(), False
+    _measures.clear()
+
+
+os.register_at_fork(after_in_child=_begin_anew)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from memories import filters, ranking, reranking
+from memories import filters, metrics, ranking, reranking
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.filters import Filter
 from memories.indexing import candidates, query_vectors, spaces, speakers, statements
@@ -104,7 +104,9 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     if request.threshold is not None:
         ranked = [found for found in ranked if found.score >= request.threshold]
     hits = _hits(scope, request, ranked)
-    return SearchAnswer(hits, (time.perf_counter() - started) * 1e3)
+    took = time.perf_counter() - started
+    metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    return SearchAnswer(hits, took * 1e3)
 
 
 def _rankers() -> dict[str, Callable[[WorkspaceIndex, SearchRequest, Asked], list[Scored]]]:

@@ -13,7 +13,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import ingest
+from memories import figures, ingest
 from memories.forgetting import end
 from memories.indexing import due, spaces
 from memories.models import (
@@ -64,6 +64,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
+    figures.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
     return done
 

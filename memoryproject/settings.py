@@ -67,6 +67,7 @@ MIDDLEWARE = [
     "workspaces.api.bodies.UnreadBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "memories.api.metrics.MeasuringMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -233,6 +234,9 @@ RERANK_API_KEY = env_secret("RERANK_API_KEY")
 RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # a search waits
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
+
+# Measuring: `/metrics` is open to all where no token is set
+METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
 # Log: to stderr
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))

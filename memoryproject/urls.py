@@ -4,6 +4,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
 
+from memories.api import metrics
 from memoryproject import health
 from workspaces.api.problems import unknown_route
 
@@ -23,6 +24,7 @@ urlpatterns = [
     ),
     path("health/live", health.live),
     path("health/ready", health.ready),
+    path("metrics", metrics.view),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),

@@ -5,6 +5,8 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 application = get_wsgi_application()
 
-from memories.extraction import warm_up  # noqa: E402 - only once Django is set up
+from memories import figures  # noqa: E402 - only once Django is set up
+from memories.extraction import warm_up  # noqa: E402
 
+figures.start()
 warm_up()

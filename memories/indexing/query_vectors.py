@@ -33,7 +33,8 @@ def vector_of(space: WorkspaceIndex, query: str) -> Vector | None:
         return embedder.embed_one(query)
     path = _path(embedder, query)
     found = _read(path, embedder.dimensions)
-    metrics.count("query_vectors", outcome="miss" if found is None else "hit")
+    outcome = "miss" if found is None else "hit"
+    metrics.count("query_vectors", outcome=outcome, workspace=str(space.workspace_id))
     if found is not None:
         return found
     made = embedder.embed_one(query)

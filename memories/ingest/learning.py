@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from memories import extraction, misses, outbox, served, supersession
+from memories import extraction, metrics, misses, outbox, served, supersession
 from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.indexing import due, entries, spaces, statements
@@ -262,6 +262,7 @@ def _settle(session: MemorySession, error: ProviderError | None) -> None:
 def _close(session: MemorySession, state: str, error: str) -> None:
     session.state, session.error = state, error
     session.finished_at = timezone.now()
+    metrics.count("sessions_finished", outcome=state)
     session.next_attempt_at = session.lease_until = None
     line = AuditEntry.line(
         session.workspace_id,

@@ -8,6 +8,7 @@ from memories.models.conversation import (
     Visibility,
 )
 from memories.models.fact import Citation, Fact
+from memories.models.figure import Figure
 from memories.models.idempotency import IdempotentAnswer
 from memories.models.index import (
     SCOPE_CODE,
@@ -57,6 +58,7 @@ __all__ = [
     "ExtractorUse",
     "Fact",
     "FactType",
+    "Figure",
     "IdempotentAnswer",
     "Layer",
     "Link",

@@ -169,6 +169,11 @@ class MemorySession(Row):
                 name="session_due",
                 condition=models.Q(state__in=["received", "extracting", "resolving"]),
             ),
+            models.Index(
+                fields=["workspace"],
+                name="session_stuck",
+                condition=models.Q(state__in=["failed", "dead"]),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -72,6 +72,11 @@ class Fact(Row):
             models.Index(fields=["memory"], name="fact_memory"),
             models.Index(fields=["session"], name="fact_session"),
             models.Index(fields=["subject"], name="fact_subject"),
+            models.Index(
+                fields=["workspace"],
+                name="fact_quarantined",
+                condition=Q(quarantined_at__isnull=False),
+            ),
             GinIndex(fields=["entities"], name="fact_entities"),
         ]
 

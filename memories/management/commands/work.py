@@ -16,6 +16,7 @@ from django.db import connections
 from django_q import cluster
 from django_q.conf import logger
 
+from memories import figures
 from memories.sweeping import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -48,6 +49,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         ensure_schedule()
+        figures.start()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         running = cluster.Cluster()

@@ -1,0 +1,106 @@
+"""`/metrics` in Prometheus' text format: what all processes counted, and what the rows say now.
+
+No label names a workspace, a person or anything that was told.
+"""
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate, groupby
+from time import perf_counter
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from memories import figures, metrics
+from memories.models import Figure
+from workspaces.api.problems import Problem, page
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
+TOLD = {
+    "requests": "HTTP requests by route, method and status.",
+    "searches": "Searches by ranking.",
+    "sessions_finished": "Ingest sessions that ended, by outcome.",
+    "query_vectors": "Vectors of queries of a network model: taken from the cache, or made.",
+    "provider_calls": "Calls of models and other services, by outcome.",
+    "reranks": "Searches put in order by the reranker, by outcome.",
+}
+
+
+class MeasuringMiddleware:
+    """Counts each request by its route, never by its path."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        started = perf_counter()
+        response = self.get_response(request)
+        match = request.resolver_match
+        metrics.count(
+            "requests",
+            perf_counter() - started,
+            route=match.route if match else "unknown",
+            method=request.method if request.method in METHODS else "other",
+            status=str(response.status_code),
+        )
+        return response
+
+
+@require_safe
+def view(request: HttpRequest) -> HttpResponseBase:
+    if not is_let_in(request):
+        refusal = page(Problem(401, "These figures want a token: METRICS_TOKEN."), request)
+        refusal.headers["WWW-Authenticate"] = "Bearer"
+        return refusal
+    figures.flush()
+    lines = [*_counted(figures.totals()), *_gauges(figures.gauges()), ""]
+    return HttpResponse("\n".join(lines), content_type=CONTENT_TYPE)
+
+
+def is_let_in(request: HttpRequest) -> bool:
+    wanted = settings.METRICS_TOKEN
+    given = request.META.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer ")
+    return not wanted or secrets.compare_digest(given.encode(), wanted.encode())
+
+
+def _counted(totals: Iterable[Figure]) -> Iterator[str]:
+    for name, group in groupby(totals, lambda figure: figure.name):
+        rows = list(group)
+        timed = any(row.buckets for row in rows)
+        full = f"memory_{name}_seconds" if timed else f"memory_{name}_total"
+        yield from _head(full, TOLD.get(name, name), "histogram" if timed else "counter")
+        for row in rows:
+            yield from _histogram(full, row) if timed else [_line(full, row.labels, row.count)]
+
+
+def _histogram(name: str, row: Figure) -> Iterator[str]:
+    sums = accumulate(row.buckets[: len(metrics.BOUNDS)])
+    for bound, held in zip(metrics.BOUNDS, sums, strict=False):
+        yield _line(f"{name}_bucket", row.labels | {"le": f"{bound:g}"}, held)
+    yield _line(f"{name}_bucket", row.labels | {"le": "+Inf"}, row.count)
+    yield _line(f"{name}_sum", row.labels, round(row.seconds, 6))
+    yield _line(f"{name}_count", row.labels, row.count)
+
+
+def _gauges(gauges: Iterable[figures.Gauge]) -> Iterator[str]:
+    for name, group in groupby(gauges, lambda gauge: gauge.name):
+        rows = list(group)
+        yield from _head(f"memory_{name}", rows[0].told, "gauge")
+        for row in rows:
+            yield _line(f"memory_{name}", row.labels, row.value)
+
+
+def _head(name: str, told: str, kind: str) -> list[str]:
+    return [f"# HELP {name} {told}", f"# TYPE {name} {kind}"]
+
+
+def _line(name: str, labels: dict[str, Any], value: float) -> str:
+    inside = ",".join(f'{key}="{_escaped(str(text))}"' for key, text in sorted(labels.items()))
+    return f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

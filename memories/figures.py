@@ -1,0 +1,203 @@
+"""What metrics.py counted in each process, added up in the database: since ever for `/metrics`, by
+minute and hour for the plots. And what can be counted in the rows at any time."""
+
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import DatabaseError, connection
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from memories import metrics
+from memories.metrics import BOUNDS, Measure
+from memories.models import DueVector, Fact, Figure, MemorySession, Supersession, WorkspaceIndex
+from memories.models.figure import EPOCH, add_figures, workspace_in
+
+State = MemorySession.State
+OPEN = (State.RECEIVED, State.EXTRACTING, State.RESOLVING)
+STUCK = (State.FAILED, State.DEAD)
+log = logging.getLogger(__name__)
+
+KEPT = {Figure.Span.MINUTE: timedelta(days=2), Figure.Span.HOUR: timedelta(days=90)}
+
+SERIES = """
+select date_bin(make_interval(secs => %(step)s), f.at, 'epoch') as bin,
+       coalesce(f.labels ->> %(label)s, '') as series, coalesce(t.place, 0) as place,
+       sum(coalesce(t.held, f.count)) as held
+from memories_figure f left join lateral unnest(f.buckets) with ordinality as t(held, place) on true
+where f.span = %(span)s and f.name = %(name)s and f.at >= %(since)s
+  and (%(workspaces)s::uuid[] is null or f.workspace = any(%(workspaces)s::uuid[]))
+group by 1, 2, 3
+order by 1, 2, 3
+"""
+
+
+# ---- writing --------------------------------------------------------------------------------
+
+
+def start() -> None:
+    """Let this process, and those it forks, add up what they count every few seconds."""
+    metrics.ring(_flush_aside)
+
+
+def _flush_aside() -> None:
+    """In a thread of its own, with a connection of its own that does not stay."""
+    try:
+        flush()
+    except DatabaseError as error:
+        log.warning("Counts are kept until the database answers: %s", error)
+    finally:
+        connection.close()
+
+
+def flush() -> None:
+    """Add what this process counted since the last time; what cannot be written is not lost."""
+    taken = metrics.drain()
+    if not taken:
+        return
+    try:
+        add_figures(_figures(taken, timezone.now()))
+    except DatabaseError:
+        metrics.put_back(taken)
+        raise
+
+
+def _figures(taken: Sequence[Measure], now: datetime) -> list[Figure]:
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    minute = now.replace(second=0, microsecond=0)
+    spans = {Figure.Span.MINUTE: minute, Figure.Span.HOUR: hour, Figure.Span.EVER: EPOCH}
+    rows: dict[tuple[object, ...], Figure] = {}
+    for one in taken:
+        labels = dict(one.labels)
+        workspace = workspace_in(labels)
+        for span, at in spans.items():
+            # Since ever, all workspaces count as one: /metrics names none of them.
+            owner = None if span == Figure.Span.EVER else workspace
+            new = Figure(span=span, name=one.name, at=at, workspace=owner, labels=labels)
+            rows.setdefault((span, one.name, owner, *labels.items()), new).add(one)
+    return list(rows.values())
+
+
+def prune() -> int:
+    """Drop figures by minute after two days and by hour after ninety; the number of rows."""
+    now = timezone.now()
+    old = Q()
+    for span, kept in KEPT.items():
+        old |= Q(span=span, at__lt=now - kept)
+    return Figure.objects.filter(old).delete()[0]
+
+
+# ---- reading --------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Point:
+    """What happened in one step of a series; `buckets` by metrics.BOUNDS, or empty."""
+
+    at: datetime
+    count: int = 0
+    buckets: list[int] = field(default_factory=list)
+
+    def quantile(self, share: float) -> float | None:
+        """Seconds that `share` of them took at most, between the bounds of their bucket."""
+        return quantile(self.buckets, share)
+
+
+def quantile(buckets: Sequence[int], share: float) -> float | None:
+    """None where nothing was timed; what took longer than the last bound counts as that bound."""
+    wanted, seen = share * sum(buckets), 0
+    if not wanted:
+        return None
+    for low, high, held in zip((0.0, *BOUNDS), BOUNDS, buckets, strict=False):
+        if held and seen + held >= wanted:
+            return low + (high - low) * (wanted - seen) / held
+        seen += held
+    return BOUNDS[-1]
+
+
+def series(
+    name: str,
+    since: datetime,
+    step: timedelta,
+    *,
+    workspaces: Sequence[uuid.UUID] | None = None,
+    label: str = "",
+) -> dict[str, list[Point]]:
+    """Points since then, oldest first, by the value of a label ("" where none is asked for).
+
+    `workspaces` None: of all, and of what belongs to none. Steps under an hour: two days at most.
+    """
+    span = Figure.Span.MINUTE if step < timedelta(hours=1) else Figure.Span.HOUR
+    values: dict[str, Any] = {
+        "name": name, "since": since, "span": span.value, "step": step.total_seconds(),
+        "label": label, "workspaces": None if workspaces is None else list(workspaces),
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(SERIES, values)
+        rows = cursor.fetchall()
+    found: dict[str, list[Point]] = {}
+    for at, value, place, held in rows:
+        points = found.setdefault(value, [])
+        if not points or points[-1].at != at:
+            points.append(Point(at))
+        points[-1].count += int(held)
+        if place:
+            points[-1].buckets.append(int(held))
+    return found
+
+
+def totals() -> list[Figure]:
+    """Everything that was counted since ever, on all workspaces and in all processes."""
+    return list(Figure.objects.filter(span=Figure.Span.EVER).order_by("name", "id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """What the rows say now, for all workspaces together."""
+
+    name: str
+    told: str
+    value: float
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+def gauges() -> list[Gauge]:
+    return [gauge for read in GAUGES for gauge in read()]
+
+
+def _sessions() -> list[Gauge]:
+    """Those that are not done: the done ones are counted as they finish."""
+    told = "Ingest sessions that are not done, by state."
+    found: dict[str, int] = {}
+    for states in (OPEN, STUCK):  # each has a partial index of its own
+        rows = MemorySession.objects.filter(state__in=states).order_by()
+        found |= dict.fromkeys(states, 0)
+        found |= dict(rows.values_list("state").annotate(number=Count("pk")))
+    return [Gauge("sessions", told, number, {"state": str(s)}) for s, number in found.items()]
+
+
+def _waiting() -> list[Gauge]:
+    pending = Supersession.objects.filter(state=Supersession.State.PENDING)
+    quarantined = Fact.objects.filter(quarantined_at__isnull=False)
+    return [
+        Gauge("queue_tasks", "Tasks in the queue.", OrmQ.objects.count()),
+        Gauge("vectors_due", "Entries without a vector yet.", DueVector.objects.count()),
+        Gauge("supersessions_pending", "Decisions that wait for a person.", pending.count()),
+        Gauge("facts_quarantined", "Facts in quarantine.", quarantined.count()),
+    ]
+
+
+def _live() -> list[Gauge]:
+    sums = WorkspaceIndex.objects.aggregate(
+        memories=Sum("live_memories"), episodes=Sum("live_episodes")
+    )
+    told = "Live rows of the index, by layer."
+    return [Gauge("live_rows", told, value or 0, {"layer": layer}) for layer, value in sums.items()]
+
+
+GAUGES: tuple[Callable[[], list[Gauge]], ...] = (_sessions, _waiting, _live)
