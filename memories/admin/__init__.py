@@ -10,12 +10,14 @@ from memories.admin.facts import FactAdmin
 from memories.admin.misses import MissAdmin
 from memories.admin.patterns import WorkspacePatternAdmin
 from memories.admin.rejections import RejectionAdmin
+from memories.admin.runs import RunAdmin
 from memories.admin.sessions import SessionAdmin
 from memories.admin.supersessions import SupersessionAdmin
 from memories.admin.system import PAGES
 from memories.models import (
     Conversation,
     Episode,
+    EvaluationRun,
     Fact,
     Memory,
     MemorySession,
@@ -34,6 +36,7 @@ admin.site.register(Fact, FactAdmin)
 admin.site.register(MemorySession, SessionAdmin)
 admin.site.register(Miss, MissAdmin)
 admin.site.register(WorkspacePattern, WorkspacePatternAdmin)
+admin.site.register(EvaluationRun, RunAdmin)
 
 admin.site.unregister([Success, *PAGES])
 for model, page in PAGES.items():

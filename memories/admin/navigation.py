@@ -42,6 +42,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         ("Evidence", _evidence(now)),
         ("Access", _access(access)),
     ]
+    groups.append(("Operation", [_item("Performance", "monitoring", "memories_plots")]))
     if access.everywhere:
         groups.append(("System", _system()))
     return [{"title": title, "items": items} for title, items in groups]

@@ -1,0 +1,206 @@
+"""Charts as the server draws them: values in, the geometry of an SVG out. Pure.
+
+The drawing is 0 to WIDE by 0 to HIGH and is stretched to its box; all words are HTML around it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDE, HIGH = 1000.0, 200.0
+GAP = 0.25  # of a column's width
+NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+MOST_LINES = 6
+
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing over time; None where nothing is known. `number` picks the colour."""
+
+    name: str
+    values: Values
+    number: int = 1
+
+    @property
+    def last(self) -> float | None:
+        return next((value for value in reversed(self.values) if value is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A piece of a column, by its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One step as the mouse and the reader of screens find it."""
+
+    x: float
+    width: float
+    told: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A line of the legend: its colour, and the last value or the sum."""
+
+    name: str
+    number: int
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A drawing that a template can write down; `empty` says why there is none."""
+
+    title: str
+    note: str = ""
+    url: str = ""
+    empty: str = ""
+    top: str = ""
+    half: str = ""
+    first: str = ""
+    last: str = ""
+    keys: Sequence[Key] = ()
+    paths: Sequence[tuple[int, str]] = ()
+    bars: Sequence[Bar] = ()
+    columns: Sequence[Column] = ()
+
+    @property
+    def summary(self) -> str:
+        """The drawing in words."""
+        told = ", ".join(f"{key.name} {key.told}" for key in self.keys)
+        return f"{self.title}, {self.first} to {self.last}: {told}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a chart says about itself; `steps` are the names of its columns, in order."""
+
+    title: str
+    steps: Sequence[str]
+    unit: str = ""
+    note: str = ""
+    url: str = ""
+    urls: Sequence[str] = ()
+    empty: str = "Nothing yet"
+
+
+def line_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
+    """Lines over steps; a gap where a value is missing. The legend tells the last values."""
+    lines = [line for line in lines if line.last is not None][:MOST_LINES]
+    if not lines:
+        return Chart(frame.title, frame.note, frame.url, frame.empty)
+    top = nice(max(value for line in lines for value in line.values if value is not None))
+    keys = [Key(line.name, line.number, told(line.last or 0.0, frame.unit)) for line in lines]
+    paths = [(line.number, _path(line.values, top)) for line in lines]
+    return _chart(frame, lines, top, keys, paths=paths)
+
+
+def bar_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
+    """Columns over steps, the lines stacked in their order. The legend tells the sums."""
+    sums = [sum(value or 0.0 for value in line.values) for line in lines]
+    if not any(sums):
+        return Chart(frame.title, frame.note, frame.url, frame.empty)
+    heights = [sum(values) for values in zip(*_filled(lines), strict=True)]
+    top = nice(max(heights))
+    keys = [
+        Key(line.name, line.number, told(total, frame.unit))
+        for line, total in zip(lines, sums, strict=True)
+    ]
+    return _chart(frame, lines, top, keys, bars=_bars(lines, top))
+
+
+def nice(value: float) -> float:
+    """The next round number that is not below."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(power * step for step in NICE if power * step >= value * (1 - 1e-9))
+
+
+def told(value: float, unit: str = "") -> str:
+    """A value in words: `1,234`, `12.5 ms`, `0.83`."""
+    if value == int(value) or abs(value) >= 1000:
+        number = f"{value:,.0f}"
+    else:
+        number = f"{value:.3g}"
+    return f"{number} {unit}".rstrip() if unit != "%" else f"{number}%"
+
+
+def _chart(
+    frame: Frame,
+    lines: Sequence[Line],
+    top: float,
+    keys: Sequence[Key],
+    *,
+    paths: Sequence[tuple[int, str]] = (),
+    bars: Sequence[Bar] = (),
+) -> Chart:
+    return Chart(
+        title=frame.title,
+        note=frame.note,
+        url=frame.url,
+        top=told(top, frame.unit),
+        half=told(top / 2, frame.unit),
+        first=frame.steps[0],
+        last=frame.steps[-1],
+        keys=keys,
+        paths=paths,
+        bars=bars,
+        columns=_columns(frame, lines),
+    )
+
+
+def _columns(frame: Frame, lines: Sequence[Line]) -> list[Column]:
+    width = WIDE / len(frame.steps)
+    urls = frame.urls or [""] * len(frame.steps)
+    columns = []
+    for place, (step, url) in enumerate(zip(frame.steps, urls, strict=True)):
+        known = [(line.name, line.values[place]) for line in lines]
+        words = [f"{name} {told(v, frame.unit)}" for name, v in known if v is not None]
+        columns.append(Column(round(place * width, 2), width, f"{step}: {', '.join(words)}", url))
+    return columns
+
+
+def _path(values: Values, top: float) -> str:
+    """The line as an SVG path; a value without neighbours is a dot of no length."""
+    width = WIDE / len(values)
+    words, is_drawing = [], False
+    for place, value in enumerate(values):
+        if value is None:
+            is_drawing = False
+            continue
+        x, y = round((place + 0.5) * width, 1), round(HIGH - value / top * HIGH, 1)
+        words.append(f"L{x} {y}" if is_drawing else f"M{x} {y}h0.1")
+        is_drawing = True
+    return "".join(words)
+
+
+def _bars(lines: Sequence[Line], top: float) -> list[Bar]:
+    width = WIDE / len(lines[0].values)
+    feet = [0.0] * len(lines[0].values)
+    bars = []
+    for line, values in zip(lines, _filled(lines), strict=True):
+        for place, value in enumerate(values):
+            if value:
+                feet[place] += value
+                x, y = (place + GAP / 2) * width, HIGH - feet[place] / top * HIGH
+                wide, high = width * (1 - GAP), value / top * HIGH
+                bars.append(
+                    Bar(round(x, 2), round(y, 2), round(wide, 2), round(high, 2), line.number)
+                )
+    return bars
+
+
+def _filled(lines: Sequence[Line]) -> list[list[float]]:
+    return [[value or 0.0 for value in line.values] for line in lines]
