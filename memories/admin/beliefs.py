@@ -13,6 +13,7 @@ from unfold.widgets import (
 )
 
 from memories import curation, forgetting
+from memories.admin.as_of import look
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of, timeline
 from memories.admin.filters import BooleanRadioFilter, ChoicesDropdownFilter, LifeFilter, PickFilter
@@ -136,6 +137,11 @@ class MemoryAdmin(WhyNotPage, SearchedAdmin, MemoryPage):
         return {
             "state": state_of(row),
             "story": story,
+            "look": look(
+                request.GET,
+                [version.memory for version in story.versions],
+                [version.lives for version in story.versions],
+            ),
             "head": next((v.memory for v in story.versions if v.state == "live"), None),
             "waiting": [d for d in story.others if d.state == Supersession.State.PENDING],
             "undo": self._undo(request, story.versions),

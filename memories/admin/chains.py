@@ -12,7 +12,6 @@ from memories.models import Citation, Fact, Liveness, Memory, Supersession, chai
 from workspaces.desk.actors import names_of
 from workspaces.scope import Scope
 
-MOST_FACTS = 200
 SHOWN_FACTS = 5
 
 
@@ -62,7 +61,7 @@ def timeline(scope: Scope, memory: Memory) -> Timeline:
         content = link.memory.content
         pieces = word_diff(before, content) if before else [Piece("same", content)]
         version = Version(link.memory, state_of(link.memory), pieces, link.supersession)
-        version.facts, version.lives = facts[link.memory.pk][:SHOWN_FACTS], lives[link.memory.pk]
+        version.facts, version.lives = facts[link.memory.pk], lives[link.memory.pk]
         versions.append(version)
         before = content
     others = _others(ids)
@@ -72,7 +71,7 @@ def timeline(scope: Scope, memory: Memory) -> Timeline:
 
 def _facts_of(memories: Sequence[Any]) -> dict[Any, list[Fact]]:
     found: dict[Any, list[Fact]] = defaultdict(list)
-    for fact in with_quotes(Fact.objects.filter(memory__in=memories)).order_by("-id")[:MOST_FACTS]:
+    for fact in with_quotes(Fact.objects.newest_of(memories, SHOWN_FACTS)):
         found[fact.memory_id].append(fact)
     return found
 

@@ -59,6 +59,7 @@ def tell() -> Told:
     _curate(scope)
     _say(scope, "trip-planning", "ada", ADA_LATER, start + timedelta(days=30))
     _trouble(scope)
+    _as_if_heard_when_said(workspace)
     return Told(workspace, owner)
 
 
@@ -122,6 +123,19 @@ def _curate(scope: Scope) -> None:
 def _live(scope: Scope, words: str) -> Memory:
     live = Memory.objects.filter(workspace_id=scope.workspace_id).live()
     return live.get(content__contains=words)
+
+
+def _as_if_heard_when_said(workspace: Workspace) -> None:
+    """The messages are weeks old: so is what was learned from them."""
+    learned = Memory.objects.filter(workspace=workspace, source="extracted")
+    for memory in learned.select_related("superseded_by"):
+        said, after = memory.valid_from, memory.superseded_by
+        Memory.objects.filter(pk=memory.pk).update(created_at=said)
+        memory.liveness.update(from_at=said)
+        if after is not None and after.source == "extracted":
+            memory.liveness.update(until_at=after.valid_from)
+            Memory.objects.filter(pk=memory.pk).update(superseded_at=after.valid_from)
+        memory.replaces_through.update(decided_at=said)
 
 
 def _trouble(scope: Scope) -> None:

@@ -1,11 +1,14 @@
 """What we read out of episodes: facts, and the words each stands on."""
 
+import uuid
+from collections.abc import Iterable
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Window
+from django.db.models.functions import RowNumber
 
 from memories.models.conversation import Episode, MemorySession, Visibility, recorded_for
 from memories.models.memory import Category, FactType, Memory
@@ -24,6 +27,12 @@ class FactQuerySet(models.QuerySet["Fact"]):
             Exists(heard.filter(pk=OuterRef("episode_id")))
         )
         return rows.exclude(Exists(beyond))
+
+    def newest_of(self, memories: Iterable[uuid.UUID], most: int) -> Self:
+        """Up to `most` facts under each of the memories, the newest first."""
+        place = Window(RowNumber(), partition_by=F("memory_id"), order_by=F("pk").desc())
+        rows = self.filter(memory__in=list(memories)).alias(place=place)
+        return rows.filter(place__lte=most).order_by("-pk")
 
     def with_names(self) -> Self:
         """With the callers' own ids: user_external, agent_external."""

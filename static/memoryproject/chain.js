@@ -1,0 +1,97 @@
+// The chain page: the sliders answer while they are moved, and a quote opens where it was said.
+// Without this file the form is sent by its button, and a quote leads to its episode.
+const form = document.getElementById("as-of");
+const PAUSE = 120; // milliseconds after the last move
+
+let waiting, latest;
+form.addEventListener("input", (event) => {
+  const other = form.elements[event.target.name + "_on"];
+  if (other) other.value = "";
+  if (event.target.type === "range") tell(event.target);
+  clearTimeout(waiting);
+  waiting = setTimeout(ask, PAUSE);
+});
+
+// What the slider stands at, before the server has answered.
+function tell(slider) {
+  const isOpen = slider.value === slider.max;
+  const day = new Date(slider.value * 1000).toISOString().slice(0, 16).replace("T", " ");
+  const words = isOpen ? slider.dataset.openEnd : day;
+  slider.setAttribute("aria-valuetext", words);
+  slider.closest("fieldset").querySelector("output").textContent = words;
+  const share = (slider.value - slider.min) / (slider.max - slider.min);
+  slider.parentElement.querySelector(".desk-axis__at").style.left = `${share * 100}%`;
+}
+
+async function ask() {
+  const query = asked();
+  const turn = (latest = {});
+  const answer = await fetch(`?${query}`);
+  const html = await answer.text();
+  if (turn !== latest || !answer.ok) return;
+  const page = new DOMParser().parseFromString(html, "text/html");
+  show(page.getElementById("as-of-told"));
+  history.replaceState(null, "", `?${query}`);
+}
+
+// What is open stays out of the address: it shall mean the same tomorrow.
+function asked() {
+  const data = new FormData(form);
+  for (const input of form.elements) {
+    if (!input.value || (input.type === "range" && input.value === input.max)) data.delete(input.name);
+  }
+  return new URLSearchParams(data).toString();
+}
+
+function show(told) {
+  document.getElementById("as-of-told").replaceWith(told);
+  const believed = told.dataset.believed.split(" ");
+  for (const version of document.querySelectorAll("[data-version]")) {
+    const isBeyond = !told.dataset.now && !believed.includes(version.dataset.version);
+    version.classList.toggle("is-beyond", isBeyond);
+  }
+}
+
+// A quote, in the words around it.
+const dialog = document.createElement("dialog");
+dialog.className = "desk-dialog desk-dialog--wide desk";
+document.body.append(dialog);
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+});
+
+document.addEventListener("click", (event) => {
+  const quote = event.target.closest("a.desk-quote");
+  if (!quote || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openSource(quote.href);
+});
+
+async function openSource(url) {
+  const answer = await fetch(url);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const said = page.querySelector("#content-main .desk-text");
+  if (!answer.ok || !said) return location.assign(url);
+  const title = document.createElement("h2");
+  title.textContent = page.querySelector("#content-main h1").textContent;
+  dialog.replaceChildren(title, boxed(said), footing(url));
+  dialog.setAttribute("aria-label", title.textContent);
+  dialog.showModal();
+  dialog.querySelector("mark.is-asked")?.scrollIntoView({ block: "center" });
+}
+
+function boxed(said) {
+  const box = document.createElement("div");
+  box.className = "desk-dialog__text";
+  box.append(said);
+  return box;
+}
+
+function footing(url) {
+  const end = document.createElement("form");
+  end.method = "dialog";
+  end.className = "desk-dialog__end";
+  end.innerHTML = '<a class="desk-link">Open the episode</a><button class="desk-link">Close</button>';
+  end.querySelector("a").href = url;
+  return end;
+}
