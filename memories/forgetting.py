@@ -11,7 +11,7 @@ from memories.models import Layer, Liveness, Memory, Rejection, Supersession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-WRONG = "wrong"
+WRONG, CORRECTED = "wrong", "corrected"
 
 
 def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
@@ -46,21 +46,22 @@ def end(scope: Scope, memory: Memory, reason: str) -> None:
     )
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
     if reason == WRONG:
-        reject_claim(scope, memory)
+        reject_claim(scope, memory, reason)
     audit(scope, "forget", memory, reason=reason, before={"content": memory.content})
 
 
-def reject_claim(scope: Scope, memory: Memory) -> None:
-    """Leave word that this is not to be learned again about its subject."""
+def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
+    """Leave word that this is not to be learned again about its subject, nor in other words."""
     fingerprint = bytes(memory.fingerprint)
     if Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint).exists():
         return  # the workspace's lock is held: nobody adds one meanwhile
     Rejection.objects.create(
         workspace_id=memory.workspace_id,
         subject=memory.subject,
+        memory=memory,
         fingerprint=fingerprint,
         content=memory.content,
-        reason=memory.forget_reason,
+        reason=reason,
         rejected_by=scope.actor,
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from django.utils import timezone
 
-from memories import lexical
+from memories import lexical, rejections
 from memories.indexing import entries, nearest, spaces, statements
 from memories.indexing.nearest import Pair, Placement
 from memories.models import (
@@ -76,13 +76,13 @@ class Known:
 
 @dataclass(slots=True)
 class Outcome:
-    """What an apply did, by memory id, in the order of the claims."""
+    """What an apply did, by memory id, in the order of the claims; of those rejected, the text."""
 
     created: list[uuid.UUID] = field(default_factory=list)
     superseded: list[uuid.UUID] = field(default_factory=list)
     reinforced: list[uuid.UUID] = field(default_factory=list)
     held: list[uuid.UUID] = field(default_factory=list)
-    rejected: int = 0
+    rejected: list[str] = field(default_factory=list)
     facts: int = 0
 
 
@@ -158,11 +158,13 @@ def apply(
     whole = [found[0] for found in vectors] if vectors is not None else []
     batch = _Batch(space, placement, actor, session_id)
     resolver = _resolver(space, placement, claims, whole)
-    rejected = _rejected(placement, claims)
+    said = [claim.statement for claim in claims]
+    refused = rejections.refused(space, placement.subject_id, said, whole)
     for index, claim in enumerate(claims):
-        if lexical.fingerprint(claim.statement) in rejected:
+        # A person may say by hand what a person had rejected.
+        if index in refused and claim.method != Fact.Method.MANUAL:
             batch.add_fact(claim, None)
-            batch.outcome.rejected += 1
+            batch.outcome.rejected.append(claim.statement)
             continue
         batch.take(claim, index, resolver, whole)
     batch.write(vectors)
@@ -201,11 +203,6 @@ where workspace_id = %(workspace)s and subject_id is not distinct from %(subject
   and (fingerprint = any(%(fingerprints)s::bytea[]) or id = any(%(ids)s::uuid[]))
 order by id
 """
-REJECTED = """
-select fingerprint from memories_rejection
-where workspace_id = %(workspace)s and subject_id is not distinct from %(subject)s::uuid
-  and fingerprint = any(%(fingerprints)s::bytea[])
-"""
 
 
 def _where(placement: Placement) -> dict[str, object]:
@@ -223,15 +220,6 @@ def _where(placement: Placement) -> dict[str, object]:
 
 def _fingerprints(claims: Sequence[Claim]) -> list[bytes]:
     return list({lexical.fingerprint(claim.statement) for claim in claims})
-
-
-def _rejected(placement: Placement, claims: Sequence[Claim]) -> set[bytes]:
-    values = {
-        "workspace": placement.workspace_id,
-        "subject": placement.subject_id,
-        "fingerprints": _fingerprints(claims),
-    }
-    return {row.fingerprint for row in statements.rows(REJECTED, values)}
 
 
 def fact_of(placement: Placement, claim: Claim, session_id: uuid.UUID | None) -> Fact:

@@ -5,7 +5,8 @@ Pure: no database, no network. Words, attributes and signs of change are rows of
 
 from memories.conflicts.reading import Reading, read, slot_keys
 from memories.conflicts.relation import relation
+from memories.conflicts.restated import restates
 from memories.conflicts.values import Slot
 from memories.conflicts.verdict import Relation
 
-__all__ = ["Reading", "Relation", "Slot", "read", "relation", "slot_keys"]
+__all__ = ["Reading", "Relation", "Slot", "read", "relation", "restates", "slot_keys"]

@@ -31,7 +31,7 @@ def identical(old: Reading, new: Reading) -> Relation | None:
 def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if not same_claim(old, new):
         return None
-    if _is_whole(overlap) and (same_subject(old, new) or not _swapped(old, new)):
+    if _is_whole(overlap) and (same_subject(old, new) or not swapped(old, new)):
         return Relation("same", "same-words", is_richer(old, new, overlap))
     if not same_subject(old, new) or min(overlap.missing, overlap.added) >= 0.5:
         return None
@@ -96,19 +96,19 @@ def is_richer(old: Reading, new: Reading, overlap: Overlap) -> bool:
     return overlap.added > overlap.missing
 
 
-def _swapped(old: Reading, new: Reading) -> bool:
+def swapped(old: Reading, new: Reading) -> bool:
     """Who does it to whom has changed: "Ann lent Bo a pen", "Bo lent Ann a pen".
 
     A passive, a possessive or a verb told from the other side turns the words round as well.
     """
     was, now = {w.root for w in old.words}, {w.root for w in new.words}
     if "be" in was | now or "'s" in was ^ now:
-        owners = _owner(old), _owner(new)
+        owners = owner(old), owner(new)
         return bool(owners[0] and owners[1] and owners[0] != owners[1])
     return not (was ^ now) & _turns()
 
 
-def _owner(reading: Reading) -> str:
+def owner(reading: Reading) -> str:
     words = reading.words
     for i in range(1, len(words)):
         if words[i].root == "'s":
@@ -130,10 +130,10 @@ def _only_adds(richer: Reading, extra: frozenset[str], overlap: Overlap) -> bool
     own = weight(overlap.shared - subject_words(richer))
     if own < 1 or overlap.shared - subject_words(richer) <= light() or weight(extra) > 2 * own + 1:
         return False
-    return not any(_breaks(richer.words, i, extra) for i in range(1, len(richer.words)))
+    return not any(breaks(richer.words, i, extra) for i in range(1, len(richer.words)))
 
 
-def _breaks(words: Sequence[Word], i: int, extra: frozenset[str]) -> bool:
+def breaks(words: Sequence[Word], i: int, extra: frozenset[str]) -> bool:
     """An added word right after a shared one, with nothing of the shared to follow."""
     if words[i].root not in extra or words[i - 1].root in extra or words[i - 1].is_function:
         return False

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import lexical, supersession
+from memories import rejections, supersession
 from memories.errors import Forbidden, Invalid
 from memories.extraction import type_of, visibility_of
 from memories.forgetting import audit
@@ -19,7 +19,6 @@ from memories.models import (
     Fact,
     Memory,
     MemoryScope,
-    Rejection,
     Source,
     WorkspaceIndex,
 )
@@ -80,9 +79,8 @@ def _create(
 ) -> Memory:
     placement = _placement(scope, new)
     # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
-    Rejection.objects.of(
-        scope.workspace_id, placement.subject_id, lexical.fingerprint(claim.statement)
-    ).delete()
+    vector = vectors[0][0] if vectors else None
+    rejections.take_back(space, placement.subject_id, claim.statement, vector)
     outcome = supersession.apply(space, placement, [claim], vectors, actor=scope.actor)
     memory_id = (outcome.created or outcome.reinforced)[0]
     memory = Memory.objects.with_names().get(pk=memory_id)

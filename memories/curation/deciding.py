@@ -8,9 +8,9 @@ from django.utils import timezone
 from memories.curation.editing import new_version
 from memories.curation.reviving import revive
 from memories.errors import Conflict, NotFound
-from memories.forgetting import audit, end, locked
+from memories.forgetting import audit, end, locked, reject_claim
 from memories.indexing import due, entries, spaces
-from memories.models import Layer, Liveness, Memory, Supersession, WorkspaceIndex
+from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
 from workspaces.scope import Scope
 
 
@@ -49,13 +49,14 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
 
 @transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
-    """Keep the old memory; the new one is forgotten."""
+    """Keep the old memory; the new one is forgotten, and not learned again."""
     space = spaces.space_of(scope.workspace_id)
     spaces.lock(space)
     found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
     new = locked(scope, found.new_id)
     _decide(scope, found, Supersession.State.REJECTED, "reject", note)
     end(scope, new, note or "rejected")
+    reject_claim(scope, new, note or "rejected")
     return found
 
 
@@ -89,6 +90,7 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     if new.forgotten_at is None:
         end(scope, new, "undone")
     if old.forgotten_at is None:
+        Rejection.objects.of(old.workspace_id, old.subject_id, bytes(old.fingerprint)).delete()
         revive(space, old, Liveness.Cause.UNDONE)
     _decide(scope, found, Supersession.State.UNDONE, "undo")
     return found

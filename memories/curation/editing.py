@@ -8,10 +8,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import lexical
+from memories import lexical, rejections
 from memories.curation.reviving import begin
 from memories.errors import Conflict, Invalid
-from memories.forgetting import audit, locked
+from memories.forgetting import CORRECTED, audit, locked, reject_claim
 from memories.indexing import due, entries, spaces
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
 from workspaces.scope import Scope
@@ -152,6 +152,10 @@ def new_version(
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
     entries.write(space, [entries.memory_item(new)], vectors)
+    vector = vectors[0][0] if vectors else None
+    rejections.take_back(space, old.subject_id, content, vector)
+    if bytes(old.fingerprint) != new.fingerprint:
+        reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest
     audit(scope, "edit", new, before={"content": old.content}, after={"content": content})
     return new
 

@@ -34,6 +34,7 @@ from workspaces.scope import Scope, mates_of, worker_scope
 MAX_ATTEMPTS = 3
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
 MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
+LONGEST_NOTE = 500  # characters
 BACK_OFF = timedelta(seconds=20)
 
 
@@ -233,13 +234,14 @@ def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
     session.counts = counts | {
         "facts": counts.get("facts", 0) + outcome.facts,
         "held": counts.get("held", 0) + len(outcome.held),
-        "rejected": counts.get("rejected", 0) + outcome.rejected,
+        "rejected": counts.get("rejected", 0) + len(outcome.rejected),
         "skipped": len(found.skipped),
         "quarantined": len(found.quarantined),
     }
     notes = [found.reason] if found.reason else []
     if outcome.rejected:
-        notes.append(f"{outcome.rejected} rejected before by a person")
+        told = "; ".join(outcome.rejected)[:LONGEST_NOTE]
+        notes.append(f"{len(outcome.rejected)} rejected before by a person: {told}")
     if not session.episode_ids:
         notes.append("all messages are known already")
     session.reason = "; ".join(notes)

@@ -326,10 +326,11 @@ class RejectionQuerySet(models.QuerySet["Rejection"]):
 
 
 class Rejection(Row):
-    """What a person said must not be learned again."""
+    """What a person said must not be learned again. The vector of `memory` is its own."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
     content = models.TextField()
     fingerprint = models.BinaryField(max_length=16)
     reason = models.TextField(blank=True)
