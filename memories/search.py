@@ -261,7 +261,8 @@ def _recency(request: SearchRequest) -> ranking.Recency | None:
     return ranking.Recency(wanted.weight, wanted.half_life_days, timezone.now())
 
 
-Pool = dict[int, tuple[ranking.Candidate, uuid.UUID]]
+# By entry: what is ranked, and the bytes of the id of what it stands for.
+Pool = dict[int, tuple[ranking.Candidate, bytes]]
 
 
 def _pool(
@@ -272,13 +273,12 @@ def _pool(
     view = ranking.analyse(request.query, people, now=timezone.now())
     vector = query_vector(space, view.meaning) if with_vector else None
     pool: Pool = {}
-    numbers: dict[uuid.UUID, int] = {}
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
         for row in candidates.pool(space, there, _stems(view, layer)) if there else []:
             # Without vectors nothing but its words speaks for a row.
             if vector is not None or row.bm25:
-                pool[row.id] = (_candidate(row, LAYERS[layer], numbers), row.item)
+                pool[row.id] = (_candidate(row, LAYERS[layer]), row.item)
     return pool, view
 
 
@@ -287,14 +287,13 @@ def _stems(view: ranking.QueryView, layer: str) -> list[str]:
     return [*view.terms, *view.names] if layer == "memories" else list(view.terms)
 
 
-def _candidate(row: Any, layer: Layer, numbers: dict[uuid.UUID, int]) -> ranking.Candidate:
-    thread = row.conversation
+def _candidate(row: Any, layer: Layer) -> ranking.Candidate:
     return ranking.Candidate(
         id=row.id,
         layer=layer,
         cosine=row.best,
         bm25=row.bm25 or 0.0,
-        conversation=None if thread is None else numbers.setdefault(thread, len(numbers)),
+        conversation=row.conversation,
         position=row.position,
         at=row.at,
         assistant=row.role == "assistant" if layer == Layer.EPISODES else None,
@@ -307,7 +306,9 @@ def _candidate(row: Any, layer: Layer, numbers: dict[uuid.UUID, int]) -> ranking
 def _scored(pool: Pool, ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     names = {number: name for name, number in LAYERS.items()}
     return [
-        Scored(names[Layer(one.layer)], one.id, pool[one.id][1], one.score, one.parts)
+        Scored(
+            names[Layer(one.layer)], one.id, uuid.UUID(bytes=pool[one.id][1]), one.score, one.parts
+        )
         for one in ranked
     ]
 

@@ -15,7 +15,7 @@ from django_q.models import Schedule
 
 from memories import figures, ingest
 from memories.forgetting import end
-from memories.indexing import due, spaces
+from memories.indexing import common_terms, due, spaces
 from memories.models import (
     DueVector,
     IdempotentAnswer,
@@ -39,12 +39,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Swept:
-    """How much a sweep did, in rows. `failed` are sessions that raised; the log says why."""
+    """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
+    `counted` are layers whose common terms were counted."""
 
     sessions: int = 0
     failed: int = 0
     vectors: int = 0
     expired: int = 0
+    counted: int = 0
     answers: int = 0
 
 
@@ -64,6 +66,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
+    done.counted = common_terms.count_due()
     figures.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
     return done

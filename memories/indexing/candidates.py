@@ -18,15 +18,19 @@ from memories.indexing import statements
 from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
 from workspaces.scope import Scope
 
-# x is an entry or a vector: both carry the scope columns.
-VISIBLE = """
-  and (%(bound)s::uuid is null or x.visibility = 2
+# x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
+# because every condition is evaluated for every row of a scan.
+AS_AGENT = """
+  and (x.visibility = 2
        or (x.visibility = 1 and (x.agent = any(%(team)s::uuid[])
                                  or (x.agent is null and %(default_team)s)))
-       or (x.visibility = 0 and x.agent = %(bound)s::uuid))
-  and (%(subjects)s::uuid[] is null or x.subject = any(%(subjects)s::uuid[]))
-  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
-"""
+       or (x.visibility = 0 and x.agent = %(bound)s::uuid))"""
+OF_SUBJECTS = """
+  and x.subject = any(%(subjects)s::uuid[])"""
+OPEN_SCOPE = """
+  and x.scope = %(open_scope)s::int2"""
+SCOPE_OR_PLACE = """
+  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))"""
 SUBJECT_BRANCHES = {
     False: ("",),
     True: ("and x.subject = %(subject)s::uuid", "and x.subject is null"),
@@ -110,6 +114,7 @@ def parameters(space: WorkspaceIndex, asked: Asked) -> dict[str, Any]:
         "default_team": scope.in_default_team,
         "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
         "subject": asked.subject,
+        "open_scope": next(iter(asked.open_scopes), None),
         "open_scopes": asked.open_scopes,
         "places": asked.places,
         **asked.wanted_values,
@@ -130,6 +135,22 @@ class Shape:
     has_subject: bool
     has_vector: bool
     is_wide: bool
+    is_bound: bool = False
+    is_limited: bool = False
+    has_places: bool = False
+
+    @property
+    def visible(self) -> str:
+        """What of the layer the asker may find, and has asked for."""
+        who = AS_AGENT if self.is_bound else ""
+        about = OF_SUBJECTS if self.is_limited else ""
+        return who + about + (SCOPE_OR_PLACE if self.has_places else OPEN_SCOPE)
+
+    @property
+    def is_all(self) -> bool:
+        """Nothing narrows the layer but the scope of its memories."""
+        narrowed = self.has_subject or self.is_bound or self.is_limited
+        return not (narrowed or self.wanted.condition or self.wanted.history)
 
     @property
     def prelude(self) -> str:
@@ -148,28 +169,32 @@ class Shape:
         if not self.has_vector:
             return NO_VECTORS
         if self.wanted.history:
-            return OLD_VECTORS.format(part=part, visible=VISIBLE)
+            return OLD_VECTORS.format(part=part, visible=self.visible)
         inside = "and x.entry_id in (select id from w)" if self.wanted.condition else ""
         return "\n  union all".join(
             LIVE_VECTORS.format(
                 wide="" if self.is_wide else "not ",
                 branch=branch,
                 part=part,
-                visible=VISIBLE,
+                visible=self.visible,
                 inside=inside,
             )
             for branch in SUBJECT_BRANCHES[self.has_subject]
         )
 
-    @property
-    def entries(self) -> str:
-        """`from ... where ...`: the entries x of the layer that the asker may find."""
+    def entries(self, *, by_key: bool = False) -> str:
+        """`from ... where ...`: the entries x of the layer that the asker may find.
+
+        `by_key`: a key follows, which names workspace and layer already. Hidden from the planner,
+        they do not make it read the whole workspace beside each key's rows.
+        """
         if self.wanted.history:
-            return f"from w join memories_entry x on x.id = w.id where true {VISIBLE}"
+            return f"from w join memories_entry x on x.id = w.id where true {self.visible}"
         inside = "and x.id in (select id from w)" if self.wanted.condition else ""
+        hidden = " + 0" if by_key else ""
         return f"""from memories_entry x
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
-    {self._subject} {VISIBLE} {inside}"""
+  where x.workspace{hidden} = %(workspace)s and x.layer{hidden} = %(layer)s and x.live
+    {self._subject} {self.visible} {inside}"""
 
     @property
     def _subject(self) -> str:
@@ -185,7 +210,10 @@ def shape_of(space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True) -> 
         asked.wanted,
         has_subject=asked.subject is not None,
         has_vector=by_vector and asked.vector is not None and model is not None,
-        is_wide=model is not None and model.dimensions > WIDEST_COVERED,
+        is_wide=is_wide(space),
+        is_bound=asked.scope.is_bound,
+        is_limited=asked.scope.subject_ids is not None,
+        has_places=bool(asked.places),
     )
 
 
@@ -222,7 +250,7 @@ class Found:
 def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool) -> str:
     keywords = KEYWORDS.format(
         table=TABLES[shape.layer],
-        entries=shape.entries,
+        entries=shape.entries(by_key=has_trigrams),
         trigrams="and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else "",
         top=TOP,
     )
@@ -257,7 +285,7 @@ def linea_statement(
 def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
     """Whether the question reaches the item at all, however far down it would stand."""
     shape = shape_of(space, asked, by_vector=False)
-    own = f"select x.id {shape.entries} and x.item = %(item)s"
+    own = f"select x.id {shape.entries()} and x.item = %(item)s"
     text = f"with {shape.prelude} own as ({own}) select id from own"
     return bool(statements.rows(text, parameters(space, asked) | {"item": item}))
 
@@ -266,56 +294,78 @@ def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
 
 POOL = """
 with {prelude}
-v0 as materialized ({vectors}),
-v1 as materialized (
-  select entry_id, -min(d) as best, -min(d) filter (where part = 0) as whole
-  from v0 group by entry_id),
-stats as materialized (
-  select {count} as n, avg(best) as mean, stddev_pop(best) as deviation from v1),
-near as (select entry_id from v1 order by best desc, entry_id limit {top}),
+stats as materialized (select {count} as n),
+v as materialized ({nearest}),
+near as (
+  select entry_id, min(d) as d from v group by entry_id order by 2, 1 limit {top}),
+asked as materialized (
+  select t.key, t.number, c.share
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  left join memories_commonterm c on c.key = t.key),
+chosen as (
+  select key, number from (
+    select key, number, row_number() over rarest as place,
+           sum(coalesce(share, 0)) over rarest * (select n from stats) as postings
+    from asked window rarest as (order by coalesce(share, 0), number)) r
+  where place = 1 or postings <= {enough}),
 pairs as materialized (
-  select t.number, y.id from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
-  cross join lateral (select x.id {entries} and x.terms @> array[t.key]) y),
+  select c.number, y.id, y.weights from chosen c
+  cross join lateral (
+    select x.id, x.weights {keyed} and x.terms @> array[c.key] limit {most}) y),
 df as materialized (
-  select number, count(*) as df from pairs group by number order by df, number limit {terms}),
+  select a.number, greatest(p.df, a.share * (select n from stats)) as df
+  from asked a left join (select number, count(*) as df from pairs group by number) p
+    on p.number = a.number
+  where p.df > 0 or a.share > 0 order by 2, 1 limit {terms}),
 idf as materialized (
   select ('{{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
             - df + 0.5) / (df + 0.5))::float4, ',' order by number)
           || '}}/1000000000')::sparsevec as q from df),
-k1 as materialized (
-  select x.id, -(x.weights <#> (select q from idf)) as bm25
-  from (select distinct id from pairs where number in (select number from df)) y
-  join memories_entry x on x.id = y.id),
-said as (select id from k1 order by bm25 desc, id limit {top}),
+said as (
+  select id from pairs where number in (select number from df)
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit {top}),
 newest as ({newest}),
 pool as (select entry_id as id from near union select id from said union select id from newest)
-select e.id, e.item, e.conversation, extract(epoch from e.occurred_at)::float8 as at, e.role,
-       e.author, e.marks, e.position, e.length, v1.best, v1.whole, k1.bm25, stats.n, stats.mean, stats.deviation
+select e.id, uuid_send(e.item) as item, uuid_hash_extended(e.conversation, 0) as conversation,
+       extract(epoch from e.occurred_at)::float8 as at, e.role,
+       e.author, e.marks, e.position, e.length, coalesce(-near.d, other.best) as best,
+       -(e.weights <#> (select q from idf)) as bm25
 from pool join memories_entry e on e.id = pool.id
-left join v1 on v1.entry_id = pool.id left join k1 on k1.id = pool.id cross join stats
+left join near on near.entry_id = pool.id
+left join lateral ({cosine}) other on true
 order by e.id
 """
-ALL_OF_THEM = "(select count(*) {entries})"
+COUNTED = "(select count(*) {entries})"
+# More vectors than entries, because an entry may have its passages among them.
+NEAREST = "select entry_id, d from ({vectors}) x order by d limit 2 * {top}"
+COSINE = """
+  select -min(x.embedding <#> %(vector)s::halfvec) as best from memories_vector x
+  where near.entry_id is null and x.entry_id = pool.id
+    and x.embedding_model_id = %(model)s"""
+NO_COSINE = "select null::float8 as best"
 # The next turn of a conversation is about what was said last, whatever its words are.
-NEWEST_BY_VECTOR = "select entry_id as id from v1 order by entry_id desc limit 40"
-NEWEST_BY_ENTRY = "select x.id {entries} order by x.id desc limit 40"
+NEWEST = "select x.id {entries} order by x.id desc limit 40"
 POOL_TOP = 120
 # Of a long query the rarest words say what it is about; the others cost much and add nothing.
 RAREST = 16
+# Words are looked up from the rarest on until their entries come to so many. What has none of
+# these is found by meaning or hardly speaks of it; of what is found, every word counts.
+ENOUGH, MOST = 1000, 5000
 
 
 @lru_cache(maxsize=256)
 def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
-    entries = shape.entries
-    by_entry = {"entries": entries}
     return POOL.format(
         prelude=shape.prelude,
-        vectors=shape.vectors(),
-        count="count(*)" if shape.has_vector else ALL_OF_THEM.format(**by_entry),
-        entries=entries,
-        newest=NEWEST_BY_VECTOR if shape.has_vector else NEWEST_BY_ENTRY.format(**by_entry),
+        count="%(n)s::int8" if shape.is_all else COUNTED.format(entries=shape.entries()),
+        nearest=NEAREST.format(vectors=shape.vectors(), top=top),
+        keyed=shape.entries(by_key=True),
+        newest=NEWEST.format(entries=shape.entries()),
+        cosine=COSINE if shape.has_vector else NO_COSINE,
         top=top,
         terms=RAREST,
+        enough=ENOUGH,
+        most=MOST,
     )
 
 
@@ -324,10 +374,20 @@ def pool(
 ) -> list[Any]:
     """Rows of the nearest, of the best by BM25 and of the newest, in one round trip, by entry.
 
-    Each has id, item, conversation, at (seconds since 1970), role, author, marks, position,
-    length, best (cosine of the whole or of the best passage), whole, bm25, and of the asked set
-    n, mean, deviation.
+    Each has id, item (the bytes of its id), conversation (a hash), at (seconds since 1970), role, author, marks, position,
+    length, best (cosine of the whole or of the best passage) and bm25.
     """
+    return statements.rows(*pool_statement(space, asked, stems, top=top))
+
+
+def pool_statement(
+    space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP
+) -> tuple[str, dict[str, Any]]:
+    """The text that is prepared, and its values."""
     keys = lexical.term_keys(space.number, asked.layer, stems)
-    values = parameters(space, asked) | {"keys": keys, "numbers": lexical.numbers_of(keys)}
-    return statements.rows(pool_text(shape_of(space, asked), top), values)
+    values = parameters(space, asked) | {
+        "keys": keys,
+        "numbers": lexical.numbers_of(keys),
+        "n": space.live(asked.layer),
+    }
+    return pool_text(shape_of(space, asked), top), values

@@ -75,6 +75,45 @@ class WorkspaceIndex(models.Model):
     extractors: Any = None
     has_patterns: bool = True
 
+    def live(self, layer: int) -> int:
+        """How many entries of the layer are live."""
+        return self.live_memories if layer == Layer.MEMORIES else self.live_episodes
+
+
+class CommonTerm(models.Model):
+    """A word that many entries of a large layer hold, and their share when it was last counted.
+
+    `key` names workspace, layer and word, as in an entry's `terms`.
+    """
+
+    key = models.BigIntegerField(primary_key=True)
+    workspace = models.ForeignKey(WorkspaceIndex, models.CASCADE, related_name="+")
+    layer = models.SmallIntegerField(choices=Layer)
+    share = models.FloatField(help_text="0 to 1")
+
+
+class LargeLayer(models.Model):
+    """How a layer that has grown large is searched; without a row, all of it is compared.
+
+    Its common terms were counted at `counted_live` live entries. Where `sealed_upto` is set, an
+    approximate index holds the vectors of `embedding_model` of entries up to that id, and the
+    rest, its tail, is compared one by one. `generation` tells the names of both indexes.
+    """
+
+    workspace = models.ForeignKey(WorkspaceIndex, models.CASCADE, related_name="large_layers")
+    layer = models.SmallIntegerField(choices=Layer)
+    counted_live = models.BigIntegerField(default=0)
+    embedding_model = models.ForeignKey(EmbeddingModel, models.PROTECT, null=True)
+    sealed_upto = models.BigIntegerField(null=True)
+    sealed_live = models.BigIntegerField(default=0)
+    generation = models.IntegerField(default=0)
+    large_subjects = ArrayField(models.UUIDField(), default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "layer"], name="large_layer_once")
+        ]
+
 
 class Entry(models.Model):
     """One searchable memory, episode, feature or chunk, with the scope that may see it."""
