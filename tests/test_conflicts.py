@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def between(old: str, new: str, cosine: float | None = None) -> Relation:
-    return relation(read(old), read(new), cosine, 0.88)
+    return relation(read(old), read(new), cosine=cosine, threshold=0.88)
 
 
 def slots_of(statement: str, name: str) -> set[tuple[str, str, str, str]]:

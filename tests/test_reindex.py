@@ -55,7 +55,7 @@ def tell_a_story(person: Person) -> None:
     person.say("Where is it?", NewMessage("In the barn.", role="assistant"), user_id="ada")
     person.tell("I prefer cider to beer", user_id="ada")
     person.tell("The orchard gate is painted green", user_id="ada")
-    person.tell("The orchard gate is painted green now", user_id="ada")
+    person.tell("The orchard gate is painted blue now", user_id="ada")
     person.tell(LONG, user_id="ada")
     forgetting.forget(person.scope, person.note("Nobody needs this.").pk, "outdated")
 

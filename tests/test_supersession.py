@@ -1,4 +1,4 @@
-"""What becomes of a new statement: support, a new version, a question, or a memory of its own."""
+"""The seed's rule: the nearest live memory over the threshold is superseded."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from memories import curation
 from memories.forgetting import forget
 from memories.models import EmbeddingModel, Liveness, Memory, Supersession
 from tests.people import Person
+from workspaces.models import Workspace
 
 OLD, NEW = "The orchard gate is painted green", "The orchard gate is painted blue"
 
@@ -13,6 +14,7 @@ OLD, NEW = "The orchard gate is painted green", "The orchard gate is painted blu
 @pytest.fixture(autouse=True)
 def _easily_the_same(alice: Person) -> None:
     """With the hashing embedder, one other word of six is about .8."""
+    Workspace.objects.filter(pk=alice.workspace.pk).update(settings={"conflict_rule": "nearest"})
     alice.tell("Something that makes the embedding model known.", user_id="nobody")
     EmbeddingModel.objects.update(duplicate_threshold=0.6)
 

@@ -14,6 +14,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from memories import misses
 from memories.admin.base import said
 from memories.admin.filters import ChoicesDropdownFilter
+from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
 from memories.patterns import own
 from memories.patterns.own import OwnPattern
@@ -66,7 +67,7 @@ class PatternForm(forms.ModelForm):
 class TrialForm(forms.Form):
     """A pattern that is tried before it is saved."""
 
-    regex = forms.CharField(max_length=own.LONGEST_REGEX)
+    regex = forms.CharField(max_length=LONGEST_REGEX)
     template = forms.CharField(max_length=500, required=False)
     category = forms.ChoiceField(choices=Category.choices)
     text = forms.CharField(max_length=LONGEST_TRIAL)

@@ -119,6 +119,7 @@ def outcome(session: MemorySession) -> str:
         (len(session.updated_ids), "replaced"),
         (len(session.reinforced_ids), "confirmed"),
         (session.counts.get("held", 0), "held"),
+        (session.counts.get("reviewed", 0), "to review"),
     ]
     told = [f"{number} {word}" for number, word in counts if number]
     if told:

@@ -122,7 +122,7 @@ def outcome(row: MemorySession) -> dict[str, Any]:
         "memoriesUpdated": len(row.updated_ids),
         "memoriesReinforced": len(row.reinforced_ids),
         "factsExtracted": row.counts.get("facts", 0),
-        "pendingReview": row.counts.get("held", 0),
+        "pendingReview": row.counts.get("held", 0) + row.counts.get("reviewed", 0),
         "reason": row.reason or None,
         "error": row.error or None,
     }

@@ -3,10 +3,25 @@
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """
 
+from memories.conflicts.own import NO_WORDS, OwnChange, OwnSlot, OwnWords
 from memories.conflicts.reading import Reading, read, slot_keys
 from memories.conflicts.relation import relation
+from memories.conflicts.replacement import negates
 from memories.conflicts.restated import restates
 from memories.conflicts.values import Slot
 from memories.conflicts.verdict import Relation
 
-__all__ = ["Reading", "Relation", "Slot", "read", "relation", "restates", "slot_keys"]
+__all__ = [
+    "NO_WORDS",
+    "OwnChange",
+    "OwnSlot",
+    "OwnWords",
+    "Reading",
+    "Relation",
+    "Slot",
+    "negates",
+    "read",
+    "relation",
+    "restates",
+    "slot_keys",
+]

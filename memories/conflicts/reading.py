@@ -1,9 +1,11 @@
 """What a statement says, taken apart so that two of them can be compared."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memories.conflicts.attributes import find
 from memories.conflicts.opposites import ORDER
+from memories.conflicts.own import NO_WORDS, OwnWords, own_slots
 from memories.conflicts.parsing import parse, second_clause
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
 from memories.conflicts.values import Slot
@@ -44,7 +46,8 @@ class Reading:
     words: tuple[Word, ...]
 
 
-def read(statement: str) -> Reading:
+@lru_cache(maxsize=2048)
+def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
     """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
     found = parse(statement)
     content = [word for word in found.words if not word.is_function and word.root != RENAMED]
@@ -52,7 +55,7 @@ def read(statement: str) -> Reading:
     return Reading(
         statement=statement,
         subject=_subject(found),
-        slots=_slots(found),
+        slots=(*_slots(found), *own_slots(words.slots, statement, found)),
         numbers=_numbers(content),
         dates=frozenset(w.root for w in dates if w.text not in RELATIVE_DATES),
         relative_dates=frozenset(w.text for w in dates if w.text in RELATIVE_DATES),

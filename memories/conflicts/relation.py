@@ -2,6 +2,7 @@
 
 from memories.conflicts.duplicates import duplicate, identical, near
 from memories.conflicts.overlap import Overlap, compare
+from memories.conflicts.own import NO_WORDS, OwnWords
 from memories.conflicts.reading import Reading
 from memories.conflicts.replacement import denied, ended, new_value, replaced
 from memories.conflicts.same_slot import by_slot
@@ -10,30 +11,35 @@ from memories.conflicts.verdict import DIFFERENT, Relation
 LONG = 24  # content words; a text of so many says more than the one thing that has changed
 
 
-def relation(old: Reading, new: Reading, cosine: float | None, threshold: float) -> Relation:
+def relation(
+    old: Reading,
+    new: Reading,
+    *,
+    cosine: float | None,
+    threshold: float,
+    words: OwnWords = NO_WORDS,
+) -> Relation:
     """How `new` stands to `old`, which was said before it.
 
     `cosine`: similarity of their embeddings, None without any; `threshold`: from where on the
-    embedding model takes two texts for one.
+    embedding model takes two texts for one; `words`: those of the workspace's own.
     """
     overlap = compare(old, new)
-    found = _first_rule(old, new, overlap, cosine, threshold)
+    found = _first_rule(old, new, overlap, words) or (
+        near(old, new, overlap, cosine, threshold) or DIFFERENT
+    )
     if found.kind == "update" and len(old.stems) > LONG:
         return Relation("unsure", found.rule)
     return found
 
 
-def _first_rule(
-    old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float
-) -> Relation:
+def _first_rule(old: Reading, new: Reading, overlap: Overlap, words: OwnWords) -> Relation | None:
     return (
         identical(old, new)
         or by_slot(old, new, overlap)
         or denied(old, new, overlap)
-        or ended(old, new, overlap)
+        or ended(old, new, words)
         or replaced(old, new, overlap)
         or new_value(old, new, overlap)
         or duplicate(old, new, overlap)
-        or near(old, new, overlap, cosine, threshold)
-        or DIFFERENT
     )

@@ -1,7 +1,7 @@
 """Does the new statement deny, end or replace what the old one says?"""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from memories.conflicts.changes import ENDINGS, EVENTS, KINDS, MANY_VALUED, NOW_SINGLE, OLD_AFTER
 from memories.conflicts.overlap import (
@@ -14,6 +14,7 @@ from memories.conflicts.overlap import (
     weight,
     words_after,
 )
+from memories.conflicts.own import NO_WORDS, OwnChange, OwnWords
 from memories.conflicts.parsing import change_roots
 from memories.conflicts.reading import Reading
 from memories.conflicts.sentence import RENAMED
@@ -52,31 +53,46 @@ class _Verbs:
     needs_object: bool
 
 
-@cache
-def _endings() -> tuple[_Verbs, ...]:
+@lru_cache(maxsize=64)
+def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
+    """Those that ship, then a workspace's own."""
+    rows = [(row.verbs, row.ended, row.needs_object) for row in ENDINGS]
+    rows += [(change.verbs, change.ended, True) for change in changes]
     return tuple(
         _Verbs(
-            frozenset(map(root, row.verbs.split())),
-            frozenset(map(root, row.ended.split())) - {"*"},
-            row.ended == "*",
-            row.needs_object,
+            frozenset(map(root, verbs.split())),
+            frozenset(map(root, ended.split())) - {"*"},
+            ended == "*",
+            needs_object,
         )
-        for row in ENDINGS
+        for verbs, ended, needs_object in rows
     )
 
 
-def ended(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     """ "sold her Fiat" ends "drives a Fiat"."""
     if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
         return None
     if not meet(old, new) and not _name_each_other(old, new):
         return None
     verbs = _clause_verbs(new)
-    for row in _endings():
+    for row in _endings(own.changes):
         for verb, place in verbs.items():
             if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
                 return Relation("update", f"ended:{verb}")
     return None
+
+
+def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
+    """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
+    if reading.is_plan:
+        return ()
+    verbs = set(_clause_verbs(reading))
+    ends = any(verbs & row.verbs for row in _endings(own.changes))
+    if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
+        return ()
+    said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]
+    return tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
 
 
 def _name_each_other(old: Reading, new: Reading) -> bool:

@@ -62,7 +62,7 @@ def restates(rejected: Reading, new: Reading, cosine: float | None, threshold: f
     is_near = cosine is not None and cosine >= threshold + SURE
     if _covers(rejected, new, overlap, is_near):
         return True
-    found = relation(rejected, new, cosine, threshold)
+    found = relation(rejected, new, cosine=cosine, threshold=threshold)
     says_less = overlap.missing > overlap.added
     return found.kind == "same" and found.rule != "near" and not says_less
 

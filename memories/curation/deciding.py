@@ -3,6 +3,7 @@
 import uuid
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from memories.curation.editing import new_version
@@ -11,6 +12,7 @@ from memories.errors import Conflict, NotFound
 from memories.forgetting import audit, end, locked, reject_claim
 from memories.indexing import due, entries, spaces
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
+from memories.supersession import OLDER
 from workspaces.scope import Scope
 
 
@@ -36,10 +38,12 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
         old, new = locked(scope, found.old_id), locked(scope, found.new_id)
         if not old.is_latest or old.forgotten_at is not None:
             raise Conflict("The old memory is no longer live.", "stale", "old")
+        if new.superseded_by_id is not None:
+            raise Conflict("The newer memory was replaced meanwhile.", "stale", "new")
         _release(space, new)
         Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
-        Memory.objects.filter(pk=new.pk).update(version=old.version + 1)
-        new.version = old.version + 1
+        new.version = max(new.version, old.version + 1)
+        Memory.objects.filter(pk=new.pk).update(version=new.version)
         entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
         _decide(scope, found, Supersession.State.APPLIED, "approve")
         if content and content != new.content:
@@ -73,7 +77,8 @@ def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
 @transaction.atomic(durable=True)
 def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
-    """Take an applied supersession back: the old memory is the head again, the new one ends.
+    """Take an applied supersession back: the old memory is the head again, the new one ends,
+    unless it stands by itself as well.
 
     Conflict where the new one has been replaced itself: undo that first.
     """
@@ -81,13 +86,13 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     spaces.lock(space)
     found = _locked_decision(scope, supersession_id, Supersession.State.APPLIED)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
-    if new.superseded_by_id is not None:
+    if new.superseded_by_id is not None and found.rule != OLDER:
         raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
     old.superseded_by, old.superseded_at = None, None
     if old.valid_until == new.valid_from:
         old.valid_until = None
     old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
-    if new.forgotten_at is None:
+    if new.forgotten_at is None and not _stands_by_itself(found):
         end(scope, new, "undone")
     if old.forgotten_at is None:
         Rejection.objects.of(old.workspace_id, old.subject_id, bytes(old.fingerprint)).delete()
@@ -96,8 +101,16 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     return found
 
 
+def _stands_by_itself(found: Supersession) -> bool:
+    """The newer memory was believed without this decision, or replaces another one too."""
+    others = Supersession.objects.filter(new=found.new_id, state=Supersession.State.APPLIED)
+    return found.rule == OLDER or others.exclude(Q(pk=found.pk) | Q(rule=OLDER)).exists()
+
+
 def _release(space: WorkspaceIndex, memory: Memory) -> None:
-    """Let a held memory live."""
+    """Let a held memory live; one that waited for review lives already."""
+    if memory.held_at is None:
+        return
     memory.held_at = None
     memory.save(update_fields=["held_at", "updated_at"])
     revive(space, memory, Liveness.Cause.APPROVED)

@@ -12,7 +12,7 @@ from memories import lexical, rejections
 from memories.curation.reviving import begin
 from memories.errors import Conflict, Invalid
 from memories.forgetting import CORRECTED, audit, locked, reject_claim
-from memories.indexing import due, entries, spaces
+from memories.indexing import due, entries, slots, spaces
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
 from workspaces.scope import Scope
 
@@ -139,6 +139,7 @@ def new_version(
         # A correction: what it says was true as long as the old one was taken to be.
         valid_from=old.valid_from,
     )
+    new.slots = slots.of_memory(new, space.own_words)
     new.save(force_insert=True)
     Memory.objects.filter(pk=old.pk).supersede(by=new, at=now)
     Fact.objects.create(

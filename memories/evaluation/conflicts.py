@@ -78,8 +78,8 @@ def evaluate(
         judged = conflicts.relation(
             conflicts.read(pair.old),
             conflicts.read(pair.new),
-            _cosine(embedder, pair),
-            embedder.duplicate_threshold,
+            cosine=_cosine(embedder, pair),
+            threshold=embedder.duplicate_threshold,
         )
         key = (pair.label, judged.kind)
         found.counts[key] = found.counts.get(key, 0) + 1

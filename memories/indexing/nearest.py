@@ -18,13 +18,14 @@ from memories.models import (
     place_of,
 )
 
-# Every pair at or over the threshold in one scan of the subject's rows, index-only.
+# The best pairs at or over a cosine in one scan of the subject's rows, index-only.
 PAIRS = """
 with asked as materialized (
   select v, visible, i - 1 as i from unnest(%(vectors)s::halfvec[], %(visible)s::int2[])
   with ordinality n(v, visible, i) where v is not null),
 near as materialized (
-  select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity
+  select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity,
+         row_number() over (partition by n.i order by x.embedding <#> n.v, x.entry_id) as rank
   from memories_vector x cross join asked n
   where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and {subject} and x.live and {wide}x.wide
@@ -36,6 +37,7 @@ near as materialized (
          or (n.visible = 0 and x.agent is not distinct from %(agent)s::uuid))
     and (x.embedding <#> n.v) <= -%(threshold)s::float8)
 select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+where near.rank <= %(most)s
 order by near.i, near.similarity desc, near.entry_id
 """
 
@@ -49,7 +51,8 @@ select 0 as i, near.similarity, e.item from (
     and x.layer = %(layer)s and {subject} and x.live and {wide}x.wide
     and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
     and x.part = 0 and x.scope = %(scope)s and x.place is not distinct from %(place)s::uuid
-    and x.visibility = {visible} {who}) near
+    and x.visibility = {visible} {who}
+  order by similarity desc, x.entry_id limit %(most)s) near
 join memories_entry e on e.id = near.entry_id
 order by near.similarity desc, near.entry_id
 """
@@ -83,12 +86,20 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """How near a memory must be (a cosine), and how many at most are asked for per statement."""
+
+    floor: float
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
-    """Statement number `index` and a live memory, with their cosine."""
+    """Statement number `index` and a live memory, with their cosine where it was taken."""
 
     index: int
     memory_id: uuid.UUID
-    similarity: float
+    similarity: float | None
 
 
 def nearest(
@@ -96,8 +107,9 @@ def nearest(
     placement: Placement,
     vectors: Sequence[np.ndarray | None],
     visibilities: Sequence[str],
+    reach: Reach,
 ) -> list[Pair]:
-    """All pairs at or over the model's duplicate threshold, the nearest first per statement."""
+    """The pairs within reach, the nearest first per statement."""
     model = space.embedding_model
     if model is None or all(vector is None for vector in vectors):
         return []
@@ -118,7 +130,8 @@ def nearest(
         "agent": placement.agent_id,
         "team": list(placement.team),
         "default_team": placement.in_default_team,
-        "threshold": model.duplicate_threshold,
+        "threshold": reach.floor,
+        "most": reach.most,
     }
     if len(vectors) == 1 and vectors[0] is not None:
         text = ONE.format(**pieces, visible=codes[0], who=WHO[codes[0]])

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from django.db import transaction
 
-from memories.indexing import entries, speakers, statements, truth
+from memories.indexing import entries, slots, speakers, statements, truth
 from memories.indexing.entries import ENTRY_COLUMNS, Item
 from memories.indexing.spaces import lock
 from memories.models import Entry, Layer, WorkspaceIndex
@@ -112,6 +112,8 @@ def measured_length(space: WorkspaceIndex) -> float | None:
 def _rebuild_batch(
     space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
 ) -> None:
+    if layer == Layer.MEMORIES:
+        slots.rebuild(ids, space.own_words)
     known = dict(Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk"))
     items = truth.items(layer, ids)
     new = [item for item in items if item.id not in known]

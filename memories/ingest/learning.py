@@ -234,6 +234,7 @@ def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
     session.counts = counts | {
         "facts": counts.get("facts", 0) + outcome.facts,
         "held": counts.get("held", 0) + len(outcome.held),
+        "reviewed": counts.get("reviewed", 0) + len(outcome.reviewed),
         "rejected": counts.get("rejected", 0) + len(outcome.rejected),
         "skipped": len(found.skipped),
         "quarantined": len(found.quarantined),

@@ -37,7 +37,7 @@ def chain(scope: Scope, memory_id: uuid.UUID) -> list[Link]:
         cursor.execute(MEMBERS, {"id": memory_id})
         members = [row[0] for row in cursor.fetchall()]
     seen = Memory.objects.visible_to(scope).with_names().filter(pk__in=members)
-    versions = list(seen.order_by("created_at", "pk"))
+    versions = list(seen.order_by("version", "created_at", "pk"))
     decisions = Supersession.objects.filter(
         new__in=versions, state=Supersession.State.APPLIED
     ).order_by("pk")

@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
 
+from memories.conflicts import NO_WORDS, OwnWords
 from workspaces.models import Workspace
 
 # A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
@@ -74,6 +75,8 @@ class WorkspaceIndex(models.Model):
     # What `space_of` reads beside the row, because every ingest asks for it.
     extractors: Any = None
     has_patterns: bool = True
+    conflict_rule: str = ""
+    own_words: OwnWords = NO_WORDS
 
     def live(self, layer: int) -> int:
         """How many entries of the layer are live."""

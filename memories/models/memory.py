@@ -143,6 +143,12 @@ class Memory(Row):
     scope = models.CharField(max_length=8, choices=MemoryScope, default=MemoryScope.USER)
     content = models.TextField()
     fingerprint = models.BinaryField(max_length=16, editable=False)
+    slots = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        editable=False,
+        help_text="Keys of the single-valued attributes that it tells; see indexing.slots.",
+    )
     entities = ArrayField(models.CharField(max_length=255), default=list, blank=True)
     fact_type = models.CharField(max_length=10, choices=FactType, blank=True)
     category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
@@ -208,6 +214,14 @@ class Memory(Row):
                 condition=Q(forget_after__isnull=False, forgotten_at=None),
             ),
             GinIndex(fields=["entities"], name="memory_entities"),
+            # What is looked up is what is live; a short pending list keeps writing cheap.
+            GinIndex(
+                fields=["slots"],
+                name="memory_slots",
+                fastupdate=True,
+                gin_pending_list_limit=256,
+                condition=Q(superseded_by=None, forgotten_at=None),
+            ),
         ]
 
     def __str__(self) -> str:

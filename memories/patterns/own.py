@@ -1,23 +1,17 @@
-"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2.
-
-RE2 takes time linear in the text whatever the expression: none can hang a worker.
-"""
+"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2."""
 
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
-import re2
-
+from memories.expressions import compiled
 from memories.patterns import clauses, dates, entities, person
 from memories.patterns.pattern import FACT_TYPES, Found
 
 SPEAKER = "speaker"
-LONGEST_REGEX, LONGEST_STATEMENT = 2_000, 2_000
-MEMORY = 4 << 20  # bytes that one compiled expression may take
+LONGEST_STATEMENT = 2_000
 RULE = "workspace:"
 _someone, _day = "Alex", datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -43,20 +37,6 @@ class Fault:
 
     field: str
     message: str
-
-
-@lru_cache(maxsize=512)
-def compiled(regex: str) -> Any:
-    """Raises ValueError, in words for people, where RE2 does not take it."""
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    options.max_mem = MEMORY
-    try:
-        return re2.compile(regex, options)
-    except re2.error as error:
-        said = error.args[0] if error.args else "not understood"
-        raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from error
 
 
 def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Found]:

@@ -53,7 +53,9 @@ class WorkspaceForm(ModelForm):
     def clean_settings(self) -> dict[str, Any]:
         settings = self.cleaned_data["settings"]
         if not isinstance(settings, dict):
-            raise ValidationError('Settings are a JSON object, for example {"llm": "unmatched"}.')
+            raise ValidationError(
+                'Settings are a JSON object, for example {"conflict_rule": "guarded"}.'
+            )
         if faults := import_string(django_settings.WORKSPACE_SETTINGS_FAULTS)(settings):
             raise ValidationError(faults)
         return settings

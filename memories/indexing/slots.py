@@ -1,0 +1,37 @@
+"""Keys of the single-valued attributes that a memory tells: how an older value is found."""
+
+import uuid
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from memories import conflicts
+from memories.conflicts import OwnWords, Reading
+from memories.models import Memory
+
+
+def keys(about: uuid.UUID, reading: Reading) -> list[int]:
+    """Signed 64-bit keys, sorted; `about` is the subject, or the workspace where there is none.
+
+    Two subjects never share a key, so that everybody's home is not in one posting list.
+    """
+    return sorted({_key(about, name) for name in conflicts.slot_keys(reading)})
+
+
+def _key(about: uuid.UUID, name: str) -> int:
+    digest = blake2b(name.encode(), digest_size=8, key=about.bytes).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def of_memory(memory: Memory, words: OwnWords) -> list[int]:
+    return keys(memory.subject_id or memory.workspace_id, conflicts.read(memory.content, words))
+
+
+def rebuild(ids: Sequence[uuid.UUID], words: OwnWords) -> int:
+    """Give these memories the keys that they tell now; how many had others."""
+    stale = []
+    for memory in Memory.objects.filter(pk__in=ids):
+        found = of_memory(memory, words)
+        if memory.slots != found:
+            memory.slots = found
+            stale.append(memory)
+    return Memory.objects.bulk_update(stale, ["slots"])

@@ -1,0 +1,91 @@
+"""What comes in to be resolved, what came of it, and the facts it leaves behind."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils import timezone
+
+from memories.indexing import statements
+from memories.indexing.nearest import Placement
+from memories.models import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The words a claim stands on: `quote` is the episode's `content[start:end]`."""
+
+    episode_id: uuid.UUID
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement to be resolved, with what it stands on."""
+
+    statement: str
+    category: str
+    fact_type: str
+    visibility: str
+    method: str
+    rule: str
+    source: str
+    occurred_at: datetime
+    confidence: float = 1.0
+    entities: tuple[str, ...] = ()
+    event_date: datetime | None = None
+    quotes: tuple[Quote, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def valid_from(self) -> datetime:
+        """Of a past event, since then; of a plan, since it was made."""
+        return min(self.event_date or self.occurred_at, self.occurred_at)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an apply did, by memory id, in the order of the claims; of those rejected, the text.
+
+    `reviewed` are new memories that live while a person is asked what they are to older ones.
+    """
+
+    created: list[uuid.UUID] = field(default_factory=list)
+    superseded: list[uuid.UUID] = field(default_factory=list)
+    reinforced: list[uuid.UUID] = field(default_factory=list)
+    held: list[uuid.UUID] = field(default_factory=list)
+    reviewed: list[uuid.UUID] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    facts: int = 0
+
+
+def fact_of(placement: Placement, claim: Claim, session_id: uuid.UUID | None) -> Fact:
+    """An unsaved fact of a claim, under no memory yet."""
+    return Fact(
+        workspace_id=placement.workspace_id,
+        session_id=session_id,
+        subject_id=placement.subject_id,
+        agent_id=placement.agent_id,
+        statement=claim.statement,
+        category=claim.category,
+        fact_type=claim.fact_type,
+        confidence=claim.confidence,
+        method=claim.method,
+        rule=claim.rule,
+        entities=list(claim.entities),
+        visibility=claim.visibility,
+        event_date=claim.event_date,
+    )
+
+
+def quarantine(
+    placement: Placement, claims: Sequence[Claim], reason: str, session_id: uuid.UUID
+) -> None:
+    """Keep claims that stand on nothing for a person to review; they are not believed."""
+    facts = [fact_of(placement, claim, session_id) for claim in claims]
+    for fact in facts:
+        fact.quarantined_at, fact.quarantine_reason = timezone.now(), reason
+    statements.insert(facts)

@@ -1,0 +1,144 @@
+"""What becomes of one statement that meets others. Plain values in, a decision out."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from memories import conflicts
+from memories.conflicts import NO_WORDS, OwnWords, Relation
+
+GUARDED, NEAREST = "guarded", "nearest"
+RULES = (GUARDED, NEAREST)
+OLDER = "older"  # it was said before what is believed came true: a version of the past
+# What is said at about the same time is newer by when it arrives, whichever clock was asked.
+AT_ONCE = timedelta(minutes=5)
+Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """A live memory as the resolver sees it. `group` is its visibility: only one meets itself."""
+
+    id: uuid.UUID
+    content: str
+    fingerprint: bytes
+    group: str
+    pinned: bool
+    version: int
+    since: datetime | None = None
+    event_date: datetime | None = None
+    support: int = 1
+    slots: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A live memory that a statement meets; `similarity` is their cosine, where there is one."""
+
+    belief: Belief
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a statement, which memories it concerns, and by which rule."""
+
+    act: Act
+    targets: tuple[Belief, ...] = ()
+    similarity: float | None = None
+    rule: str = ""
+
+
+NEW = Decision("new")
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """How a workspace decides: its rule, its model's threshold, its own slots and change words."""
+
+    rule: str = GUARDED
+    threshold: float = 2.0
+    words: OwnWords = NO_WORDS
+
+    def decide(self, new: Belief, said_at: datetime, met: Sequence[Met]) -> Decision:
+        """`met`: the nearest first, those without a similarity last."""
+        same = next((m for m in met if _is_same_text(m.belief, new)), None)
+        if same is not None:
+            return Decision("reinforce", (same.belief,), 1.0)
+        if self.rule == NEAREST:
+            return self._nearest(met)
+        return self._guarded(new, said_at, met)
+
+    def _nearest(self, met: Sequence[Met]) -> Decision:
+        """The seed's rule: the nearest live memory at or over the threshold decides."""
+        near = next((m for m in met if (m.similarity or 0) >= self.threshold), None)
+        if near is None:
+            return NEW
+        if near.belief.pinned:
+            return Decision("hold", (near.belief,), near.similarity, "pinned")
+        return Decision("supersede", (near.belief,), near.similarity, NEAREST)
+
+    def _guarded(self, new: Belief, said_at: datetime, met: Sequence[Met]) -> Decision:
+        """Same before newer before in doubt; what none of these is stands beside the rest."""
+        found = [(m, *self._relation(new, said_at, m)) for m in met]
+        for m, relation, _ in found:
+            if relation.kind == "same" and _is_same_day(m.belief, new):
+                return _same(m, relation)
+        updates = [(m, relation) for m, relation, is_older in found if _is(relation) and is_older]
+        if updates:
+            return Decision("past", (updates[0][0].belief,), updates[0][0].similarity, OLDER)
+        updates = [(m, relation) for m, relation, _ in found if _is(relation)]
+        if updates:
+            return _update(updates)
+        for m, relation, _ in found:
+            if relation.kind == "unsure":
+                return Decision("review", (m.belief,), m.similarity, relation.rule)
+        return NEW
+
+    def _relation(self, new: Belief, said_at: datetime, met: Met) -> tuple[Relation, bool]:
+        """How the two stand to each other, and whether what is believed is the newer one."""
+        old = met.belief
+        is_older = old.since is not None and said_at + AT_ONCE < old.since
+        pair = (new, old) if is_older else (old, new)
+        readings = [conflicts.read(each.content, self.words) for each in pair]
+        found = conflicts.relation(
+            *readings, cosine=met.similarity, threshold=self.threshold, words=self.words
+        )
+        if is_older and found.kind == "same":
+            found = Relation("same", found.rule)  # the poorer or the equal text adds nothing
+        return found, is_older
+
+
+def _is(relation: Relation) -> bool:
+    return relation.kind == "update"
+
+
+def _is_same_text(old: Belief, new: Belief) -> bool:
+    return old.fingerprint == new.fingerprint and _is_same_day(old, new)
+
+
+def _is_same_day(old: Belief, new: Belief) -> bool:
+    """ "saw the dentist yesterday", said in May and in June, is two events."""
+    if old.event_date is None or new.event_date is None:
+        return True
+    return old.event_date.date() == new.event_date.date()
+
+
+def _same(met: Met, relation: Relation) -> Decision:
+    """The richer text stays, unless a person pinned the other."""
+    if relation.richer and not met.belief.pinned:
+        return Decision("supersede", (met.belief,), met.similarity, "richer")
+    return Decision("reinforce", (met.belief,), met.similarity)
+
+
+def _update(updates: Sequence[tuple[Met, Relation]]) -> Decision:
+    """A machine never supersedes a pinned memory: the newer one waits for a person."""
+    pinned = next((m for m, _ in updates if m.belief.pinned), None)
+    if pinned is not None:
+        return Decision("hold", (pinned.belief,), pinned.similarity, "pinned")
+    first, relation = updates[0]
+    return Decision(
+        "supersede", tuple(m.belief for m, _ in updates), first.similarity, relation.rule
+    )

@@ -1,0 +1,85 @@
+"""Decides a batch of statements one after the other, each seeing what the ones before did."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from memories.indexing.nearest import Pair
+from memories.supersession.deciding import Belief, Decision, Judge, Met
+
+MOST = 12  # of one batch, that a statement is compared with beside what was known before
+
+
+class Resolver:
+    """What is live while a batch is decided. `vectors`: one per statement, or none at all."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        known: Iterable[Belief],
+        pairs: Iterable[Pair],
+        *,
+        vectors: Sequence[np.ndarray | None],
+        floor: float,
+    ) -> None:
+        self.judge, self.floor = judge, floor
+        self.live: dict[uuid.UUID, Belief] = {}
+        self.texts: dict[bytes, list[uuid.UUID]] = {}
+        self.slots: dict[int, list[uuid.UUID]] = {}
+        self.near: dict[int, dict[uuid.UUID, float | None]] = {}
+        self.matrix = _matrix(vectors)
+        self.places: dict[int, uuid.UUID] = {}
+        for belief in known:
+            self.add(belief)
+        for pair in pairs:
+            self.near.setdefault(pair.index, {}).setdefault(pair.memory_id, pair.similarity)
+
+    def decide(self, index: int, new: Belief, said_at: datetime) -> Decision:
+        return self.judge.decide(new, said_at, self._met(index, new))
+
+    def _met(self, index: int, new: Belief) -> list[Met]:
+        found = dict(self.near.get(index, {}))
+        found |= self._within_batch(index)
+        for same in self.texts.get(new.fingerprint, ()):
+            found.setdefault(same, None)
+        for key in new.slots:
+            for owner in self.slots.get(key, ()):
+                found.setdefault(owner, None)
+        met = [
+            Met(self.live[each], similarity)
+            for each, similarity in found.items()
+            if each in self.live and self.live[each].group == new.group
+        ]
+        return sorted(met, key=lambda m: -1.0 if m.similarity is None else m.similarity)[::-1]
+
+    def _within_batch(self, index: int) -> dict[uuid.UUID, float]:
+        if self.matrix is None or not self.places:
+            return {}
+        similar = self.matrix[:index] @ self.matrix[index]
+        close = [int(i) for i in np.flatnonzero(similar >= self.floor) if int(i) in self.places]
+        close.sort(key=lambda i: -similar[i])
+        return {self.places[i]: float(similar[i]) for i in close[:MOST]}
+
+    def add(self, belief: Belief, index: int | None = None) -> None:
+        """It is live from now on; `index` is its place in the batch, where it came with it."""
+        self.live[belief.id] = belief
+        self.texts.setdefault(belief.fingerprint, []).append(belief.id)
+        for key in belief.slots:
+            self.slots.setdefault(key, []).append(belief.id)
+        if index is not None:
+            self.places[index] = belief.id
+
+    def end(self, memory_id: uuid.UUID) -> None:
+        """It is live no more."""
+        del self.live[memory_id]
+
+
+def _matrix(vectors: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """The vectors as rows; of a statement without one, zeros."""
+    dimensions = next((len(vector) for vector in vectors if vector is not None), 0)
+    if len(vectors) < 2 or not dimensions:
+        return None
+    empty = np.zeros(dimensions, dtype=np.float32)
+    return np.array([empty if vector is None else vector for vector in vectors])

@@ -1,0 +1,238 @@
+"""The rows that a batch of decisions comes to, written together at its end."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db.models import F
+from django.utils import timezone
+
+from memories import lexical
+from memories.indexing import entries, statements
+from memories.indexing.nearest import Placement
+from memories.models import (
+    Citation,
+    Fact,
+    Layer,
+    Liveness,
+    Memory,
+    Supersession,
+    WorkspaceIndex,
+)
+from memories.supersession.claims import Claim, Outcome, fact_of
+from memories.supersession.deciding import NEAREST, Belief, Decision
+from memories.supersession.resolver import Resolver
+
+State = Supersession.State
+
+
+class Batch:
+    """Takes claim after claim; nothing reaches the database before `write`."""
+
+    def __init__(
+        self,
+        space: WorkspaceIndex,
+        placement: Placement,
+        actor: str,
+        session_id: uuid.UUID | None,
+    ) -> None:
+        self.space, self.placement, self.actor = space, placement, actor
+        self.session_id = session_id
+        self.now = timezone.now()
+        self.outcome = Outcome()
+        self.memories: dict[uuid.UUID, tuple[int, Memory]] = {}
+        self.facts: list[Fact] = []
+        self.citations: list[Citation] = []
+        self.supersessions: list[Supersession] = []
+        self.replaced: dict[uuid.UUID, Memory] = {}
+        self.support: dict[uuid.UUID, int] = {}
+        self.promoted: set[uuid.UUID] = set()
+
+    def take(self, claim: Claim, index: int, keys: Sequence[int], resolver: Resolver) -> None:
+        """Decide one claim, and note what is to be written for it."""
+        new = self._memory(claim, keys)
+        belief = _belief(new)
+        decision = resolver.decide(index, belief, claim.occurred_at)
+        if decision.act == "reinforce":
+            self._reinforce(claim, decision.targets[0].id)
+            return
+        self.memories[new.pk] = (index, new)
+        self.outcome.created.append(new.pk)
+        self._add_fact(claim, new.pk)
+        match decision.act:
+            case "hold":
+                new.held_at = self.now
+                self._record(decision, new, State.PENDING)
+                self.outcome.held.append(new.pk)
+                return
+            case "past":
+                self._file_as_past(decision, new, resolver)
+                return
+            case "review":
+                self._record(decision, new, State.PENDING)
+                self.outcome.reviewed.append(new.pk)
+            case "supersede":
+                self._supersede(decision, new, resolver)
+        resolver.add(_belief(new), index)
+
+    def reject(self, claim: Claim) -> None:
+        """A person said no to it before: the fact is kept, under no memory."""
+        self._add_fact(claim, None)
+        self.outcome.rejected.append(claim.statement)
+
+    def write(self, vectors: Sequence[entries.Vectors] | None) -> None:
+        made = [memory for _, memory in self.memories.values()]
+        # Successors first: a version of the past names one that may come with the same batch.
+        statements.insert(made)
+        Memory.objects.add_support(self.support)
+        self._end_replaced()
+        if self.promoted:
+            Memory.objects.filter(pk__in=self.promoted).update(version=F("version") + 1)
+        statements.insert([self._life(m) for m in made if m.held_at is None])
+        statements.insert(self.supersessions)
+        statements.insert(self.facts)
+        statements.insert(self.citations)
+        places = [index for index, _ in self.memories.values()]
+        found = None if vectors is None else [vectors[index] for index in places]
+        entries.write(self.space, [entries.memory_item(memory) for memory in made], found)
+
+    def _memory(self, claim: Claim, keys: Sequence[int]) -> Memory:
+        place = self.placement
+        return Memory(
+            workspace_id=place.workspace_id,
+            subject_id=place.subject_id,
+            agent_id=place.agent_id,
+            conversation_id=place.conversation_id,
+            workflow=place.workflow,
+            scope=place.scope,
+            content=claim.statement,
+            fingerprint=lexical.fingerprint(claim.statement),
+            slots=list(keys),
+            entities=list(claim.entities),
+            fact_type=claim.fact_type,
+            category=claim.category,
+            source=claim.source,
+            confidence=claim.confidence,
+            visibility=claim.visibility,
+            event_date=claim.event_date,
+            valid_from=claim.valid_from,
+            source_count=1,
+            metadata=dict(claim.metadata),
+        )
+
+    def _add_fact(self, claim: Claim, memory_id: uuid.UUID | None) -> None:
+        fact = fact_of(self.placement, claim, self.session_id)
+        fact.memory_id = memory_id
+        self.facts.append(fact)
+        self.outcome.facts += 1
+        self.citations += [
+            Citation(
+                workspace_id=self.placement.workspace_id,
+                fact=fact,
+                episode_id=quote.episode_id,
+                start=quote.start,
+                end=quote.end,
+                quote=quote.quote,
+            )
+            for quote in dict.fromkeys(claim.quotes)
+        ]
+
+    def _reinforce(self, claim: Claim, target: uuid.UUID) -> None:
+        if target in self.memories:
+            self.memories[target][1].source_count += 1
+        else:
+            self.support[target] = self.support.get(target, 0) + 1
+        self.outcome.reinforced.append(target)
+        self._add_fact(claim, target)
+
+    def _supersede(self, decision: Decision, new: Memory, resolver: Resolver) -> None:
+        new.version = max(target.version for target in decision.targets) + 1
+        if decision.rule == "richer":
+            # It says the same with more words: true, and supported, since the first of them was.
+            (old,) = decision.targets
+            new.valid_from = old.since or new.valid_from
+            new.source_count += self._support(old)
+        self._record(decision, new, State.APPLIED)
+        for target in decision.targets:
+            self._replace(target.id, new, resolver)
+
+    def _support(self, old: Belief) -> int:
+        if old.id in self.memories:
+            return self.memories[old.id][1].source_count
+        return old.support + self.support.get(old.id, 0)
+
+    def _replace(self, target: uuid.UUID, new: Memory, resolver: Resolver) -> None:
+        resolver.end(target)
+        self.outcome.superseded.append(target)
+        if target in self.memories:
+            old = self.memories[target][1]
+            old.superseded_by_id, old.superseded_at = new.pk, self.now
+            if old.valid_from and new.valid_from and old.valid_from < new.valid_from:
+                old.valid_until = new.valid_from
+        else:
+            self.replaced[target] = new
+
+    def _file_as_past(self, decision: Decision, new: Memory, resolver: Resolver) -> None:
+        """`new` takes its place before the head, whose number grows; the head stays believed."""
+        (head,) = decision.targets
+        new.version = head.version
+        new.superseded_by_id, new.superseded_at = head.id, self.now
+        new.valid_until = head.since
+        resolver.add(replace(head, version=head.version + 1))
+        if head.id in self.memories:
+            self.memories[head.id][1].version += 1
+        else:
+            self.promoted.add(head.id)
+        self.supersessions.append(self._decision(decision, new.pk, head.id, State.APPLIED))
+
+    def _record(self, decision: Decision, new: Memory, state: str) -> None:
+        self.supersessions += [
+            self._decision(decision, target.id, new.pk, state) for target in decision.targets
+        ]
+
+    def _decision(
+        self, decision: Decision, old: uuid.UUID, new: uuid.UUID, state: str
+    ) -> Supersession:
+        return Supersession(
+            workspace_id=self.placement.workspace_id,
+            old_id=old,
+            new_id=new,
+            similarity=decision.similarity,
+            rule=decision.rule[: Supersession._meta.get_field("rule").max_length],
+            method="vector" if decision.rule == NEAREST else "guarded",
+            state=state,
+            decided_by=self.actor,
+            decided_at=self.now,
+        )
+
+    def _end_replaced(self) -> None:
+        for old, new in self.replaced.items():
+            Memory.objects.filter(pk=old).supersede(by=new, at=self.now)
+        if self.replaced:
+            entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
+
+    def _life(self, memory: Memory) -> Liveness:
+        # What the same batch replaced, or filed as past, was believed for no time at all.
+        ended = memory.superseded_by_id is not None
+        return Liveness(
+            workspace_id=self.placement.workspace_id,
+            memory=memory,
+            from_at=self.now,
+            until_at=self.now if ended else None,
+            cause=Liveness.Cause.CREATED,
+            ended_by="superseded" if ended else "",
+        )
+
+
+def _belief(memory: Memory) -> Belief:
+    return Belief(
+        id=memory.pk,
+        content=memory.content,
+        fingerprint=bytes(memory.fingerprint),
+        group=memory.visibility,
+        pinned=False,
+        version=memory.version,
+        since=memory.valid_from,
+        event_date=memory.event_date,
+        slots=frozenset(memory.slots),
+    )
