@@ -1,0 +1,30 @@
+"""Search: scope, candidates out of the index, ranking, hits with scores and citations."""
+
+from memories.search.answering import search
+from memories.search.asking import asked_of, in_layer, query_vector
+from memories.search.hits import MEMORY_ROWS, rows_of
+from memories.search.request import (
+    INCLUDES,
+    LAYERS,
+    RANKINGS,
+    Hit,
+    Recency,
+    SearchAnswer,
+    SearchRequest,
+)
+
+__all__ = [
+    "INCLUDES",
+    "LAYERS",
+    "MEMORY_ROWS",
+    "RANKINGS",
+    "Hit",
+    "Recency",
+    "SearchAnswer",
+    "SearchRequest",
+    "asked_of",
+    "in_layer",
+    "query_vector",
+    "rows_of",
+    "search",
+]

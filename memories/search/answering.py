@@ -1,0 +1,48 @@
+"""Search: scope, candidates out of the index, ranking, hits with scores and citations."""
+
+import time
+
+from memories import metrics, reranking
+from memories.errors import Invalid
+from memories.indexing import spaces
+from memories.search.asking import asked_of
+from memories.search.hits import hits_of, with_rows
+from memories.search.rankings import RANKERS, Scored
+from memories.search.request import SearchAnswer, SearchRequest
+from workspaces.scope import Scope
+
+
+def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
+    """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
+    ranking `vector` ProviderError.
+
+    Without a vector (no embedder, a provider that fails, no word it knows) words alone decide.
+    With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
+    """
+    if request.rerank and not reranking.is_configured():
+        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
+    started = time.perf_counter()
+    space = spaces.space_of(scope.workspace_id)
+    asked = asked_of(scope, request)
+    ranked = RANKERS[request.ranking](space, request, asked)
+    if request.rerank:
+        ranked = _reranked(scope, request, ranked)
+    if request.threshold is not None:
+        ranked = [found for found in ranked if found.score >= request.threshold]
+    hits = hits_of(scope, request, ranked)
+    took = time.perf_counter() - started
+    metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    return SearchAnswer(hits, took * 1e3)
+
+
+def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored]:
+    best = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: reranking.MOST]
+    rows = with_rows(scope, best, history=not request.at.is_now)
+    texts = [(one, row.content) for one, row in rows if row is not None]
+    scores = reranking.scores(request.query, [text for _, text in texts])
+    if scores is None:
+        return ranked
+    return [
+        Scored(one.layer, one.entry, one.item, score, {**one.scores, "rerank": score})
+        for (one, _), score in zip(texts, scores, strict=True)
+    ]

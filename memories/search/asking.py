@@ -1,0 +1,79 @@
+"""Who asks, about whom and under which conditions, by the ids of the index."""
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from memories import filters
+from memories.errors import Forbidden, ProviderError
+from memories.indexing import candidates, query_vectors, statements
+from memories.indexing.candidates import Asked
+from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
+from memories.search.request import LAYERS, SearchRequest
+from workspaces.naming import NOBODY, NotAllowed, agent_to_read
+from workspaces.scope import Scope
+
+
+def asked_of(scope: Scope, request: SearchRequest) -> Asked:
+    """Who asks and about whom, by the ids of the index. Raises Forbidden."""
+    try:
+        reader = agent_to_read(scope, request.agent_id)
+    except NotAllowed as error:
+        raise Forbidden(error.message, "agentId") from None
+    subject, thread = _named(scope, request)
+    return Asked(
+        scope=reader,
+        layer=Layer.MEMORIES,
+        query=request.query,
+        subject=subject,
+        memory_scope=request.memory_scope,
+        place_of_thread=thread,
+        workflow=request.workflow_id,
+    )
+
+
+NAMED = """
+select (select id from workspaces_subject
+        where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
+       (select id from memories_conversation
+        where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
+"""
+
+
+def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """Ids of the subject and thread that are named; of an unknown one, an id that nothing has."""
+    user, thread = request.user_id, request.thread_id
+    if not user and not thread:
+        return None, None
+    values = {"workspace": scope.workspace_id, "user": user, "thread": thread}
+    found = statements.rows(NAMED, values)[0]
+    return (found.subject or NOBODY) if user else None, (found.thread or NOBODY) if thread else None
+
+
+def query_vector(space: WorkspaceIndex, query: str) -> np.ndarray | None:
+    try:
+        return query_vectors.vector_of(space, query)
+    except ProviderError:
+        return None
+
+
+def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
+    """The question put to one layer; None where its filters leave nothing to find there."""
+    if layer != "memories" and (request.fact_types or request.categories):
+        return None
+    own = {"factType": list(request.fact_types), "category": list(request.categories)}
+    tree = filters.all_of(own, request.filter)
+    values: dict[str, Any] = {}
+    conditions = [filters.sql_of(tree, layer, values)] if tree else []
+    history = not request.at.is_now
+    if history:
+        conditions.append(_believed(request.at, layer, values))
+    wanted = candidates.Wanted(" and ".join(conditions), history and layer == "memories")
+    return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
+
+
+def _believed(at: AsOf, layer: str, values: dict[str, Any]) -> str:
+    values |= at.values
+    return BELIEVED if layer == "memories" else SAID

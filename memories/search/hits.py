@@ -1,0 +1,107 @@
+"""From scored candidates to hits: their rows, their citations and their chains."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from memories.indexing import statements
+from memories.models import chain
+from memories.search.rankings import SPARE, Scored
+from memories.search.request import Hit, SearchRequest
+from workspaces.scope import Scope
+
+MEMORY_ROWS = """
+select m.*, s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external
+from memories_memory m
+left join workspaces_subject s on s.id = m.subject_id
+left join workspaces_agent a on a.id = m.agent_id
+left join memories_conversation c on c.id = m.conversation_id
+where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
+  and (%(history)s or m.forget_after is null or m.forget_after > now())
+"""
+EPISODE_ROWS = """
+select e.*, s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external
+from memories_episode e
+left join workspaces_subject s on s.id = e.subject_id
+left join workspaces_agent a on a.id = e.agent_id
+left join memories_conversation c on c.id = e.conversation_id
+where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
+"""
+# A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
+CITATION_ROWS = """
+select f.memory_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+       e.external_id as external_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+join memories_episode e on e.id = ci.episode_id
+where f.memory_id = any(%(ids)s::uuid[])
+  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+order by ci.id
+"""
+ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS}
+
+
+def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
+    best = _ordered(scope, ranked, request)
+    hits = [_hit(found, row) for found, row in best]
+    if "citations" in request.include:
+        _cite(scope, hits)
+    if "chain" in request.include:
+        for hit in hits:
+            hit.chain = chain(scope, hit.memory.id) if hit.memory else []
+    return hits
+
+
+def _ordered(
+    scope: Scope, ranked: Sequence[Scored], request: SearchRequest
+) -> list[tuple[Scored, Any]]:
+    """The best with their rows; equal scores by the time they were made, newest first."""
+    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: request.limit + SPARE]
+    found = [
+        (one, row)
+        for one, row in with_rows(scope, chosen, history=not request.at.is_now)
+        if row is not None
+    ]
+    found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
+    return found[: request.limit]
+
+
+def rows_of(
+    scope: Scope, layer: str, ids: Sequence[uuid.UUID], *, history: bool = False
+) -> list[Any]:
+    """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
+    to it that the asker may see them. `history`: also what has expired."""
+    values = {"ids": list(ids), "workspace": scope.workspace_id, "history": history}
+    return statements.rows(ROWS[layer], values)
+
+
+def with_rows(scope: Scope, chosen: Sequence[Scored], *, history: bool) -> list[tuple[Scored, Any]]:
+    rows: dict[tuple[str, uuid.UUID], Any] = {}
+    for layer in {one.layer for one in chosen}:
+        ids = [one.item for one in chosen if one.layer == layer]
+        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, history=history)}
+    return [(one, rows.get((one.layer, one.item))) for one in chosen]
+
+
+def _hit(found: Scored, row: Any) -> Hit:
+    hit = Hit(found.layer, found.score, dict(found.scores))
+    if found.layer == "memories":
+        hit.memory = row
+    else:
+        hit.episode = row
+    return hit
+
+
+def _cite(scope: Scope, hits: Sequence[Hit]) -> None:
+    values = {
+        "ids": [hit.memory.id for hit in hits if hit.memory],
+        "bound": scope.agent_id,
+        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+    }
+    by_memory: dict[uuid.UUID, list[Any]] = {}
+    for row in statements.rows(CITATION_ROWS, values):
+        by_memory.setdefault(row.memory_id, []).append(row)
+    for hit in hits:
+        hit.citations = by_memory.get(hit.memory.id, []) if hit.memory else []

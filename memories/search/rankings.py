@@ -1,0 +1,174 @@
+"""The rankings, each from the candidates of the index to scored items, best first or not."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils import timezone
+
+from memories import ranking, reranking
+from memories.indexing import candidates, query_vectors, speakers, statements
+from memories.indexing.candidates import Asked
+from memories.models import Layer, WorkspaceIndex
+from memories.search.asking import in_layer, query_vector
+from memories.search.request import LAYERS, SearchRequest
+
+# Ranked beyond the limit: a row that expired in this minute falls out.
+SPARE = 5
+# So many times the limit is looked at where memories and the episodes they stand on meet.
+ECHOES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate after ranking; `entry` breaks ties."""
+
+    layer: str
+    entry: int
+    item: uuid.UUID
+    score: float
+    scores: Mapping[str, float]
+
+
+def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    vector = query_vector(space, request.query)
+    return _merged(space, request, replace(asked, vector=vector))
+
+
+def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    # Nothing else decides here: a provider that fails is told, not answered with nothing.
+    vector = query_vectors.vector_of(space, request.query)
+    found = _merged(space, request, replace(asked, vector=vector), by_words=False)
+    return [_scaled(one, one.score) for one in found]
+
+
+def _merged(
+    space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, by_words: bool = True
+) -> list[Scored]:
+    found: list[Scored] = []
+    for layer in request.layers:
+        there = in_layer(request, asked, layer)
+        rows = candidates.linea(space, there, by_words=by_words) if there else []
+        scores = dict(
+            ranking.linea(
+                [(one.entry, one.cosine) for one in rows if one.cosine is not None],
+                [one.entry for one in rows if one.matched],
+            )
+        )
+        for one in rows:
+            parts = {"keyword": 1.0 if one.matched else 0.0}
+            if one.cosine is not None:
+                parts["vector"] = one.cosine
+            found.append(Scored(layer, one.entry, one.item, scores[one.entry], parts))
+    return found
+
+
+def _scaled(found: Scored, score: float) -> Scored:
+    return Scored(found.layer, found.entry, found.item, min(1.0, max(0.0, score)), found.scores)
+
+
+def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    pool, _ = _pool(space, request, asked, with_vector=False)
+    return _scored(pool, ranking.by_keyword([candidate for candidate, _ in pool.values()]))
+
+
+def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+    pool, view = _pool(space, request, asked, with_vector=True)
+    chosen = [candidate for candidate, _ in pool.values()]
+    most = (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
+    mixed = len(request.layers) > 1
+    most *= ECHOES if mixed else 1
+    found = _scored(pool, ranking.hybrid(view, chosen, limit=most, recency=_recency(request)))
+    return _without_echoes(found) if mixed else found
+
+
+CITED = """
+select distinct f.memory_id, ci.episode_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+where f.memory_id = any(%(ids)s::uuid[])
+"""
+
+
+def _without_echoes(found: Sequence[Scored]) -> list[Scored]:
+    """A memory and the episode it stands on say the same once: where the better one ranks."""
+    memories = [one.item for one in found if one.layer == "memories"]
+    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for row in statements.rows(CITED, {"ids": memories}):
+        cited.setdefault(row.memory_id, set()).add(row.episode_id)
+    told: set[uuid.UUID] = set()
+    kept = []
+    for one in found:
+        says = cited.get(one.item, set()) if one.layer == "memories" else {one.item}
+        if not says or says - told:
+            kept.append(one)
+        told |= says
+    return kept
+
+
+def _recency(request: SearchRequest) -> ranking.Recency | None:
+    if request.recency is None:
+        return None
+    wanted = request.recency
+    return ranking.Recency(wanted.weight, wanted.half_life_days, timezone.now())
+
+
+# By entry: what is ranked, and the bytes of the id of what it stands for.
+Pool = dict[int, tuple[ranking.Candidate, bytes]]
+
+
+def _pool(
+    space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, with_vector: bool
+) -> tuple[Pool, ranking.QueryView]:
+    """Candidates of all layers by entry, and the query as the rankings see it."""
+    people = speakers.participants(space, asked.subject)
+    view = ranking.analyse(request.query, people, now=timezone.now())
+    vector = query_vector(space, view.meaning) if with_vector else None
+    pool: Pool = {}
+    for layer in request.layers:
+        there = in_layer(request, replace(asked, vector=vector), layer)
+        for row in candidates.pool(space, there, _stems(view, layer)) if there else []:
+            # Without vectors nothing but its words speaks for a row.
+            if vector is not None or row.bm25:
+                pool[row.id] = (_candidate(row, LAYERS[layer]), row.item)
+    return pool, view
+
+
+def _stems(view: ranking.QueryView, layer: str) -> list[str]:
+    """A memory names whom it is about; an episode is told by its author, not by its words."""
+    return [*view.terms, *view.names] if layer == "memories" else list(view.terms)
+
+
+def _candidate(row: Any, layer: Layer) -> ranking.Candidate:
+    return ranking.Candidate(
+        id=row.id,
+        layer=layer,
+        cosine=row.best,
+        bm25=row.bm25 or 0.0,
+        conversation=row.conversation,
+        position=row.position,
+        at=row.at,
+        assistant=row.role == "assistant" if layer == Layer.EPISODES else None,
+        author=row.author,
+        length=row.length,
+        marks=row.marks,
+    )
+
+
+def _scored(pool: Pool, ranked: Sequence[ranking.Ranked]) -> list[Scored]:
+    names = {number: name for name, number in LAYERS.items()}
+    return [
+        Scored(
+            names[Layer(one.layer)], one.id, uuid.UUID(bytes=pool[one.id][1]), one.score, one.parts
+        )
+        for one in ranked
+    ]
+
+
+Ranker = Callable[[WorkspaceIndex, SearchRequest, Asked], list[Scored]]
+RANKERS: dict[str, Ranker] = {
+    "linea": _linea,
+    "vector": _vector,
+    "keyword": _keyword,
+    "hybrid": _hybrid,
+}

@@ -1,0 +1,59 @@
+"""A question to the memory, validated, and what answers it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from memories.filters import Filter
+from memories.models import NOW, AsOf, Layer, Link
+
+RANKINGS = ("hybrid", "linea", "vector", "keyword")
+LAYERS = {"memories": Layer.MEMORIES, "episodes": Layer.EPISODES}
+INCLUDES = ("citations", "scores", "chain")
+
+
+@dataclass(frozen=True, slots=True)
+class Recency:
+    weight: float
+    half_life_days: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A validated question; ids are the callers' own. `filter` comes from `filters.parse`."""
+
+    query: str
+    limit: int = 10
+    memory_scope: str = ""
+    user_id: str = ""
+    agent_id: str = ""
+    thread_id: str = ""
+    workflow_id: str = ""
+    fact_types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    filter: Filter | None = None
+    ranking: str = "hybrid"
+    at: AsOf = NOW
+    recency: Recency | None = None
+    rerank: bool = False
+    threshold: float | None = None
+    layers: tuple[str, ...] = ("memories",)
+    include: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Hit:
+    """One result: the row of its layer, its score, and how the score came about."""
+
+    layer: str
+    score: float
+    scores: dict[str, float]
+    memory: Any = None
+    episode: Any = None
+    citations: list[Any] | None = None
+    chain: list[Link] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    hits: list[Hit]
+    took_ms: float
