@@ -1,10 +1,21 @@
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from memories.models import Memory
+from memories import curation, figures, metrics, misses
+from memories.admin.days import by_day, last_days
+from memories.models import Episode, Memory
 from tests.desk import list_of, member
-from tests.factories import MembershipFactory, SessionFactory, SupersessionFactory
+from tests.factories import (
+    FactFactory,
+    MembershipFactory,
+    MemoryFactory,
+    SessionFactory,
+    SubjectFactory,
+    SupersessionFactory,
+)
 from tests.people import Person
+from workspaces.desk.access import access_for
 from workspaces.models import Workspace
 
 HOME = "admin:index"
@@ -56,3 +67,65 @@ def test_pages_name_no_other_host(workspace: Workspace, page: str) -> None:
 
     assert 'src="http' not in html
     assert 'href="http' not in html
+
+
+def test_home_counts_open_misses_and_quarantine(alice: Person) -> None:
+    alice.say("The gate is green.", "The gate is blue.")
+    first = Episode.objects.first()
+    assert first is not None
+    misses.report(alice.scope, first.pk, ["The gate is green"], "other")
+    FactFactory(workspace=alice.workspace, quarantined_at=timezone.now())
+    html = member(alice.workspace).sees(reverse(HOME))
+
+    assert "misses to look at" in html
+    assert "facts in quarantine" in html
+
+
+def test_share_of_live_memories_is_told(alice: Person) -> None:
+    old = alice.note("Prefers tea")
+    curation.edit(alice.scope, old.pk, {"content": "Prefers coffee"})
+
+    assert "50%" in member(alice.workspace).sees(reverse(HOME))
+
+
+def test_same_text_twice_is_counted_and_listed(alice: Person, workspace: Workspace) -> None:
+    for visibility in ("private", "team"):
+        MemoryFactory(workspace=workspace, content="Prefers mint", visibility=visibility)
+    MemoryFactory(
+        workspace=workspace, content="Prefers mint", subject=SubjectFactory(workspace=workspace)
+    )
+    MemoryFactory(workspace=workspace, content="Prefers sage")
+    html = member(workspace).sees(list_of(Memory), state="twice")
+
+    assert html.count("Prefers mint") == 2
+    assert "Prefers sage" not in html
+
+
+def test_charts_lead_to_the_memories_of_the_day(alice: Person) -> None:
+    alice.note("Prefers tea")
+    today = timezone.now().date()
+    desk = member(alice.workspace)
+    html = desk.sees(reverse(HOME))
+
+    assert f"state=all&amp;day={today.isoformat()}" in html
+    assert "Prefers tea" in desk.sees(list_of(Memory), day=today.isoformat())
+    assert "Prefers tea" not in desk.sees(list_of(Memory), day="2024-02-01")
+    assert "Prefers tea" in desk.sees(list_of(Memory), day="2024-02-99")
+
+
+def test_days_count_only_the_own_workspaces(alice: Person, mallory: Person) -> None:
+    alice.note("Prefers tea")
+    mine, theirs = (
+        by_day(Memory, access_for(member(person.workspace).user), last_days(2))
+        for person in (alice, mallory)
+    )
+    assert (sum(mine), sum(theirs)) == (1, 0)
+
+
+def test_failed_calls_of_models_are_counted(workspace: Workspace) -> None:
+    metrics.clear()
+    metrics.count("provider_calls", 0.5, provider="openai", outcome="failed")
+    figures.flush()
+
+    html = member(workspace).sees(reverse(HOME))
+    assert "<strong>1</strong>failed calls of models" in html

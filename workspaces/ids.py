@@ -4,6 +4,7 @@ import os
 import threading
 import time
 import uuid
+from datetime import datetime
 
 _lock = threading.Lock()
 _last = 0
@@ -26,3 +27,9 @@ def _next_tick() -> int:
     with _lock:
         _last = max(_last + 1, milliseconds << 12 | nanoseconds * 4096 // 1_000_000)
         return _last
+
+
+def first_uuid7(at: datetime) -> uuid.UUID:
+    """The lowest id of that millisecond: ids from here on were made then or later."""
+    milliseconds = int(at.timestamp() * 1000)
+    return uuid.UUID(int=milliseconds << 80)

@@ -16,7 +16,13 @@ from memories import curation, forgetting
 from memories.admin.as_of import look
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of, timeline
-from memories.admin.filters import BooleanRadioFilter, ChoicesDropdownFilter, LifeFilter, PickFilter
+from memories.admin.filters import (
+    BooleanRadioFilter,
+    ChoicesDropdownFilter,
+    DayFilter,
+    LifeFilter,
+    PickFilter,
+)
 from memories.admin.searching import SearchedAdmin
 from memories.admin.why_not import WhyNotPage
 from memories.models import Layer, Memory, Supersession
@@ -65,6 +71,7 @@ class MemoryAdmin(WhyNotPage, SearchedAdmin, MemoryPage):
     list_filter = (
         LifeFilter,
         ("subject", PickFilter),
+        DayFilter,
         ("category", ChoicesDropdownFilter),
         ("fact_type", ChoicesDropdownFilter),
         ("visibility", ChoicesDropdownFilter),

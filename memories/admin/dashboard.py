@@ -1,6 +1,6 @@
 """Home: what needs a person now, how memory is doing, what came last. Each number is a link."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,15 +9,30 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from memories import figures
 from memories.admin.base import tell_it
+from memories.admin.days import begins, by_day, last_days
+from memories.admin.filters import said_twice
 from memories.admin.navigation import MOST_WAITING, waiting
 from memories.admin.sessions import outcome
-from memories.models import Conversation, DueVector, Fact, Memory, MemorySession, WorkspaceIndex
+from memories.models import (
+    Conversation,
+    DueVector,
+    Fact,
+    Memory,
+    MemorySession,
+    Miss,
+    Supersession,
+    WorkspaceIndex,
+)
 from workspaces.desk.access import Access, access_of
-from workspaces.desk.counting import bounded_count, told
+from workspaces.desk.charts import Chart, Frame, Line, bar_chart
+from workspaces.desk.counting import bounded_counts, told
 from workspaces.models import Subject
 
 NEWEST = 8
+DAYS = 30
+MOST_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +50,12 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     sessions = access.limit(MemorySession.objects.all(), "workspace")
     latest = list(memories.live().select_related("subject").order_by("-id")[:NEWEST])
     recent = list(sessions.select_related("subject").order_by("-id")[:NEWEST])
+    days = Days(access)
     return context | {
         "title": "Home",
-        "needs": needs(access),
-        "doing": doing(access),
+        "needs": needs(request, access),
+        "doing": doing(access, days),
+        "charts": charts(days),
         "latest": latest,
         "recent": [(session, outcome(session)) for session in recent],
         "empty": None if recent or latest else tell_it(request, "Nothing is remembered yet"),
@@ -46,48 +63,133 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def needs(access: Access) -> list[Tile]:
+def needs(request: HttpRequest, access: Access) -> list[Tile]:
     """What waits for a person; nothing is a good sign."""
-    now = waiting(access)
-    quarantined = access.limit(Fact.objects.filter(quarantined_at__isnull=False), "workspace")
+    now = waiting(request)
+    quarantined, misses = bounded_counts(
+        access.limit(Fact.objects.filter(quarantined_at__isnull=False), "workspace"),
+        access.limit(Miss.objects.filter(state=Miss.State.OPEN), "workspace"),
+        most=MOST_WAITING,
+    )
     tiles = [
-        _waiting("decisions to take", now.decisions, "memories_supersession_changelist", ""),
-        _waiting("sessions failed", now.stuck, "memories_memorysession_changelist", "?state=stuck"),
-        _waiting(
-            "facts in quarantine",
-            bounded_count(quarantined, MOST_WAITING),
-            "memories_fact_changelist",
-            "?state=quarantined",
-        ),
+        _waiting("decisions to take", now.decisions, "memories_supersession"),
+        _waiting("sessions failed", now.stuck, "memories_memorysession", "?state=stuck"),
+        _waiting("facts in quarantine", quarantined, "memories_fact", "?state=quarantined"),
+        _waiting("misses to look at", misses, "memories_miss"),
     ]
     return [tile for tile in tiles if tile.waits]
 
 
-def doing(access: Access) -> list[Tile]:
-    """Memories and episodes are counted as they come and go; the rest up to 10,000."""
+def doing(access: Access, days: "Days") -> list[Tile]:
+    """How memory is doing. Live rows are counted as they come and go; the rest up to a limit."""
     spaces = access.limit(WorkspaceIndex.objects.all(), "workspace")
     live = spaces.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
-    due = bounded_count(DueVector.objects.filter(entry__workspace__in=spaces.values("pk")))
-    day = timezone.now() - timedelta(days=1)
-    sessions = access.limit(MemorySession.objects.filter(created_at__gte=day), "workspace")
+    believed, said = live["memories"] or 0, live["episodes"] or 0
+    mine = access.limit(Memory.objects.all(), "workspace")
+    [every] = bounded_counts(mine, most=MOST_COUNTED)
+    due = DueVector.objects.filter(entry__workspace__in=spaces.values("pk"))
+    working = MemorySession.objects.filter(state__in=figures.OPEN)
+    twice, talks, people, at_work, vectors = bounded_counts(
+        said_twice(mine),
+        access.limit(Conversation.objects.all(), "workspace"),
+        access.limit(Subject.objects.all(), "workspace"),
+        access.limit(working, "workspace"),
+        due,
+    )
     return [
-        _tile("live memories", told(live["memories"] or 0, 10**15), "memories_memory"),
-        _tile("episodes", told(live["episodes"] or 0, 10**15), "memories_episode"),
-        _counted("conversations", access.limit(Conversation.objects.all(), "workspace")),
-        _counted("subjects", access.limit(Subject.objects.all(), "workspace")),
-        _tile("sessions in 24 hours", told(bounded_count(sessions)), "memories_memorysession"),
-        _tile("vectors still to make", told(due), "memories_memory"),
+        _tile("live memories", f"{believed:,}", "memories_memory"),
+        _tile("of all versions live", _share(believed, every), "memories_memory", "?state=all"),
+        _tile("live with the same text twice", told(twice), "memories_memory", "?state=twice"),
+        _tile(
+            "contradictions settled in 7 days", f"{sum(days.replaced[-7:]):,}",
+            "memories_supersession", "?state=applied",
+        ),
+        _tile("episodes", f"{said:,}", "memories_episode"),
+        _tile("conversations", told(talks), "memories_conversation"),
+        _tile("subjects", told(people), "workspaces_subject"),
+        _tile(
+            "sessions at work or waiting", told(at_work),
+            "memories_memorysession", "?state=working",
+        ),
+        _tile("vectors still to make", told(vectors), "memories_memory", "?state=unembedded"),
+        Tile(
+            "failed calls of models in 24 hours", f"{_failed_calls():,}",
+            f"{reverse('admin:memories_plots')}?reach=day",
+        ),
+    ]  # fmt: skip
+
+
+def _share(live: int, every: int) -> str:
+    return f"{min(100, round(100 * live / every))}%" if every else "-"
+
+
+def _failed_calls() -> int:
+    """Of the whole server: a provider serves all workspaces."""
+    since = timezone.now() - timedelta(days=1)
+    found = figures.series("provider_calls", since, timedelta(hours=1), label="outcome")
+    return sum(point.count for point in found.get("failed", []))
+
+
+class Days:
+    """The last thirty days in the person's workspaces, counted by the day."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self.days = last_days(DAYS)
+        self.learned = by_day(Memory, access, self.days)
+        self.replaced = by_day(Supersession, access, self.days, "state = 'applied'")
+        self.sessions = by_day(MemorySession, access, self.days)
+        self.stuck = by_day(MemorySession, access, self.days, "state in ('failed', 'dead')")
+
+    def frame(self, title: str, page: str, query: str = "") -> Frame:
+        url = reverse(f"admin:{page}_changelist")
+        return Frame(
+            title,
+            [f"{day:%d %b}" for day in self.days],
+            url=f"{url}?{query}",
+            urls=[f"{url}?{query}&day={day.isoformat()}" for day in self.days],
+            empty=f"Nothing in the last {DAYS} days",
+        )
+
+    def searches(self) -> list[float]:
+        mine = None if self.access.everywhere else list(self.access.roles)
+        step, since = timedelta(days=1), begins(self.days[0])
+        found = figures.series("searches", since, step, workspaces=mine).get("", [])
+        counts = {point.at.date(): point.count for point in found}
+        return [float(counts.get(day, 0)) for day in self.days]
+
+
+def charts(days: Days) -> list[Chart]:
+    """What came in and what was asked, by the day; a column leads to the rows of its day."""
+    done = [every - stuck for every, stuck in zip(days.sessions, days.stuck, strict=True)]
+    return [
+        bar_chart(
+            days.frame("Memories learned", "memories_memory", "state=all"),
+            [Line("learned", days.learned, 1)],
+        ),
+        bar_chart(
+            days.frame("Memories replaced", "memories_supersession", "state=applied"),
+            [Line("replaced", days.replaced, 5)],
+        ),
+        bar_chart(
+            days.frame("Sessions", "memories_memorysession"),
+            [Line("went well, or at work", done, 3), Line("failed", days.stuck, 4)],
+        ),
+        bar_chart(
+            replace(days.frame("Searches", "memories_memory"), urls=(), url=_plots()),
+            [Line("searches", days.searches(), 2)],
+        ),
     ]
 
 
-def _waiting(label: str, number: int, page: str, query: str) -> Tile:
-    url = reverse(f"admin:{page}") + query
-    return Tile(label, told(number, MOST_WAITING), url, waits=number > 0)
+def _plots() -> str:
+    return f"{reverse('admin:memories_plots')}?reach=quarter"
 
 
-def _counted(label: str, rows: Any) -> Tile:
-    return _tile(label, told(bounded_count(rows)), rows.model._meta.label_lower.replace(".", "_"))
+def _waiting(label: str, number: int, model: str, query: str = "") -> Tile:
+    tile = _tile(label, told(number, MOST_WAITING), model, query)
+    return replace(tile, waits=number > 0)
 
 
-def _tile(label: str, number: str, model: str) -> Tile:
-    return Tile(label, number, reverse(f"admin:{model}_changelist"))
+def _tile(label: str, number: str, model: str, query: str = "") -> Tile:
+    return Tile(label, number, reverse(f"admin:{model}_changelist") + query)

@@ -7,7 +7,7 @@ from django.utils.html import format_html
 
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of
-from memories.admin.filters import ChoicesDropdownFilter, FactStateFilter, PickFilter
+from memories.admin.filters import ChoicesDropdownFilter, DayFilter, FactStateFilter, PickFilter
 from memories.admin.highlighting import excerpt
 from memories.admin.repeats import RepeatsPage
 from memories.admin.searching import SearchedAdmin
@@ -32,6 +32,7 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
     list_filter = (
         FactStateFilter,
         ("subject", PickFilter),
+        DayFilter,
         ("category", ChoicesDropdownFilter),
         ("method", ChoicesDropdownFilter),
     )

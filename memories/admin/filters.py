@@ -2,13 +2,30 @@
 
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 
-from workspaces.desk.filters import PickFilter, StateFilter
+from memories.models import DueVector, Layer
+from workspaces.desk.filters import DayFilter, PickFilter, StateFilter
 
-__all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "PickFilter"]
+__all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "DayFilter", "PickFilter"]
+
+
+def said_twice(rows: Any) -> Any:
+    """Of live memories those whose text another one about the same subject has, too."""
+    standing = rows.order_by().filter(superseded_by=None, forgotten_at=None)
+    # The first look reads an index alone and leaves few rows for the second.
+    texts = standing.values("workspace", "fingerprint").annotate(same=Count("pk"))
+    others = rows.model.objects.live().filter(
+        workspace=OuterRef("workspace"), fingerprint=OuterRef("fingerprint")
+    )
+    others = others.exclude(pk=OuterRef("pk"))
+    alike = Q(Exists(others.filter(subject=OuterRef("subject"))))
+    of_nobody = Q(Exists(others.filter(subject=None)), subject=None)
+    return rows.live().filter(
+        alike | of_nobody, fingerprint__in=texts.filter(same__gt=1).values("fingerprint")
+    )
 
 
 class LifeFilter(StateFilter):
@@ -21,9 +38,16 @@ class LifeFilter(StateFilter):
         "forgotten": "Forgotten",
         "held": "Held for review",
         "expired": "Expired",
+        "twice": "Live, and the same text twice",
+        "unembedded": "Without a vector yet",
     }
 
     def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        if state == "twice":
+            return said_twice(rows)
+        if state == "unembedded":
+            due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
+            return rows.filter(pk__in=due.values("entry__item"))
         now = timezone.now()
         standing = Q(superseded_by=None, forgotten_at=None, held_at=None)
         wanted = {

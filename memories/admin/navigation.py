@@ -12,6 +12,7 @@ from workspaces.desk.counting import bounded_count, told
 from workspaces.models import Capability
 
 MOST_WAITING = 99
+KEPT = "_waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,16 @@ class Waiting:
     stuck: int
 
 
-def waiting(access: Access) -> Waiting:
+def waiting(request: HttpRequest) -> Waiting:
+    """Counted once per request: the home page shows what the side bar shows."""
+    known: Waiting | None = getattr(request, KEPT, None)
+    if known is None:
+        known = _waiting(access_of(request))
+        setattr(request, KEPT, known)
+    return known
+
+
+def _waiting(access: Access) -> Waiting:
     pending = Supersession.objects.filter(state=Supersession.State.PENDING)
     stuck = MemorySession.objects.filter(
         state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
@@ -35,7 +45,7 @@ def waiting(access: Access) -> Waiting:
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     access = access_of(request)
-    now = waiting(access)
+    now = waiting(request)
     groups = [
         ("", [_item("Home", "home", "index")]),
         ("Memory", _memory(now)),

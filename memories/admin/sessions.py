@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from memories import ingest
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of, with_quotes
-from memories.admin.filters import ChoicesDropdownFilter, PickFilter, SessionStateFilter
+from memories.admin.filters import ChoicesDropdownFilter, DayFilter, PickFilter, SessionStateFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Episode, Memory, MemorySession
 from workspaces.desk.actors import names_of
@@ -29,6 +29,7 @@ class SessionAdmin(SearchedAdmin, MemoryPage):
     list_filter = (
         SessionStateFilter,
         ("subject", PickFilter),
+        DayFilter,
         ("mode", ChoicesDropdownFilter),
         ("pathway", ChoicesDropdownFilter),
     )

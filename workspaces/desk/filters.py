@@ -1,17 +1,24 @@
 """Filters whose choices are limited to what the person may see."""
 
+import re
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib.admin.options import ModelAdmin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.dateparse import parse_date
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, RelatedDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from workspaces.desk.access import access_of
+from workspaces.ids import first_uuid7
 from workspaces.models import Capability
+
+DAY = re.compile(r"20\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])")
 
 
 class PickFilter(AutocompleteSelectFilter):
@@ -59,3 +66,29 @@ class StateFilter(DropdownFilter):
 
     def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
         return rows.filter(**{self.parameter_name: state})
+
+
+class DayFilter(DropdownFilter):
+    """Rows that were made on a day: one of the last week, or any that the address names."""
+
+    title = "day"
+    parameter_name = "day"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        today = timezone.now().date()
+        days = {today - timedelta(days=back) for back in range(7)}
+        if (asked := self._asked(request.GET.get(self.parameter_name))) is not None:
+            days.add(asked)
+        return [(day.isoformat(), f"{day:%a %d %b %Y}") for day in sorted(days, reverse=True)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        day = self._asked(self.value())
+        if day is None:
+            return queryset
+        begin = datetime.combine(day, time(), tzinfo=UTC)
+        first, next_first = first_uuid7(begin), first_uuid7(begin + timedelta(days=1))
+        return queryset.filter(pk__gte=first, pk__lt=next_first)
+
+    @staticmethod
+    def _asked(text: str | None) -> date | None:
+        return parse_date(text) if text and DAY.fullmatch(text) else None

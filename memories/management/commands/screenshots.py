@@ -9,10 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.management.base import BaseCommand
-from django.db import connection
 from django.test.testcases import LiveServerThread
 
 from memories.management import story
+from memories.management.scratch import scratch_database
 from memories.models import Memory, Supersession
 from workspaces.models import Workspace
 
@@ -57,17 +57,6 @@ def places(workspace: Workspace) -> dict[str, str]:
         "review": f"memories/supersession/{pending.pk}/change/",
         "episode": f"memories/episode/{episode}/change/?fact={quote.pk}",
     }
-
-
-@contextmanager
-def scratch_database() -> Iterator[None]:
-    """A new database beside the real one; the real one is not touched."""
-    real = connection.settings_dict["NAME"]
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-    try:
-        yield
-    finally:
-        connection.creation.destroy_test_db(real, verbosity=0)
 
 
 @contextmanager
