@@ -3,6 +3,18 @@
 from memories.curation.creating import NewMemory, create
 from memories.curation.deciding import approve, keep_both, reject, undo
 from memories.curation.editing import edit
+from memories.curation.reopening import redo, reopen
 from memories.curation.reviving import restore
 
-__all__ = ["NewMemory", "approve", "create", "edit", "keep_both", "reject", "restore", "undo"]
+__all__ = [
+    "NewMemory",
+    "approve",
+    "create",
+    "edit",
+    "keep_both",
+    "redo",
+    "reject",
+    "reopen",
+    "restore",
+    "undo",
+]

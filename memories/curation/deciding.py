@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.curation.editing import new_version
-from memories.curation.reviving import revive
+from memories.curation.reviving import revive, unlink
 from memories.errors import Conflict, NotFound
 from memories.forgetting import audit, end, locked, reject_claim
 from memories.indexing import due, entries, spaces
@@ -15,14 +15,18 @@ from memories.models import Layer, Liveness, Memory, Rejection, Supersession, Wo
 from memories.supersession import OLDER
 from workspaces.scope import Scope
 
+IN_OTHER_WORDS = "approved in other words"
+KEPT_BOTH = "kept both"
 
-def _locked_decision(scope: Scope, supersession_id: uuid.UUID, state: str) -> Supersession:
+
+def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> Supersession:
+    """The decision, locked; Conflict where it is in none of `states` any more."""
     rows = Supersession.objects.filter(workspace_id=scope.workspace_id, pk=supersession_id)
     found = rows.select_for_update().first()
     seen = Memory.objects.visible_to(scope)
     if found is None or seen.filter(pk__in=[found.old_id, found.new_id]).count() < 2:
         raise NotFound("Supersession")
-    if found.state != state:
+    if found.state not in states:
         raise Conflict(f"Somebody decided meanwhile: it is {found.state}.", "stale", "state")
     return found
 
@@ -34,21 +38,26 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
         spaces.lock(space)
-        found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
+        found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
         old, new = locked(scope, found.old_id), locked(scope, found.new_id)
-        if not old.is_latest or old.forgotten_at is not None:
-            raise Conflict("The old memory is no longer live.", "stale", "old")
-        if new.superseded_by_id is not None:
-            raise Conflict("The newer memory was replaced meanwhile.", "stale", "new")
-        _release(space, new)
-        Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
-        new.version = max(new.version, old.version + 1)
-        Memory.objects.filter(pk=new.pk).update(version=new.version)
-        entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
-        _decide(scope, found, Supersession.State.APPLIED, "approve")
+        let_replace(space, old, new)
+        decide(scope, found, Supersession.State.APPLIED, "approve")
         if content and content != new.content:
-            new_version(scope, space, new, content, vectors)
+            new_version(scope, space, new, content, vectors, note=IN_OTHER_WORDS)
     return found
+
+
+def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
+    """Put a locked memory in the place of another; Conflict where that is a head no more."""
+    if not old.is_latest or old.forgotten_at is not None:
+        raise Conflict("The old memory is no longer live.", "stale", "old")
+    if new.superseded_by_id is not None:
+        raise Conflict("The newer memory was replaced meanwhile.", "stale", "new")
+    _release(space, new)
+    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
+    new.version = max(new.version, old.version + 1)
+    Memory.objects.filter(pk=new.pk).update(version=new.version)
+    entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
 
 
 @transaction.atomic(durable=True)
@@ -56,9 +65,9 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
     """Keep the old memory; the new one is forgotten, and not learned again."""
     space = spaces.space_of(scope.workspace_id)
     spaces.lock(space)
-    found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
+    found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     new = locked(scope, found.new_id)
-    _decide(scope, found, Supersession.State.REJECTED, "reject", note)
+    decide(scope, found, Supersession.State.REJECTED, "reject", note)
     end(scope, new, note or "rejected")
     reject_claim(scope, new, note or "rejected")
     return found
@@ -69,9 +78,9 @@ def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Both live on: they do not say the same thing."""
     space = spaces.space_of(scope.workspace_id)
     spaces.lock(space)
-    found = _locked_decision(scope, supersession_id, Supersession.State.PENDING)
+    found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     _release(space, locked(scope, found.new_id))
-    _decide(scope, found, Supersession.State.REJECTED, "keep_both", "kept both")
+    decide(scope, found, Supersession.State.REJECTED, "keep_both", KEPT_BOTH)
     return found
 
 
@@ -84,20 +93,17 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """
     space = spaces.space_of(scope.workspace_id)
     spaces.lock(space)
-    found = _locked_decision(scope, supersession_id, Supersession.State.APPLIED)
+    found = locked_decision(scope, supersession_id, Supersession.State.APPLIED)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
     if new.superseded_by_id is not None and found.rule != OLDER:
         raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
-    old.superseded_by, old.superseded_at = None, None
-    if old.valid_until == new.valid_from:
-        old.valid_until = None
-    old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+    unlink(old, new)
     if new.forgotten_at is None and not _stands_by_itself(found):
         end(scope, new, "undone")
     if old.forgotten_at is None:
         Rejection.objects.of(old.workspace_id, old.subject_id, bytes(old.fingerprint)).delete()
         revive(space, old, Liveness.Cause.UNDONE)
-    _decide(scope, found, Supersession.State.UNDONE, "undo")
+    decide(scope, found, Supersession.State.UNDONE, "undo")
     return found
 
 
@@ -116,10 +122,11 @@ def _release(space: WorkspaceIndex, memory: Memory) -> None:
     revive(space, memory, Liveness.Cause.APPROVED)
 
 
-def _decide(scope: Scope, found: Supersession, state: str, action: str, note: str = "") -> None:
+def decide(scope: Scope, found: Supersession, state: str, action: str, note: str = "") -> None:
     before = found.state
+    found.waited = found.waited or before == Supersession.State.PENDING
     found.state, found.decided_by, found.decided_at = state, scope.actor, timezone.now()
     found.note = note or found.note
-    found.save(update_fields=["state", "decided_by", "decided_at", "note", "updated_at"])
+    found.save(update_fields=["state", "decided_by", "decided_at", "note", "waited", "updated_at"])
     new = Memory.objects.get(pk=found.new_id)
     audit(scope, action, new, reason=note, before={"state": before}, after={"state": state})

@@ -16,6 +16,7 @@ from memories.indexing import due, entries, slots, spaces
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
 from workspaces.scope import Scope
 
+EDIT = "edit"  # the rule of a correction by hand
 # What may change in place; new content is always a new version.
 IN_PLACE = (
     "metadata",
@@ -126,6 +127,8 @@ def new_version(
     old: Memory,
     content: str,
     vectors: list[entries.Vectors] | None,
+    *,
+    note: str = "",
 ) -> Memory:
     """Replace a locked head by `content`, in the caller's transaction; the new head."""
     now = timezone.now()
@@ -147,9 +150,9 @@ def new_version(
         memory=new,
         statement=content,
         method=Fact.Method.MANUAL,
-        rule="edit",
+        rule=EDIT,
     )
-    _record(scope, old, new, "edit")
+    _record(scope, old, new, note)
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
     entries.write(space, [entries.memory_item(new)], vectors)
@@ -161,13 +164,14 @@ def new_version(
     return new
 
 
-def _record(scope: Scope, old: Memory, new: Memory, rule: str) -> None:
+def _record(scope: Scope, old: Memory, new: Memory, note: str) -> None:
     Supersession.objects.create(
         workspace_id=scope.workspace_id,
         old=old,
         new=new,
-        rule=rule,
+        rule=EDIT,
         method="manual",
+        note=note,
         state=Supersession.State.APPLIED,
         decided_by=scope.actor,
     )

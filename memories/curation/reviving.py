@@ -33,6 +33,14 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     return Memory.objects.with_names().get(pk=memory.pk)
 
 
+def unlink(old: Memory, new: Memory) -> None:
+    """Take `new` out of the place of `old`."""
+    old.superseded_by, old.superseded_at = None, None
+    if old.valid_until == new.valid_from:
+        old.valid_until = None
+    old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+
+
 def revive(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     if not memory.liveness.filter(until_at=None).exists():
         begin(memory, cause)

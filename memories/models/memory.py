@@ -288,7 +288,10 @@ class SupersessionQuerySet(models.QuerySet["Supersession"]):
 
 
 class Supersession(Row):
-    """The recorded decision that one memory replaces another."""
+    """The recorded decision that one memory replaces another.
+
+    `waited`: a person was asked, and decided it.
+    """
 
     class State(models.TextChoices):
         APPLIED = "applied"
@@ -306,6 +309,7 @@ class Supersession(Row):
     decided_by = models.CharField(max_length=200)
     decided_at = models.DateTimeField(default=timezone.now)
     note = models.TextField(blank=True)
+    waited = models.BooleanField(default=False, db_default=False)
 
     objects = SupersessionQuerySet.as_manager()
 
@@ -326,6 +330,11 @@ class Supersession(Row):
                 condition=Q(state="pending"),
             ),
             models.Index(fields=["new"], name="supersession_new"),
+            models.Index(
+                fields=["workspace", "-decided_at"],
+                name="supersession_decided",
+                condition=~Q(state="pending"),
+            ),
         ]
 
     def __str__(self) -> str:
