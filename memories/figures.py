@@ -9,13 +9,21 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError, connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
 from django_q.models import OrmQ
 
 from memories import metrics
 from memories.metrics import BOUNDS, Measure
-from memories.models import DueVector, Fact, Figure, MemorySession, Supersession, WorkspaceIndex
+from memories.models import (
+    DueVector,
+    Fact,
+    FeatureSet,
+    Figure,
+    MemorySession,
+    Supersession,
+    WorkspaceIndex,
+)
 from memories.models.figure import EPOCH, add_figures, workspace_in
 
 State = MemorySession.State
@@ -194,10 +202,26 @@ def _waiting() -> list[Gauge]:
 
 def _live() -> list[Gauge]:
     sums = WorkspaceIndex.objects.aggregate(
-        memories=Sum("live_memories"), episodes=Sum("live_episodes")
+        memories=Sum("live_memories"),
+        episodes=Sum("live_episodes"),
+        features=Sum("live_features"),
     )
     told = "Live rows of the index, by layer."
     return [Gauge("live_rows", told, value or 0, {"layer": layer}) for layer, value in sums.items()]
 
 
-GAUGES: tuple[Callable[[], list[Gauge]], ...] = (_sessions, _waiting, _live)
+def _sets() -> list[Gauge]:
+    """What waits to be taken into feature sets."""
+    rows = FeatureSet.objects.filter(waiting__gt=0)
+    found = rows.aggregate(number=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
+    age = (timezone.now() - found["since"]).total_seconds() if found["since"] else 0.0
+    failing = FeatureSet.objects.exclude(error="").count()
+    return [
+        Gauge("sets_waiting", "Feature sets into which something waits.", found["number"]),
+        Gauge("sets_failing", "Feature sets that failed and wait longer.", failing),
+        Gauge("set_episodes_waiting", "Episodes that wait for a set.", found["episodes"] or 0),
+        Gauge("set_oldest_seconds", "How long the oldest of them has waited.", age),
+    ]
+
+
+GAUGES: tuple[Callable[[], list[Gauge]], ...] = (_sessions, _waiting, _live, _sets)

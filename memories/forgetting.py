@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import NotFound
+from memories.features.withdrawing import withdraw
 from memories.indexing import entries, spaces
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession
 from workspaces.models import AuditEntry
@@ -45,6 +46,7 @@ def end(scope: Scope, memory: Memory, reason: str) -> None:
         state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason
     )
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
+    withdraw(scope, memory)
     if reason == WRONG:
         reject_claim(scope, memory, reason)
     audit(scope, "forget", memory, reason=reason, before={"content": memory.content})

@@ -26,6 +26,8 @@ from memories.providers import (
     ExtractionRequest,
     ExtractorConfig,
     Message,
+    Question,
+    Reply,
     extractor_from,
 )
 from memoryproject.env import env_secret, env_str
@@ -222,6 +224,20 @@ class Ladder:
     workspace_id: uuid.UUID
     rungs: tuple[Rung, ...]
     fault: str = ""
+
+    def ask(self, question: Question) -> Reply:
+        """The first whole answer of a rung. Raises ProviderError where none gives one."""
+        if self.fault:
+            raise ProviderError(self.fault, permanent=True)
+        errors = []
+        for rung in self.rungs:
+            try:
+                _count(self.workspace_id, rung)
+                return extractor_from(_config(rung, rung.timeout)).ask(question)
+            except ProviderError as error:
+                errors.append(error)
+        errors.sort(key=lambda error: error.permanent)
+        raise errors[0]
 
     def extract(self, request: ExtractionRequest) -> LadderAnswer:
         """The facts of all messages. Asks only; a failure stands in the answer."""

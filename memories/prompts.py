@@ -128,7 +128,8 @@ def _strict(schema: dict[str, Any]) -> None:
         field.pop("default", None)
 
 
-class _Answer(BaseModel):
+class StrictAnswer(BaseModel):
+    # No docstrings on these: they would go to the model as part of the schema.
     model_config = ConfigDict(json_schema_extra=_strict)
 
 
@@ -140,12 +141,12 @@ def _share(value: float) -> float:
     return min(max(value, 0.0), 1.0) if value == value else 0.0
 
 
-class QuoteAnswer(_Answer):
+class QuoteAnswer(StrictAnswer):
     message: int
     text: str
 
 
-class FactAnswer(_Answer):
+class FactAnswer(StrictAnswer):
     statement: str
     category: Annotated[Category, BeforeValidator(_known_category)] = "other"
     confidence: Annotated[float, AfterValidator(_share)] = 0.7
@@ -154,8 +155,7 @@ class FactAnswer(_Answer):
     quotes: list[QuoteAnswer] = []
 
 
-# No docstrings on these three: they would go to the model as part of the schema.
-class FactsAnswer(_Answer):
+class FactsAnswer(StrictAnswer):
     facts: list[FactAnswer]
 
 

@@ -1,4 +1,5 @@
-"""Finding what is due and was missed: sessions, vectors, memories that expire, old answers."""
+"""Finding what is due and was missed: sessions, vectors, feature sets, memories that expire, old
+answers."""
 
 import logging
 import time
@@ -13,7 +14,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import figures, ingest
+from memories import figures, folding, ingest
 from memories.forgetting import end
 from memories.indexing import common_terms, due, spaces
 from memories.models import (
@@ -40,7 +41,8 @@ log = logging.getLogger(__name__)
 @dataclass(slots=True)
 class Swept:
     """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
-    `counted` are layers whose common terms were counted."""
+    `counted` are layers whose common terms were counted;
+    `sets` are feature sets whose worker was woken, `episodes` what was taken into sets at once."""
 
     sessions: int = 0
     failed: int = 0
@@ -48,6 +50,8 @@ class Swept:
     expired: int = 0
     counted: int = 0
     answers: int = 0
+    sets: int = 0
+    episodes: int = 0
 
 
 def ensure_schedule() -> None:
@@ -63,6 +67,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     until = time.monotonic() + seconds
     done = Swept(expired=expire())
     _run_sessions(done, tell, until)
+    folding.discover()
+    done.sets = folding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")

@@ -2,7 +2,7 @@
 
 import uuid
 
-from memories import ingest, sweeping
+from memories import folding, ingest, sweeping
 
 
 def run_session(session_id: str) -> None:
@@ -11,6 +11,10 @@ def run_session(session_id: str) -> None:
 
 def fill_space(number: str) -> None:
     sweeping.fill_space(int(number))
+
+
+def fold_set(set_id: str) -> None:
+    folding.fold(uuid.UUID(set_id))
 
 
 def sweep() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from memories import ladder
+from memories.semantics import config as feature_sets
 from memories.supersession import RULES
 
 
@@ -11,4 +12,5 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
     found = ladder.faults_of(settings)
     if settings.get("conflict_rule", RULES[0]) not in RULES:
         found.append(f"conflict_rule: one of {', '.join(RULES)}.")
+    found += feature_sets.faults_of(settings)
     return found

@@ -35,6 +35,7 @@ class Agreement:
 
     memories: int = 0
     episodes: int = 0
+    features: int = 0
     entries: int = 0
     vectors: int = 0
     due: int = 0
@@ -115,7 +116,7 @@ def _differing(space: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
 def _has_terms(space: WorkspaceIndex, entry: Entry, item: Item) -> bool:
     """Its own words at least: what neighbours lend depends on the order in which they came."""
     wanted = lexical.term_keys(space.number, item.layer, lexical.stems(item.text))
-    if item.layer == Layer.MEMORIES:
+    if item.layer != Layer.EPISODES:
         return list(entry.terms) == wanted
     return set(wanted) <= set(entry.terms)
 
@@ -261,6 +262,15 @@ RULES = {
     "memories superseded across workspaces": """
         select m.id from memories_memory m join memories_memory n on n.id = m.superseded_by_id
         where m.workspace_id = %(owner)s and n.workspace_id <> m.workspace_id""",
+    "citations of features whose quote is not in its episode": """
+        select c.id from memories_featurecitation c join memories_episode e on e.id = c.episode_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
+    "live features that no change says so of, and changes of ended ones that say they live": """
+        select f.id from memories_feature f left join memories_featurechange c
+          on c.feature_id = f.id and c.is_current
+        where f.workspace_id = %(owner)s
+          and (c.after is null) is distinct from (f.ended_at is not null)""",
     "citations whose quote is not in its episode": """
         select c.id from memories_citation c join memories_episode e on e.id = c.episode_id
         where c.workspace_id = %(owner)s

@@ -53,7 +53,11 @@ OLD_VECTORS = """
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from w join memories_vector x on x.entry_id = w.id
   where x.embedding_model_id = %(model)s {part} {visible}"""
-TABLES = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
+TABLES = {
+    Layer.MEMORIES: "memories_memory",
+    Layer.EPISODES: "memories_episode",
+    Layer.FEATURES: "memories_feature",
+}
 
 
 @dataclass(frozen=True, slots=True)

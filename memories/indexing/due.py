@@ -10,9 +10,14 @@ from memories.errors import ProviderError
 from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
 from memories.indexing.spaces import embedder_of, lock
-from memories.models import DueVector, Entry, Episode, Layer, Memory, WorkspaceIndex
+from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
 
 BATCH = 256
+TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
+    Layer.MEMORIES: Memory,
+    Layer.EPISODES: Episode,
+    Layer.FEATURES: Feature,
+}
 
 
 def embed_now(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
@@ -70,11 +75,13 @@ def items_of(rows: Iterable[Entry]) -> list[tuple[int, Item]]:
 
 
 def _texts(rows: list[Entry]) -> dict[uuid.UUID, str]:
-    memories = [row.item for row in rows if row.layer == Layer.MEMORIES]
-    episodes = [row.item for row in rows if row.layer == Layer.EPISODES]
-    return dict(Memory.objects.filter(pk__in=memories).values_list("pk", "content")) | dict(
-        Episode.objects.filter(pk__in=episodes).values_list("pk", "content")
-    )
+    texts: dict[uuid.UUID, str] = {}
+    for layer, model in TEXTS.items():
+        ids = [row.item for row in rows if row.layer == layer]
+        if ids:
+            found = model._default_manager.filter(pk__in=ids)
+            texts |= dict(found.values_list("pk", "content"))
+    return texts
 
 
 def _item(row: Entry, text: str) -> Item:

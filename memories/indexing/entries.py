@@ -18,8 +18,10 @@ from memories.models import (
     VISIBILITY_CODE,
     WIDEST_COVERED,
     Episode,
+    Feature,
     Layer,
     Memory,
+    MemoryScope,
     WorkspaceIndex,
     place_of,
 )
@@ -103,6 +105,27 @@ def episode_item(episode: Episode, counts: Mapping[str, float]) -> Item:
         author=episode.author,
         position=episode.position,
         texts=texts_of(episode.content),
+    )
+
+
+def feature_item(feature: Feature) -> Item:
+    """A feature of a conversation's set is the thread's own; others are the user's."""
+    thread = feature.conversation_id
+    scope = MemoryScope.THREAD if thread else MemoryScope.USER
+    return Item(
+        id=feature.pk,
+        layer=Layer.FEATURES,
+        text=feature.content,
+        counts=lexical.counts(lexical.stems(feature.content)),
+        occurred_at=feature.created_at,
+        subject=feature.subject_id,
+        agent=feature.agent_id,
+        visibility=VISIBILITY_CODE[feature.visibility],
+        scope=SCOPE_CODE[scope],
+        place=place_of(scope, thread, ""),
+        conversation=thread,
+        live=feature.ended_at is None,
+        texts=texts_of(feature.content),
     )
 
 

@@ -190,7 +190,7 @@ def _recount(space: WorkspaceIndex) -> None:
     with alone(space):
         live = live_counts(space)
         WorkspaceIndex.objects.filter(pk=space.pk).update(
-            live_memories=live.get(Layer.MEMORIES, 0), live_episodes=live.get(Layer.EPISODES, 0)
+            **{f"live_{layer.label}": live.get(layer, 0) for layer in truth.TABLE}
         )
 
 

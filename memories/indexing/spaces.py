@@ -127,16 +127,16 @@ def count(space: WorkspaceIndex, layer: int, change: int) -> int | None:
 
     The id of the embedding model that the workspace speaks now: its row is this writer's.
     """
-    memories = change if layer == Layer.MEMORIES else 0
-    episodes = change if layer == Layer.EPISODES else 0
-    values = {"number": space.number, "memories": memories, "episodes": episodes}
+    values = {f"live_{each.label}": change if layer == each else 0 for each in Layer}
+    values["number"] = space.number
     model: int | None = statements.rows(COUNT, values)[0].embedding_model_id
     return model
 
 
 COUNT = """
 update memories_workspaceindex
-set live_memories = live_memories + %(memories)s::int8,
-    live_episodes = live_episodes + %(episodes)s::int8, stamp = stamp + 1
+set live_memories = live_memories + %(live_memories)s::int8,
+    live_episodes = live_episodes + %(live_episodes)s::int8,
+    live_features = live_features + %(live_features)s::int8, stamp = stamp + 1
 where number = %(number)s returning embedding_model_id
 """

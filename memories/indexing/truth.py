@@ -7,12 +7,16 @@ from typing import Any
 from django.db.models import QuerySet
 
 from memories import lexical
-from memories.indexing import entries, statements
+from memories.indexing import due, entries, statements
 from memories.indexing.entries import Item
-from memories.models import Episode, Layer, Memory, WorkspaceIndex
+from memories.models import Episode, Feature, Layer, Memory, WorkspaceIndex
 
 BATCH = 100  # rows; writers of the workspace wait as long as one takes
-TABLE = {Layer.MEMORIES: "memories_memory", Layer.EPISODES: "memories_episode"}
+TABLE = {
+    Layer.MEMORIES: "memories_memory",
+    Layer.EPISODES: "memories_episode",
+    Layer.FEATURES: "memories_feature",
+}
 # The neighbours of an episode: in its conversation by time; outside of one, within its request.
 AROUND = """
 select e.id, earlier.content as previous, later.content as following
@@ -60,14 +64,17 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
     if layer == Layer.MEMORIES:
         memories = Memory.objects.filter(pk__in=ids).order_by("pk")
         return [entries.memory_item(memory) for memory in memories]
+    if layer == Layer.FEATURES:
+        features = Feature.objects.filter(pk__in=ids).order_by("pk")
+        return [entries.feature_item(feature) for feature in features]
     around = {row.id: row for row in statements.rows(AROUND, {"ids": list(ids)})}
     episodes = Episode.objects.filter(pk__in=around).order_by("pk")
     return [_episode_item(episode, around[episode.pk]) for episode in episodes]
 
 
-def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Memory] | QuerySet[Episode]:
-    table = Memory if layer == Layer.MEMORIES else Episode
-    return table._default_manager.filter(workspace_id=space.workspace_id)
+def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
+    rows = due.TEXTS[layer]._default_manager
+    return rows.filter(workspace_id=space.workspace_id)
 
 
 def _episode_item(episode: Episode, around: Any) -> Item:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.errors import Conflict, Forbidden, Invalid
+from memories.features import waiting
 from memories.indexing import due, entries, spaces, statements
 from memories.ingest.indexed import Tail, index, tail_of
 from memories.ingest.request import IngestRequest, NewMessage
@@ -85,6 +86,7 @@ def _keep(
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
+        waiting.unmark(session.workspace_id, [e.pk for e in adopted])
     statements.insert(made)
     index(space, session, made, tail, None if vectors is None else [vectors[i] for i in fresh])
     if unfinished := {e.session_id for e in known.values() if e.session_id}:

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 from memories import extraction, metrics, misses, outbox, served, supersession
 from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
+from memories.features import waiting
 from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
@@ -314,6 +315,7 @@ def retry(scope: Scope, session: MemorySession) -> MemorySession:
     )
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
+    waiting.unmark(session.workspace_id, session.episode_ids)
     outbox.post("run_session", session.pk)
     session.refresh_from_db()
     return session

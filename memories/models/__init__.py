@@ -8,6 +8,15 @@ from memories.models.conversation import (
     Visibility,
 )
 from memories.models.fact import Citation, Fact
+from memories.models.feature import (
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureMark,
+    FeatureRefusal,
+    FeatureSet,
+    SetDiscovery,
+)
 from memories.models.figure import Figure
 from memories.models.idempotency import IdempotentAnswer
 from memories.models.index import (
@@ -62,6 +71,12 @@ __all__ = [
     "Fact",
     "FactType",
     "Figure",
+    "Feature",
+    "FeatureChange",
+    "FeatureCitation",
+    "FeatureMark",
+    "FeatureRefusal",
+    "FeatureSet",
     "IdempotentAnswer",
     "LargeLayer",
     "Layer",
@@ -72,6 +87,7 @@ __all__ = [
     "MemorySession",
     "Miss",
     "Rejection",
+    "SetDiscovery",
     "Source",
     "Speaker",
     "Supersession",

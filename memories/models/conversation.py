@@ -233,7 +233,7 @@ class Episode(Row):
             models.Index(fields=["conversation", "position"], name="episode_position"),
             models.Index(fields=["workspace", "-id"], name="episode_newest"),
             models.Index(fields=["session"], name="episode_session"),
-            models.Index(fields=["subject"], name="episode_subject"),
+            models.Index(fields=["subject", "id"], name="episode_subject"),
         ]
 
     def __str__(self) -> str:

@@ -68,6 +68,7 @@ class WorkspaceIndex(models.Model):
     embedding_model = models.ForeignKey(EmbeddingModel, models.PROTECT, null=True)
     live_memories = models.BigIntegerField(default=0)
     live_episodes = models.BigIntegerField(default=0)
+    live_features = models.BigIntegerField(default=0)
     average_length = models.FloatField(default=16.0)
     sealed_upto = models.BigIntegerField(null=True)
     stamp = models.BigIntegerField(default=0)

@@ -7,7 +7,9 @@ from memories.providers.extractor import (
     ExtractionAnswer,
     Extractor,
     ExtractorConfig,
+    Question,
     Quote,
+    Reply,
 )
 from memories.providers.registry import embedder_from, extractor_from
 
@@ -20,7 +22,9 @@ __all__ = [
     "Extractor",
     "ExtractorConfig",
     "Message",
+    "Question",
     "Quote",
+    "Reply",
     "Side",
     "Vector",
     "embedder_from",

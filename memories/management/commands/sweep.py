@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from memories import folding
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
@@ -18,7 +19,7 @@ TICK = 0.2  # seconds
 class Command(CommandWithExamples):
     help = (
         "Do what is due and was missed: sessions that wait or whose worker died, vectors that\n"
-        "could not be made, memories that expire, old answers. The worker does the same every\n"
+        "could not be made, feature sets, memories that expire, old answers. The worker does the same every\n"
         "minute; this is for a server without one, and for the impatient."
     )
     examples = (
@@ -35,6 +36,7 @@ class Command(CommandWithExamples):
         told = self.stdout.write if verbosity else _nothing
         if every is None:
             done = sweep(told, math.inf)
+            done.episodes = folding.fold_due(math.inf, told)
             told(summary(done))
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
@@ -43,7 +45,9 @@ class Command(CommandWithExamples):
             return
         with interruptible() as asked:
             while not asked.is_asked:
-                told(summary(sweep(told, every)))
+                done = sweep(told, every)
+                done.episodes = folding.fold_due(time.monotonic() + every, told)
+                told(summary(done))
                 _wait(every, asked)
 
 
@@ -60,7 +64,8 @@ def pause(text: str) -> float:
 def summary(done: Swept) -> str:
     return (
         f"{done.sessions} sessions run, {done.failed} failed, {done.vectors} entries embedded,"
-        f" {done.expired} memories expired, {done.answers} old answers deleted"
+        f" {done.episodes} episodes taken into feature sets, {done.expired} memories expired,"
+        f" {done.answers} old answers deleted"
     )
 
 

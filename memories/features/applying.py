@@ -1,0 +1,275 @@
+"""Carrying out commands on the features of a set: rows, history, citations, index, all at once."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from memories import lexical
+from memories.indexing import entries, spaces, statements
+from memories.models import (
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureSet,
+    Layer,
+    WorkspaceIndex,
+)
+from memories.semantics.commands import ADD, DELETE, Cited, Command, Known, Refused
+from workspaces.ids import uuid7
+
+Vectors = Mapping[str, entries.Vectors]  # by the text of a feature
+SHOWN = ("category", "tag", "feature", "value", "about", "slot", "method", "visibility", "metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who changes a set: `agent_id` whose features they are, `by` the actor, `rule` what decided.
+
+    The changes of one act share its `batch`.
+    """
+
+    set: FeatureSet
+    by: str
+    method: str
+    rule: str = ""
+    agent_id: uuid.UUID | None = None
+    batch: uuid.UUID = field(default_factory=uuid7)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Ids of the features that an act touched; `supported` said the same before."""
+
+    added: list[uuid.UUID] = field(default_factory=list)
+    updated: list[uuid.UUID] = field(default_factory=list)
+    deleted: list[uuid.UUID] = field(default_factory=list)
+    supported: list[uuid.UUID] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+
+
+def locked(space: WorkspaceIndex, found: FeatureSet) -> FeatureSet:
+    """The set again, locked until the transaction ends: its features are changed one act at a time.
+
+    Always behind the workspace's lock, which forgetting holds before it comes here.
+    """
+    spaces.lock(space)
+    return FeatureSet.objects.select_for_update().get(pk=found.pk)
+
+
+def live_of(act: Act) -> dict[uuid.UUID, Feature]:
+    """The live features that the act may change, by id."""
+    whose = Q(agent_id=act.agent_id) if act.agent_id else Q(agent=None)
+    rows = Feature.objects.live().filter(whose, set=act.set)
+    return {row.pk: row for row in rows}
+
+
+def known_of(features: Iterable[Feature]) -> list[Known]:
+    """Features as commands see them."""
+    rows = list(features)
+    said = FeatureChange.objects.filter(feature__in=[row.pk for row in rows], is_current=True)
+    at = dict(said.values_list("feature_id", "occurred_at"))
+    return [
+        Known(row.pk, row.category, row.tag, row.feature, row.value, row.about, row.slot,
+              row.method, at[row.pk])
+        for row in rows
+    ]  # fmt: skip
+
+
+def text_of(tag: str, feature: str, value: str, about: str = "") -> str:
+    """What is embedded of a feature, and searched by words."""
+    whose = f"{about} " if about else ""
+    return f"{whose}{feature.replace('_', ' ')} ({tag}): {value}"
+
+
+def fingerprint_of(told: Mapping[str, Any]) -> bytes:
+    """Two live features of a set with the same one would say the same."""
+    parts = ("category", "tag", "feature", "about", "value")
+    return lexical.fingerprint(" | ".join(str(told[part]) for part in parts))
+
+
+def carry_out(
+    space: WorkspaceIndex, act: Act, commands: Sequence[Command], vectors: Vectors
+) -> Outcome:
+    """Do what `plan` let through, in the caller's transaction, the set being locked."""
+    work = _Work(space, act, live_of(act))
+    for command in commands:
+        work.do(command)
+    work.write(vectors)
+    return work.outcome
+
+
+def snapshot(feature: Feature) -> dict[str, Any]:
+    """What a feature says, as its history keeps it."""
+    return {name: getattr(feature, name) for name in SHOWN}
+
+
+def say(feature: Feature, told: Mapping[str, Any]) -> None:
+    """Let a feature say what a snapshot says; it is not saved."""
+    for name in SHOWN:
+        setattr(feature, name, told[name])
+    _refresh(feature)
+
+
+def touch(found: FeatureSet) -> None:
+    """Note that something in the set changed: what was made from it is no longer fresh."""
+    FeatureSet.objects.filter(pk=found.pk).update(stamp=F("stamp") + 1, updated_at=timezone.now())
+
+
+def reindex(
+    space: WorkspaceIndex, gone: Sequence[uuid.UUID], here: Sequence[Feature], vectors: Vectors
+) -> None:
+    """Entries of features that ended or say something else, and of those that are here now."""
+    if not gone and not here:
+        return
+    if gone:
+        entries.remove(space, Layer.FEATURES, gone)
+    items = [entries.feature_item(feature) for feature in here]
+    own = [vectors.get(feature.content) for feature in here]
+    ready = [(item, found) for item, found in zip(items, own, strict=True) if found is not None]
+    late = [item for item, found in zip(items, own, strict=True) if found is None]
+    entries.write(space, [item for item, _ in ready], [found for _, found in ready])
+    entries.write(space, late, None)
+
+
+class _Work:
+    """One act under way: rows are collected, and written at the end."""
+
+    def __init__(self, space: WorkspaceIndex, act: Act, live: dict[uuid.UUID, Feature]) -> None:
+        self.space, self.act, self.live = space, act, live
+        self.by_fingerprint = {bytes(row.fingerprint): row for row in live.values()}
+        self.outcome = Outcome()
+        self.made: dict[uuid.UUID, Feature] = {}
+        self.changed: dict[uuid.UUID, Feature] = {}
+        self.changes: list[FeatureChange] = []
+        self.citations: list[FeatureCitation] = []
+        self.support: list[tuple[Feature, tuple[Cited, ...]]] = []
+
+    def do(self, command: Command) -> None:
+        target = self.live.get(command.target) if command.target else None
+        if command.action == DELETE and target:
+            self._end(command, target)
+            return
+        same = self.by_fingerprint.get(fingerprint_of(_told(command)))
+        if same is not None:
+            self._support(command, same, target)
+        elif command.action == ADD or target is None:
+            self._add(command)
+        else:
+            self._update(command, target)
+
+    def _support(self, command: Command, same: Feature, target: Feature | None) -> None:
+        """It is known already: more words for it, and where another feature was meant, that ends."""
+        self.support.append((same, command.cited))
+        self.outcome.supported.append(same.pk)
+        if target is not None and target.pk != same.pk:
+            self._end(replace(command, reason=f"{same.feature} says it already"), target)
+
+    def _add(self, command: Command) -> None:
+        act = self.act
+        feature = Feature(
+            workspace_id=act.set.workspace_id, set=act.set, agent_id=act.agent_id,
+            subject_id=act.set.subject_id, conversation_id=act.set.conversation_id,
+            method=act.method, **_told(command),
+        )  # fmt: skip
+        _refresh(feature)
+        self.by_fingerprint[bytes(feature.fingerprint)] = feature
+        self.made[feature.pk] = feature
+        self.outcome.added.append(feature.pk)
+        self._note(command, feature, before=None)
+
+    def _update(self, command: Command, feature: Feature) -> None:
+        before = snapshot(feature)
+        self.by_fingerprint.pop(bytes(feature.fingerprint), None)
+        for name, value in _told(command).items():
+            setattr(feature, name, value)
+        feature.method = self.act.method
+        _refresh(feature)
+        self.by_fingerprint[bytes(feature.fingerprint)] = feature
+        self.changed[feature.pk] = feature
+        self.outcome.updated.append(feature.pk)
+        self._note(command, feature, before)
+
+    def _end(self, command: Command, feature: Feature) -> None:
+        feature.ended_at = timezone.now()
+        self.by_fingerprint.pop(bytes(feature.fingerprint), None)
+        self.changed[feature.pk] = feature
+        self.outcome.deleted.append(feature.pk)
+        self._note(replace(command, action=DELETE), feature, snapshot(feature), after=False)
+
+    def _note(
+        self,
+        command: Command,
+        feature: Feature,
+        before: dict[str, Any] | None,
+        *,
+        after: bool = True,
+    ) -> None:
+        act = self.act
+        change = FeatureChange(
+            workspace_id=act.set.workspace_id, set=act.set, feature=feature, batch=act.batch,
+            action=command.action, before=before, after=snapshot(feature) if after else None,
+            by=act.by, rule=act.rule, reason=command.reason,
+            occurred_at=command.occurred_at or timezone.now(),
+        )  # fmt: skip
+        self.changes.append(change)
+        self.citations += cited_by(change, command.cited)
+
+    def write(self, vectors: Vectors) -> None:
+        for feature in self.changed.values():
+            feature.save()
+        statements.insert(list(self.made.values()))
+        touched = [change.feature_id for change in self.changes]
+        FeatureChange.objects.filter(feature__in=touched, is_current=True).update(is_current=False)
+        statements.insert(self.changes)
+        statements.insert(self.citations)
+        for feature, cited in self.support:
+            add_support(feature, cited)
+        here = [row for row in (*self.made.values(), *self.changed.values()) if not row.ended_at]
+        reindex(self.space, list(self.changed), here, vectors)
+        if self.changes or self.support:
+            touch(self.act.set)
+
+
+def add_support(feature: Feature, cited: Sequence[Cited]) -> None:
+    """More words under the value that a feature has now; the same words twice are once."""
+    current = FeatureChange.objects.get(feature=feature, is_current=True)
+    FeatureCitation.objects.bulk_create(cited_by(current, cited), ignore_conflicts=True)
+    newest = max((each.occurred_at for each in cited), default=None)
+    if newest and newest > current.occurred_at:
+        FeatureChange.objects.filter(pk=current.pk).update(occurred_at=newest)
+
+
+def cited_by(change: FeatureChange, cited: Sequence[Cited]) -> list[FeatureCitation]:
+    once = {(each.episode_id, each.start, each.end): each for each in cited}
+    return [
+        FeatureCitation(
+            workspace_id=change.workspace_id, feature_id=change.feature_id, change=change,
+            episode_id=each.episode_id, fact_id=each.fact_id, start=each.start, end=each.end,
+            quote=each.quote,
+        )
+        for each in once.values()
+    ]  # fmt: skip
+
+
+def cited_again(row: FeatureCitation, occurred_at: datetime) -> Cited:
+    """The words of a citation, for another change to stand on."""
+    return Cited(row.episode_id, row.start, row.end, row.quote, occurred_at, row.fact_id)
+
+
+def _told(command: Command) -> dict[str, Any]:
+    """What a command says of a feature, by the feature's columns."""
+    return {
+        "category": command.category, "tag": command.tag, "feature": command.feature.strip(),
+        "value": command.value.strip(), "about": command.about, "slot": command.slot,
+    }  # fmt: skip
+
+
+def _refresh(feature: Feature) -> None:
+    """What follows from what a feature says."""
+    feature.fingerprint = fingerprint_of(snapshot(feature))
+    feature.content = text_of(feature.tag, feature.feature, feature.value, feature.about)

@@ -1,0 +1,158 @@
+"""What features said before, and taking changes back."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memories.errors import Conflict, NotFound
+from memories.features import applying
+from memories.features.applying import Vectors, snapshot
+from memories.indexing import due, entries, spaces
+from memories.models import (
+    AsOf,
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureSet,
+    WorkspaceIndex,
+)
+from memories.semantics.commands import Cited
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+Action = FeatureChange.Action
+
+
+def seen(scope: Scope, feature_id: uuid.UUID) -> Feature:
+    """NotFound where `scope` does not see the feature."""
+    found = Feature.objects.visible_to(scope).select_related("set__workspace")
+    feature = found.filter(pk=feature_id).first()
+    if feature is None:
+        raise NotFound("Feature")
+    return feature
+
+
+def as_of(features: QuerySet[Feature], at: AsOf) -> list[tuple[Feature, FeatureChange]]:
+    """What these features said at an instant, as far as was known then, with the change by which
+    they did. The features hold what they said; those that were not there are left out."""
+    changes = FeatureChange.objects.filter(feature__in=features)
+    if at.is_now:
+        changes = changes.filter(is_current=True)
+    if at.known_at is not None:
+        changes = changes.filter(created_at__lte=at.known_at)
+    if at.valid_at is not None:
+        changes = changes.filter(occurred_at__lte=at.valid_at)
+    last = changes.order_by("feature_id", "-pk").distinct("feature_id").select_related("feature")
+    found = [(change.feature, change) for change in last if change.after is not None]
+    for feature, change in found:
+        applying.say(feature, change.after or {})
+    return found
+
+
+# ---- taking back ----------------------------------------------------------------------------
+
+
+def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
+    """Take the last change of a feature back; of a merge, all that it did. Undone again, the
+    change before goes back too. Conflict where there is none, or another feature says it now."""
+    feature = seen(scope, feature_id)
+    space = spaces.space_of(scope.workspace_id)
+    vectors = _vectors(space, [change.before for change in _last(feature)])
+    with transaction.atomic(durable=True):
+        held = applying.locked(space, feature.set)
+        changes = _last(feature)
+        if not changes:
+            raise Conflict("There is nothing to take back.", "nothing_to_undo", "id")
+        features = [_undone(scope, held, change, changes[0].pk) for change in changes]
+        _write(space, features, vectors)
+        applying.touch(held)
+        AuditEntry.line(
+            scope.workspace_id, scope.actor, "undo_feature", feature,
+            subject_id=feature.subject_id, reason=changes[0].action, after={"id": str(feature_id)},
+        ).save()  # fmt: skip
+    return seen(scope, feature_id)
+
+
+def _last(feature: Feature) -> list[FeatureChange]:
+    """The change that would be taken back, and the others of the same merge."""
+    rows = FeatureChange.objects.filter(undone_at=None).exclude(action=Action.UNDO)
+    last = rows.filter(feature=feature).order_by("-pk").first()
+    if last is None:
+        return []
+    if last.action != Action.MERGE:
+        return [last]
+    merged = rows.filter(set=feature.set_id, batch=last.batch, action=Action.MERGE)
+    return list(merged.order_by("-pk"))
+
+
+def _undone(scope: Scope, held: FeatureSet, change: FeatureChange, batch: uuid.UUID) -> Feature:
+    """Write that a change is undone, and the one that does it; the feature as it is then."""
+    feature = Feature.objects.select_for_update(of=("self",)).get(pk=change.feature_id)
+    now = snapshot(feature) if feature.ended_at is None else None
+    before = _current(feature)
+    if before.pk != change.pk and before.action != Action.UNDO:
+        raise Conflict(f"{feature} was changed since.", "stale", "id")
+    prior = _prior(change)
+    FeatureChange.objects.filter(pk=change.pk).update(undone_at=timezone.now())
+    FeatureChange.objects.filter(pk=before.pk).update(is_current=False)
+    made = FeatureChange.objects.create(
+        workspace_id=held.workspace_id, set=held, feature=feature, batch=batch, action=Action.UNDO,
+        before=now, after=change.before, by=scope.actor, rule="undo", occurred_at=change.occurred_at,
+    ) if now or change.before else None  # fmt: skip
+    if made and prior:
+        FeatureCitation.objects.bulk_create(applying.cited_by(made, cited_of(prior)))
+    feature.ended_at = None if change.before else timezone.now()
+    if change.before:
+        applying.say(feature, change.before)
+    return feature
+
+
+def _current(feature: Feature) -> FeatureChange:
+    return FeatureChange.objects.get(feature=feature, is_current=True)
+
+
+def _prior(change: FeatureChange) -> FeatureChange | None:
+    """The change by which the feature said what it did before this one."""
+    rows = FeatureChange.objects.filter(feature=change.feature_id, pk__lt=change.pk)
+    return rows.filter(undone_at=None).order_by("-pk").first() if change.before else None
+
+
+def cited_of(change: FeatureChange) -> list[Cited]:
+    """The words that a change stands on, as commands carry them."""
+    return [applying.cited_again(row, change.occurred_at) for row in change.citations.all()]
+
+
+def _write(space: WorkspaceIndex, features: Sequence[Feature], vectors: Vectors) -> None:
+    ended_first = sorted(features, key=lambda each: each.ended_at is None)
+    for feature in ended_first:
+        if feature.ended_at is None and _is_said(feature):
+            raise Conflict(f"Another feature says it now: {feature}.", "taken", "id")
+        feature.save()
+    here = [each for each in features if each.ended_at is None]
+    applying.reindex(space, [each.pk for each in features], here, vectors)
+
+
+def _is_said(feature: Feature) -> bool:
+    others = Feature.objects.live().filter(set=feature.set_id, fingerprint=feature.fingerprint)
+    same = others.filter(agent=feature.agent) if feature.agent_id else others.filter(agent=None)
+    return same.exclude(pk=feature.pk).exists()
+
+
+def _vectors(space: WorkspaceIndex, told: Sequence[dict[str, Any] | None]) -> Vectors:
+    texts = [
+        applying.text_of(each["tag"], each["feature"], each["value"], each["about"])
+        for each in told
+        if each
+    ]
+    return vectors_of(space, texts)
+
+
+def vectors_of(space: WorkspaceIndex, texts: Sequence[str]) -> Vectors:
+    """Vectors by text; empty where the embedder failed, so that the entries stay due."""
+    once = list(dict.fromkeys(texts))
+    found = due.embed_or_leave(space, [entries.texts_of(text) for text in once])
+    return {} if found is None else dict(zip(once, found, strict=True))

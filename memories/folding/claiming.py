@@ -1,0 +1,86 @@
+"""Taking sets that are due, so that no two workers have the same one, and a failing one waits."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from memories.features import waiting
+from memories.indexing import statements
+from memories.models import FeatureSet
+
+# Longer than a worker can take; four times a model's answer comes on top.
+LEASE = timedelta(seconds=30 + 4 * settings.PROVIDER_TIMEOUT)
+PAUSE, LONGEST_PAUSE = timedelta(seconds=20), timedelta(hours=1)
+# The failure is counted before the work: what kills its worker waits longer each time.
+CLAIM = """
+update memories_featureset
+set lease_until = %(now)s + %(lease)s::interval, claims = claims + 1, failures = failures + 1,
+    updated_at = %(now)s
+where id = %(id)s and due_at <= %(now)s and (lease_until is null or lease_until < %(now)s)
+returning claims
+"""
+HELD = (
+    "update memories_featureset set updated_at = %(now)s where id = %(id)s and claims = %(claims)s"
+)
+
+
+class TakenOver(Exception):
+    """The lease ran out and another worker has the set: what this one did is rolled back."""
+
+
+def due(now: datetime | None = None) -> QuerySet[FeatureSet]:
+    """Sets whose turn it is and that nobody has, the longest waiting first."""
+    now = now or timezone.now()
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    return FeatureSet.objects.filter(free, due_at__lte=now).order_by("due_at")
+
+
+def claim(set_id: uuid.UUID) -> FeatureSet | None:
+    """The set with its workspace, where it is due and nobody else has it."""
+    values = {"id": set_id, "lease": LEASE, "now": timezone.now()}
+    if not statements.rows(CLAIM, values):
+        return None
+    return FeatureSet.objects.select_related("workspace", "subject").get(pk=set_id)
+
+
+def hold(found: FeatureSet) -> None:
+    """Go on only if the claim still stands, in the transaction that writes. Raises TakenOver."""
+    values = {"id": found.pk, "claims": found.claims, "now": timezone.now()}
+    if statements.execute(HELD, values) != 1:
+        raise TakenOver
+
+
+def settle(found: FeatureSet) -> None:
+    """The work is done: what came meanwhile is counted, and nothing stands against the set."""
+    FeatureSet.objects.filter(pk=found.pk, claims=found.claims).update(
+        lease_until=None, failures=0, error="", folded_at=timezone.now(), due_at=None
+    )
+    waiting.recount(_fresh(found))
+
+
+def postpone(found: FeatureSet) -> None:
+    """Nothing was ready: look again soon, which is no failure."""
+    FeatureSet.objects.filter(pk=found.pk, claims=found.claims).update(
+        lease_until=None, failures=0, error="", due_at=timezone.now() + waiting.AGAIN
+    )
+
+
+def fail(found: FeatureSet, message: str, *, retry_after: float = 0.0) -> None:
+    """Leave the set to be tried again, later each time; the others go on."""
+    pause = min(PAUSE * 2 ** min(found.failures, 10), LONGEST_PAUSE)
+    pause = max(pause, timedelta(seconds=retry_after))
+    FeatureSet.objects.filter(pk=found.pk, claims=found.claims).update(
+        lease_until=None, error=message, due_at=timezone.now() + pause
+    )
+
+
+def release(set_id: uuid.UUID) -> None:
+    """Make a set due now, whatever its pause: a person asked."""
+    FeatureSet.objects.filter(pk=set_id).update(due_at=timezone.now(), failures=0)
+
+
+def _fresh(found: FeatureSet) -> FeatureSet:
+    return FeatureSet.objects.select_related("workspace").get(pk=found.pk)

@@ -1,0 +1,123 @@
+"""What is gathered before rules or a model are asked: plain values out of rows."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memories.features import applying
+from memories.features.applying import Act
+from memories.features.sets import config_of
+from memories.features.waiting import ready
+from memories.indexing import statements
+from memories.ladder import Ladder, ladder_of, rungs_of
+from memories.models import Episode, FeatureSet
+from memories.semantics.commands import Cited, Known
+from memories.semantics.config import Config
+from memories.semantics.rules import Told
+
+MOST_BY_RULES, MOST_BY_MODEL = 500, 40  # episodes at once
+UNKNOWN = "User"  # what a speaker without a name is called in facts
+LONGEST = 24_000  # characters of messages in one question
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One set, the next of what waits in it (all recorded by one agent), and what it holds.
+
+    Episodes of two agents never meet in one batch, so that no feature tells one what only the
+    other may know.
+    """
+
+    set: FeatureSet
+    config: Config
+    ladder: Ladder | None
+    agent_id: uuid.UUID | None
+    episodes: tuple[Episode, ...]
+    known: tuple[Known, ...]
+
+
+def gather(found: FeatureSet) -> Batch | None:
+    """The next batch of a claimed set; None where nothing in it is ready."""
+    config = config_of(found)
+    ladder = ladder_for(found, config)
+    first = ready(found).order_by("occurred_at", "pk").first()
+    if first is None:
+        return None
+    rows = ready(found).order_by("occurred_at", "pk")
+    rows = rows.filter(agent=first.agent_id) if first.agent_id else rows.filter(agent=None)
+    most = MOST_BY_RULES if ladder is None else MOST_BY_MODEL
+    episodes = tuple(rows[:most]) if ladder is None else _short(list(rows[:most]))
+    act = Act(found, "", "", agent_id=first.agent_id)
+    known = applying.known_of(applying.live_of(act).values())
+    return Batch(found, config, ladder, first.agent_id, episodes, tuple(known))
+
+
+def _short(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    """As many as go into one question; one at least."""
+    size = 0
+    kept: list[Episode] = []
+    for episode in episodes:
+        size += len(episode.content)
+        if kept and size > LONGEST:
+            break
+        kept.append(episode)
+    return tuple(kept)
+
+
+def ladder_for(found: FeatureSet, config: Config) -> Ladder | None:
+    """The models that the set asks; None: rules."""
+    if config.language_model == "none":
+        return None
+    if config.language_model is None:
+        return ladder_of(found.workspace_id)
+    return Ladder(found.workspace_id, rungs_of([config.language_model]))
+
+
+# Facts of live memories that stand on these episodes, with what superseded versions became.
+TOLD = """
+select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact, e.author, e.kind,
+       c.episode_id, c.start, c."end", c.quote, e.occurred_at, s.name as subject,
+       array(select fc.feature_id from memories_memory old
+             join memories_fact of on of.memory_id = old.id
+             join memories_featurecitation fc on fc.fact_id = of.id
+             join memories_featurechange ch on ch.id = fc.change_id and ch.is_current
+             where old.superseded_by_id = m.id and fc.feature_id = any(%(known)s::uuid[])
+            ) as replaces
+from memories_citation c join memories_fact f on f.id = c.fact_id
+join memories_memory m on m.id = f.memory_id
+join memories_episode e on e.id = c.episode_id
+left join workspaces_subject s on s.id = e.subject_id
+where c.episode_id = any(%(episodes)s::uuid[]) and m.workspace_id = %(workspace)s
+  and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
+  and (m.forget_after is null or m.forget_after > now()) and f.quarantined_at is null
+order by e.occurred_at, e.id, c.start
+"""
+
+
+def told_in(batch: Batch) -> list[Told]:
+    """What the episodes of a batch made live, as rules see it: one per memory."""
+    values = {
+        "episodes": [episode.pk for episode in batch.episodes],
+        "known": [each.id for each in batch.known],
+        "workspace": batch.set.workspace_id,
+    }
+    by_memory: dict[uuid.UUID, list[Any]] = {}
+    for row in statements.rows(TOLD, values):
+        by_memory.setdefault(row.memory, []).append(row)
+    return [_told(rows) for rows in by_memory.values()]
+
+
+def _told(rows: Sequence[Any]) -> Told:
+    cited = tuple(Cited(r.episode_id, r.start, r.end, r.quote, r.occurred_at, r.fact) for r in rows)
+    last = rows[-1]
+    return Told(
+        statement=last.content,
+        category=last.category,
+        rule=last.rule,
+        speaker=last.author or last.subject or UNKNOWN,
+        confidence=last.confidence,
+        occurred_at=max(each.occurred_at for each in cited),
+        cited=cited,
+        replaces=frozenset(last.replaces),
+    )

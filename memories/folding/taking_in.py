@@ -1,0 +1,176 @@
+"""Taking what waits into a set: gather, ask, apply. It can run twice, from the rows."""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories import metrics
+from memories.errors import ProviderError
+from memories.features import applying, history
+from memories.features.applying import Act, Outcome
+from memories.features.sets import config_of, find
+from memories.folding import claiming, consolidating
+from memories.folding.asking import Asked, ask
+from memories.folding.claiming import TakenOver
+from memories.folding.reading import Batch, gather
+from memories.indexing import spaces, statements
+from memories.models import Episode, FeatureRefusal, WorkspaceIndex
+from memories.semantics.commands import Command, Refused, plan
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+LONGEST = 100.0  # seconds that one worker stays with one set
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Folded:
+    """What one visit to a set did."""
+
+    episodes: int = 0
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+    refused: int = 0
+    merged: int = 0
+
+    def count(self, episodes: int, outcome: Outcome) -> None:
+        self.episodes += episodes
+        self.added += len(outcome.added)
+        self.updated += len(outcome.updated)
+        self.deleted += len(outcome.deleted)
+        self.refused += len(outcome.refused)
+
+
+def fold(set_id: uuid.UUID) -> Folded | None:
+    """Take all that is ready into a set that is due, then merge what is too much.
+
+    None where it is not due, or another worker has it. A model that fails leaves the set to be
+    tried again later; what was taken in before that stays.
+    """
+    found = claiming.claim(set_id)
+    if found is None:
+        return None
+    done, until = Folded(), time.monotonic() + LONGEST
+    try:
+        with metrics.timer("set_fold"):
+            while time.monotonic() < until and (batch := gather(found)) is not None:
+                done.count(len(batch.episodes), _take_in(batch))
+            if done.episodes:
+                done.merged = consolidating.tidy(found)
+    except TakenOver:
+        return None
+    except ProviderError as error:
+        claiming.fail(found, error.message, retry_after=error.retry_after or 0.0)
+        return done
+    (claiming.settle if done.episodes else claiming.postpone)(found)
+    return done
+
+
+def fold_due(until: float, report: Callable[[str], object] = log.debug) -> int:
+    """Take in what is due until the clock (`time.monotonic`) says so; the number of episodes."""
+    episodes, tried = 0, set[uuid.UUID]()
+    while time.monotonic() < until:
+        found = claiming.due().exclude(pk__in=tried).first()
+        if found is None:
+            break
+        tried.add(found.pk)
+        try:
+            done = fold(found.pk)
+        except Exception:
+            # One that breaks its worker must not keep the others from their turn: its claim
+            # counted the failure, and it comes back when the lease has run out.
+            log.exception("set %s failed", found.pk)
+            continue
+        episodes += done.episodes if done else 0
+        report(f"set {found.key}: {done}")
+    return episodes
+
+
+def fold_now(scope: Scope, key: str) -> Folded | None:
+    """Take in at once what waits in a set, whatever its thresholds; None where a worker has it."""
+    found = find(scope, key)
+    claiming.release(found.pk)
+    return fold(found.pk)
+
+
+def _take_in(batch: Batch) -> Outcome:
+    asked = ask(batch)
+    space = spaces.space_of(batch.set.workspace_id)
+    texts = [
+        applying.text_of(each.tag, each.feature, each.value, each.about)
+        for each in asked.commands
+        if each.value
+    ]
+    return _apply(space, batch, asked, history.vectors_of(space, texts))
+
+
+@transaction.atomic(durable=True)
+def _apply(space: WorkspaceIndex, batch: Batch, asked: Asked, vectors: applying.Vectors) -> Outcome:
+    held = applying.locked(space, batch.set)
+    claiming.hold(batch.set)
+    act = Act(held, f"set:{held.key}", asked.method, asked.rule, batch.agent_id)
+    # What is known is read again under the lock: a person may have changed something meanwhile.
+    known = applying.known_of(applying.live_of(act).values())
+    commands = [_present(each, batch.episodes) for each in asked.commands]
+    planned = plan(commands, config_of(batch.set).categories, known)
+    outcome = applying.carry_out(space, act, planned.commands, vectors)
+    outcome.refused = [*asked.broken, *planned.refused]
+    _refuse(act, outcome.refused, batch.episodes)
+    _mark(act, batch.episodes)
+    _audit(act, len(batch.episodes), outcome)
+    return outcome
+
+
+def _present(command: Command, episodes: Sequence[Episode]) -> Command:
+    """Only what cites this batch: nothing else was read, or is locked for it."""
+    here = {episode.pk for episode in episodes}
+    return replace(command, cited=tuple(c for c in command.cited if c.episode_id in here))
+
+
+def _refuse(act: Act, refused: Sequence[Refused], episodes: Sequence[Episode]) -> None:
+    """Keep the commands that were not done, with the reason, for people to see."""
+    FeatureRefusal.objects.bulk_create(
+        FeatureRefusal(
+            workspace_id=act.set.workspace_id, set=act.set, agent_id=act.agent_id,
+            batch=act.batch, command=each.as_json(), reason=each.reason, rule=act.rule,
+            episode_ids=[episode.pk for episode in episodes],
+        )
+        for each in refused
+    )  # fmt: skip
+
+
+MARK = """
+insert into memories_featuremark (set_id, episode_id, workspace_id, batch, folded_at)
+select %(set)s, id, %(workspace)s, %(batch)s, %(now)s from unnest(%(ids)s::uuid[]) id
+"""
+
+
+def _mark(act: Act, episodes: Sequence[Episode]) -> None:
+    """That each episode is taken in once is held by the table's key: a second mark would raise."""
+    values = {
+        "set": act.set.pk,
+        "workspace": act.set.workspace_id,
+        "batch": act.batch,
+        "now": timezone.now(),
+        "ids": [episode.pk for episode in episodes],
+    }
+    statements.execute(MARK, values)
+
+
+def _audit(act: Act, episodes: int, outcome: Outcome) -> None:
+    if not (outcome.added or outcome.updated or outcome.deleted):
+        return
+    AuditEntry.line(
+        act.set.workspace_id, act.by, "fold_set", act.set, subject_id=act.set.subject_id,
+        reason=act.rule,
+        after={
+            "episodes": episodes, "added": len(outcome.added), "updated": len(outcome.updated),
+            "deleted": len(outcome.deleted), "refused": len(outcome.refused),
+        },
+    ).save()  # fmt: skip

@@ -1,0 +1,291 @@
+"""What conversations are folded into: sets of features, and the history of every value."""
+
+import uuid
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
+
+from memories.models.conversation import Conversation, Episode, Visibility
+from memories.models.fact import Fact
+from memories.models.memory import seen_by
+from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.scope import Scope
+
+KEY = 300
+NAME = 100
+
+
+class FeatureSetQuerySet(models.QuerySet["FeatureSet"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Sets of the workspace; for an agent those that took in something it recorded, or that
+        hold a feature which it sees."""
+        own = Q(workspace_id=scope.workspace_id)
+        if scope.subject_ids is not None:
+            own &= Q(subject_id__in=scope.subject_ids)
+        if not scope.is_bound:
+            return self.filter(own)
+        held = Feature.objects.visible_to(scope).filter(set=OuterRef("pk"))
+        heard = FeatureMark.objects.filter(set=OuterRef("pk"), episode__agent=scope.agent_id)
+        return self.filter(own, Exists(held) | Exists(heard))
+
+    def with_names(self) -> Self:
+        """With the callers' own ids: user_external, thread_external."""
+        return self.annotate(
+            user_external=F("subject__external_id"),
+            thread_external=F("conversation__external_id"),
+        )
+
+
+class FeatureSet(Row):
+    """What is known of a subject, a conversation or whatever a caller names, as features.
+
+    It takes in the episodes that fit all of subject, conversation, role and metadata; one that
+    names none of them is written by hand only. `waiting` is how many are still to be taken in;
+    `cursor`: all episodes up to this id are taken in; `claims` counts the workers that took it.
+    """
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=KEY)
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
+    role = models.CharField(max_length=20, blank=True)
+    metadata = models.JSONField(default=dict)
+    config = models.JSONField(default=dict)
+    waiting = models.PositiveIntegerField(default=0)
+    waiting_since = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
+    cursor = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
+    failures = models.PositiveSmallIntegerField(default=0)
+    error = models.TextField(blank=True)
+    folded_at = models.DateTimeField(null=True)
+    stamp = models.PositiveBigIntegerField(default=0)
+
+    objects = FeatureSetQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "feature set"
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "key"], name="set_key_once"),
+            models.CheckConstraint(condition=~Q(key=""), name="set_is_named"),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="set_newest"),
+            models.Index(fields=["subject"], name="set_subject"),
+            models.Index(
+                fields=["conversation"],
+                name="set_conversation",
+                condition=Q(conversation__isnull=False),
+            ),
+            models.Index(fields=["due_at"], name="set_due", condition=Q(due_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    @property
+    def takes_in(self) -> bool:
+        """Whether any episode can fit."""
+        return bool(self.subject_id or self.conversation_id or self.role or self.metadata)
+
+
+class FeatureQuerySet(models.QuerySet["Feature"]):
+    def visible_to(self, scope: Scope) -> Self:
+        return self.filter(seen_by(scope))
+
+    def live(self) -> Self:
+        return self.filter(ended_at=None)
+
+
+class Feature(Row):
+    """One thing known: category / tag / feature = value. What it was before is its changes.
+
+    `about` is whose feature it is where several speak; `slot` names the attribute where there is
+    one value at a time. It is private to the agent whose episodes it stands on, unless a person
+    says otherwise.
+    """
+
+    class Method(models.TextChoices):
+        RULE = "rule"
+        LLM = "llm", "model"
+        MANUAL = "manual"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    set = models.ForeignKey(FeatureSet, models.CASCADE, related_name="features")
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
+    visibility = models.CharField(max_length=7, choices=Visibility, default=Visibility.PRIVATE)
+    category = models.CharField(max_length=NAME)
+    tag = models.CharField(max_length=NAME)
+    feature = models.CharField(max_length=NAME)
+    value = models.TextField()
+    content = models.TextField(help_text="What is embedded, and searched by words.")
+    about = models.CharField(max_length=255, blank=True)
+    slot = models.CharField(max_length=255, blank=True)
+    method = models.CharField(max_length=6, choices=Method)
+    metadata = models.JSONField(default=dict)
+    fingerprint = models.BinaryField(max_length=16, editable=False)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = FeatureQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["set", "agent", "fingerprint"],
+                name="feature_once",
+                condition=Q(ended_at=None),
+                nulls_distinct=False,
+            ),
+            models.CheckConstraint(
+                condition=~Q(category="") & ~Q(tag="") & ~Q(feature="") & ~Q(value=""),
+                name="feature_says_something",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="feature_newest"),
+            models.Index(fields=["set", "category", "tag"], name="feature_section"),
+            models.Index(fields=["subject"], name="feature_subject"),
+            models.Index(
+                fields=["conversation"],
+                name="feature_conversation",
+                condition=Q(conversation__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.feature}: {self.value}"[:80]
+
+
+class FeatureChange(Row):
+    """One step in the history of a feature: before, after, who or what, from which words.
+
+    The changes of one act (a batch taken in, a merge) share their `batch`. `is_current` marks the
+    one by which the feature says what it says; its citations are what the value stands on.
+    `occurred_at` is when it was said. `after` None: it ended.
+    """
+
+    class Action(models.TextChoices):
+        ADD = "add"
+        UPDATE = "update"
+        DELETE = "delete"
+        MERGE = "merge"
+        UNDO = "undo"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    set = models.ForeignKey(FeatureSet, models.CASCADE, related_name="changes")
+    feature = models.ForeignKey(Feature, models.CASCADE, related_name="changes")
+    batch = models.UUIDField()
+    action = models.CharField(max_length=6, choices=Action)
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+    by = models.CharField(max_length=200)
+    rule = models.CharField(max_length=200, blank=True)
+    reason = models.TextField(blank=True)
+    occurred_at = models.DateTimeField()
+    is_current = models.BooleanField(default=True)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "change of a feature"
+        verbose_name_plural = "changes of features"
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["feature"], name="change_one_current", condition=Q(is_current=True)
+            ),
+            models.CheckConstraint(
+                condition=Q(before__isnull=False) | Q(after__isnull=False),
+                name="change_of_something",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["feature", "id"], name="change_history"),
+            models.Index(fields=["set", "-id"], name="change_newest"),
+            models.Index(fields=["batch"], name="change_batch"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.by}"
+
+
+class FeatureCitation(models.Model):
+    """The words a value stands on: `quote` is `episode.content[start:end]`, checked when written."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    feature = models.ForeignKey(Feature, models.CASCADE, related_name="citations")
+    change = models.ForeignKey(FeatureChange, models.CASCADE, related_name="citations")
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="feature_citations")
+    fact = models.ForeignKey(Fact, models.SET_NULL, null=True, related_name="feature_citations")
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(end__gt=F("start")), name="feature_citation_span_forward"
+            ),
+            models.UniqueConstraint(
+                fields=["change", "episode", "start", "end"], name="feature_citation_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["feature"], name="feature_citation_feature"),
+            models.Index(fields=["episode"], name="feature_citation_episode"),
+            models.Index(fields=["fact"], name="feature_citation_fact"),
+        ]
+
+    def __str__(self) -> str:
+        return self.quote[:80]
+
+
+class FeatureMark(models.Model):
+    """This episode has been taken into this set, in the act `batch`."""
+
+    pk = models.CompositePrimaryKey("set", "episode")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    set = models.ForeignKey(FeatureSet, models.CASCADE, related_name="marks", db_index=False)
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="+", db_index=False)
+    batch = models.UUIDField()
+    folded_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["episode"], name="feature_mark_episode")]
+
+
+class FeatureRefusal(Row):
+    """A command that was not done, and why; `episode_ids` are what it was made from."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    set = models.ForeignKey(FeatureSet, models.CASCADE, related_name="refusals")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    batch = models.UUIDField()
+    command = models.JSONField()
+    reason = models.TextField()
+    rule = models.CharField(max_length=200, blank=True)
+    episode_ids = ArrayField(models.UUIDField(), default=list)
+
+    class Meta:
+        verbose_name = "refused command"
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["set", "-id"], name="refusal_newest")]
+
+    def __str__(self) -> str:
+        return self.reason[:80]
+
+
+class SetDiscovery(models.Model):
+    """How far the episodes of a workspace have been looked through for sets that they fit."""
+
+    workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
+    seen = models.UUIDField(default=uuid.UUID(int=0))

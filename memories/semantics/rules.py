@@ -1,0 +1,223 @@
+"""From facts to features without a model: by the pattern that found them and the slot they fill."""
+
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memories import conflicts
+from memories.conflicts import Slot
+from memories.conflicts.wording import root
+from memories.semantics.commands import ADD, UPDATE, Cited, Command, Known
+
+# How sure a pattern must be for what it finds to stand in a profile.
+SURE = 0.8
+NAMELESS = "User"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A live memory as rules see it: its newest words, and by whom they were said.
+
+    `replaces` are features that stand on versions which this memory superseded.
+    """
+
+    statement: str
+    category: str
+    rule: str
+    speaker: str
+    confidence: float
+    occurred_at: datetime
+    cited: tuple[Cited, ...]
+    replaces: frozenset[uuid.UUID] = frozenset()
+
+    @property
+    def about(self) -> str:
+        """Whose feature it is; of a speaker without a name, the set's own subject's."""
+        return "" if self.speaker == NAMELESS else self.speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where a feature stands: category, tag, name."""
+
+    category: str
+    tag: str
+    feature: str
+
+
+def _shelves(category: str, tag: str, **features: str) -> dict[str, Shelf]:
+    """`pattern_name="feature name"`; an empty name is the pattern's own."""
+    return {
+        pattern.replace("_", "-"): Shelf(category, tag, feature or pattern.replace("_", " "))
+        for pattern, feature in features.items()
+    }
+
+
+# What a pattern finds, by its name.
+BY_PATTERN: dict[str, Shelf] = {
+    **_shelves("identity", "home", lives="home", moved="home"),
+    **_shelves("identity", "work", works="work", my_work="work", does_for_living="work"),
+    **_shelves("identity", "name", name="name"),
+    **_shelves("identity", "age", age="age", birthday="birthday"),
+    **_shelves("identity", "contact", contact="contact"),
+    **_shelves("identity", "education", studies="studies"),
+    **_shelves("identity", "abilities", speaks="languages", able="abilities"),
+    **_shelves("identity", "health", health="health"),
+    **_shelves("identity", "character", is_a="is", identifies="identifies"),
+    **_shelves("identity", "habits", habit="habit", routine="routine"),
+    **_shelves("preferences", "choices", prefers="prefers", uses="uses"),
+    **_shelves("preferences", "favourites", favourite="favourite"),
+    **_shelves("preferences", "likes", likes="likes", fan="likes", taste="taste"),
+    **_shelves("preferences", "dislikes", dislikes="dislikes"),
+    **_shelves("preferences", "interests", passion="passion"),
+    **_shelves("preferences", "values", values="values", finds="finds"),
+    **_shelves("relationships", "family", kin="family"),
+    **_shelves("relationships", "pets", pet="pet"),
+    **_shelves("relationships", "partner", couple="partner"),
+    **_shelves("relationships", "people", people="people", met="met", has_people="people",
+               named="people"),
+    **_shelves("possessions", "things", got="got", has="has", my_thing="has"),
+    **_shelves("plans", "goals", goal="goal", wants="wants"),
+    **_shelves("plans", "plans", going_to="plan", plans="plan", considering="considers",
+               dated_plan="plan"),
+}  # fmt: skip
+# What models and other patterns find, by the fact's category.
+BY_CATEGORY: dict[str, Shelf] = {
+    "preference": Shelf("preferences", "likes", "preference"),
+    "identity": Shelf("identity", "character", "identity"),
+    "relationship": Shelf("relationships", "people", "people"),
+    "possession": Shelf("possessions", "things", "has"),
+    "plan": Shelf("plans", "plans", "plan"),
+    "technology": Shelf("technology", "tools", "technology"),
+    "policy": Shelf("work", "rules", "rule"),
+    "decision": Shelf("work", "decisions", "decision"),
+    "instruction": Shelf("assistant", "instructions", "instruction"),
+}
+# Attributes of which somebody has one at a time, by the slot's name.
+BY_SLOT: dict[str, Shelf] = {
+    "residence": Shelf("identity", "home", "home"),
+    "employer": Shelf("identity", "work", "employer"),
+    "job": Shelf("identity", "work", "job"),
+    "manager": Shelf("identity", "work", "manager"),
+    "age": Shelf("identity", "age", "age"),
+    "birthday": Shelf("identity", "age", "birthday"),
+    "phone": Shelf("identity", "contact", "phone"),
+    "email": Shelf("identity", "contact", "email"),
+    "timezone": Shelf("identity", "contact", "time zone"),
+    "relationship": Shelf("identity", "family status", "relationship"),
+    "spouse": Shelf("relationships", "partner", "spouse"),
+    "fiance": Shelf("relationships", "partner", "engaged to"),
+    "boyfriend": Shelf("relationships", "partner", "partner"),
+    "diet": Shelf("identity", "health", "diet"),
+    "weight": Shelf("identity", "health", "weight"),
+    "height": Shelf("identity", "health", "height"),
+    "hair": Shelf("identity", "character", "hair"),
+    "commute": Shelf("identity", "habits", "commute"),
+    "favorite": Shelf("preferences", "favourites", "favourite"),
+    "car": Shelf("possessions", "things", "car"),
+    "reading": Shelf("preferences", "interests", "reading"),
+    "preferred": Shelf("preferences", "choices", "prefers"),
+}
+# Attributes whose word is the value: "is vegan".
+_WHOLE = frozenset({"relationship", "diet", "preferred"})
+_words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    shelf: Shelf
+    value: str
+    slot: str
+
+
+def commands(told: Sequence[Told], known: Sequence[Known]) -> list[Command]:
+    """What the memories ask of the features, oldest word first; equal slots update.
+
+    A later command sees what the ones before it did.
+    """
+    made: dict[tuple[str, ...], Command] = {}
+    for one in sorted(told, key=lambda each: each.occurred_at):
+        for draft in _drafts(one):
+            command = _command(one, draft, known)
+            made[_place(command)] = command
+    return list(made.values())
+
+
+def _place(command: Command) -> tuple[str, ...]:
+    """Two commands for one place: the later one counts."""
+    if command.target:
+        return (str(command.target),)
+    own = command.slot or f"={command.tag}|{command.feature}|{command.value.casefold()}"
+    return (command.about, command.category, own)
+
+
+def _command(one: Told, draft: _Draft, known: Sequence[Known]) -> Command:
+    old = _old(one, draft, known)
+    return Command(
+        action=UPDATE if old else ADD,
+        category=draft.shelf.category,
+        tag=draft.shelf.tag,
+        feature=draft.shelf.feature,
+        value=draft.value,
+        about=one.about,
+        slot=draft.slot,
+        target=old.id if old else None,
+        cited=one.cited,
+        occurred_at=one.occurred_at,
+    )
+
+
+def _old(one: Told, draft: _Draft, known: Sequence[Known]) -> Known | None:
+    """The feature that this is a newer value of."""
+    for each in known:
+        if each.about == one.about and draft.slot and each.slot == draft.slot:
+            return each
+    return next((each for each in known if each.id in one.replaces and not each.slot), None)
+
+
+def _drafts(one: Told) -> Iterator[_Draft]:
+    if one.confidence < SURE:
+        return
+    slots = [slot for slot in _own_slots(one) if slot.name in BY_SLOT]
+    for slot in slots:
+        if value := _value(one, slot):
+            shelf = BY_SLOT[slot.name]
+            name = f"{shelf.feature} {slot.key}" if slot.name == "favorite" else shelf.feature
+            yield _Draft(
+                Shelf(shelf.category, shelf.tag, name), value, f"{slot.name}|{slot.key}"[:255]
+            )
+    found = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
+    if not slots and found is not None:
+        yield _Draft(found, predicate(one.statement, one.speaker), "")
+
+
+def _own_slots(one: Told) -> list[Slot]:
+    """Slots of the speaker's own, not of somebody they speak about; one per name."""
+    own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
+    found = conflicts.read(one.statement).slots
+    by_name: Mapping[str, Slot] = {slot.name: slot for slot in found if slot.subject == own}
+    return list(by_name.values())
+
+
+def _value(one: Told, slot: Slot) -> str:
+    """The value in the words of the statement: slots hold roots of words."""
+    if slot.name in _WHOLE:
+        return slot.value if slot.name != "preferred" else predicate(one.statement, one.speaker)
+    tokens = [(match.start(), match.end()) for match in _words.finditer(one.statement)]
+    roots = [root(one.statement[slice(*token)].lower().removesuffix("'s")) for token in tokens]
+    wanted = slot.value.split()
+    for at in range(len(roots) - len(wanted) + 1):
+        if roots[at : at + len(wanted)] == wanted:
+            return one.statement[tokens[at][0] : tokens[at + len(wanted) - 1][1]]
+    return predicate(one.statement, one.speaker)
+
+
+def predicate(statement: str, speaker: str) -> str:
+    """The statement without whom it is about: "prefers tea to coffee"."""
+    text = statement.strip().rstrip(".")
+    for opening in (f"{speaker} says ", f"{speaker} ", f"{speaker}'s "):
+        if speaker and text.lower().startswith(opening.lower()):
+            return text[len(opening) :]
+    return text

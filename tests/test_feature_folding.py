@@ -1,0 +1,111 @@
+"""What was said becomes features: by rules, without a model."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from memories import curation, folding
+from memories.features import history, sets
+from memories.forgetting import forget
+from memories.ingest import NewMessage
+from memories.models import Feature, FeatureMark, FeatureSet, Memory
+from tests.people import Person
+
+
+def told(person: Person, *said: str, **wish: str) -> None:
+    """Said about ada by Ada, and taken in."""
+    person.say(*[NewMessage(each, name="Ada") for each in said], user_id="ada", **wish)
+    folded(person)
+
+
+def folded(person: Person, key: str = "user:ada") -> folding.Folded | None:
+    folding.discover()
+    return folding.fold_now(person.scope, key)
+
+
+def known(person: Person) -> set[tuple[str, str, str]]:
+    rows = Feature.objects.visible_to(person.scope).live()
+    return set(rows.values_list("tag", "feature", "value"))
+
+
+def test_plain_statements_become_features_with_their_words(alice: Person) -> None:
+    told(alice, "I live in Lisbon. I prefer tea to coffee.")
+    assert known(alice) == {
+        ("home", "home", "Lisbon"),
+        ("choices", "prefers", "prefers tea to coffee"),
+    }
+    home = Feature.objects.get(feature="home")
+    assert [c.quote for c in home.citations.all()] == ["I live in Lisbon."]
+
+
+def test_an_equal_slot_updates_and_the_old_value_stays_in_the_history(alice: Person) -> None:
+    told(alice, "I live in Lisbon.")
+    told(alice, "I live in Porto now.")
+    home = Feature.objects.live().get(feature="home")
+    assert home.value == "Porto"
+    steps = [(c.action, c.before and c.before["value"]) for c in home.changes.order_by("id")]
+    assert steps == [("add", None), ("update", "Lisbon")]
+    assert [c.quote for c in home.citations.filter(change__is_current=True)] == [
+        "I live in Porto now."
+    ]
+
+
+def test_a_change_is_taken_back_with_its_words(alice: Person) -> None:
+    told(alice, "I live in Lisbon.")
+    told(alice, "I live in Porto now.")
+    home = Feature.objects.live().get(feature="home")
+    history.undo(alice.scope, home.pk)
+    again = Feature.objects.get(pk=home.pk)
+    assert again.value == "Lisbon"
+    cited = again.citations.filter(change__is_current=True)
+    assert [c.quote for c in cited] == ["I live in Lisbon."]
+    assert history.undo(alice.scope, home.pk).ended_at is not None
+
+
+def test_what_is_older_than_what_is_known_changes_nothing_and_is_told(alice: Person) -> None:
+    told(alice, "I live in Porto.")
+    past = timezone.now() - timedelta(days=400)
+    told(alice, "I live in Lisbon.", occurred_at=past)
+    assert known(alice) == {("home", "home", "Porto")}
+    refusal = sets.find(alice.scope, "user:ada").refusals.get()
+    assert refusal.reason == "what is known is newer"
+
+
+def test_every_episode_is_taken_in_once(alice: Person) -> None:
+    told(alice, "I live in Lisbon.", "Hello there!", "I work as a nurse.")
+    assert FeatureMark.objects.count() == 3
+    assert folded(alice) is not None
+    assert FeatureMark.objects.count() == 3
+    assert FeatureSet.objects.get().waiting == 0
+
+
+def test_a_forgotten_memory_takes_its_feature_with_it_and_restored_brings_it_back(
+    alice: Person,
+) -> None:
+    told(alice, "I live in Lisbon.")
+    memory = Memory.objects.get()
+    forget(alice.scope, memory.pk, "outdated")
+    assert known(alice) == set()
+    curation.restore(alice.scope, memory.pk)
+    folded(alice)
+    assert known(alice) == {("home", "home", "Lisbon")}
+
+
+def test_features_of_one_agents_words_are_not_told_to_another(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+) -> None:
+    bob.say(NewMessage("I live in Lisbon.", name="Ada"), user_id="ada")
+    carol.say(NewMessage("I live in Porto.", name="Ada"), user_id="ada")
+    folded(alice)
+    assert known(bob) == {("home", "home", "Lisbon")}
+    assert known(carol) == {("home", "home", "Porto")}
+    assert len(known(alice)) == 2
+    assert known(mallory) == set()
+
+
+def test_a_set_waits_for_its_threshold(alice: Person) -> None:
+    alice.say(NewMessage("I live in Lisbon.", name="Ada"), user_id="ada")
+    folding.discover()
+    found = FeatureSet.objects.get()
+    assert (found.waiting, found.due_at - found.waiting_since) == (1, timedelta(seconds=60))
+    assert folding.fold(found.pk) is None
