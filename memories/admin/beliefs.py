@@ -23,6 +23,7 @@ from memories.admin.filters import (
     LifeFilter,
     PickFilter,
 )
+from memories.admin.search_desk import SearchDeskPage
 from memories.admin.searching import SearchedAdmin
 from memories.admin.why_not import WhyNotPage
 from memories.models import Layer, Memory, Supersession
@@ -62,7 +63,7 @@ class CorrectForm(forms.Form):
     content = forms.CharField(max_length=100_000, widget=UnfoldAdminTextareaWidget)
 
 
-class MemoryAdmin(WhyNotPage, SearchedAdmin, MemoryPage):
+class MemoryAdmin(SearchDeskPage, WhyNotPage, SearchedAdmin, MemoryPage):
     layer = Layer.MEMORIES
     list_display = (
         "told", "subject", "category", "fact_type", "version", "sources", "state", "learned",

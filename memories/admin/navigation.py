@@ -55,13 +55,22 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     groups.append(("Operation", [_item("Performance", "monitoring", "memories_plots")]))
     if access.everywhere:
         groups.append(("System", _system()))
+    _mark(request.path, [item for _, items in groups for item in items])
     return [{"title": title, "items": items} for title, items in groups]
+
+
+def _mark(path: str, items: list[dict[str, Any]]) -> None:
+    """Only the item whose address the path begins with furthest is where the person is."""
+    here = max((i["link"] for i in items if path.startswith(i["link"])), key=len, default="")
+    for item in items:
+        item["active"] = item["link"] == here
 
 
 def _memory(now: Waiting) -> list[dict[str, Any]]:
     return [
         _item("Memories", "neurology", "memories_memory_changelist"),
         _item("Review", "rule", "memories_supersession_changelist", waits=now.decisions),
+        _item("Search", "search", "memories_search"),
         _item("Why not?", "troubleshoot", "memories_why_not"),
         _item("Rejections", "block", "memories_rejection_changelist"),
         _item("Subjects", "face", "workspaces_subject_changelist"),

@@ -2,84 +2,32 @@
 
 from typing import Any
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-)
 
+from memories.admin.asking import SearchForm, text
 from memories.errors import Forbidden, Invalid
 from memories.models import Memory
-from memories.search import RANKINGS, Hit, SearchRequest
+from memories.search import Hit
 from memories.why_not import WhyNot, why_not
 from workspaces.auth import as_uuid
 from workspaces.desk.access import Access, access_of
-from workspaces.models import Workspace
 from workspaces.scope import Scope
 
 MOST_OFFERED = 10
 NEWEST = 20_000  # rows that are looked through for the words of a memory
 
 
-def _text(label: str, hint: str = "", most: int = 255) -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        help_text=hint,
-        max_length=most,
-        required=False,
-        widget=UnfoldAdminTextInputWidget,
-    )
-
-
-class WhyNotForm(forms.Form):
-    """A search as an agent makes it; only the person's own workspaces can be chosen."""
-
-    workspace = forms.ModelChoiceField(
-        Workspace.objects.none(),
-        to_field_name="slug",
-        empty_label=None,
-        widget=UnfoldAdminSelectWidget,
-    )
-    query = _text("Query", most=10_000)
-    memory = _text("Expected memory", "Its id, or some of its words.")
-    user = _text("User id", "Whom the search is about.")
-    agent = _text("Agent id", "Who asks.")
-    thread = _text("Thread id")
-    ranking = forms.ChoiceField(
-        choices=[(name, name) for name in RANKINGS], widget=UnfoldAdminSelectWidget
-    )
-    limit = forms.IntegerField(
-        min_value=1, max_value=100, label="Hits shown", widget=UnfoldAdminIntegerFieldWidget
-    )
-
-    def __init__(self, access: Access, data: dict[str, Any]) -> None:
-        super().__init__(data)
-        choice = self.fields["workspace"]
-        assert isinstance(choice, forms.ModelChoiceField)
-        choice.queryset = access.workspaces().order_by("name")
-
-    @property
-    def request(self) -> SearchRequest:
-        values = self.cleaned_data
-        return SearchRequest(
-            values["query"],
-            limit=values["limit"],
-            user_id=values["user"],
-            agent_id=values["agent"],
-            thread_id=values["thread"],
-            ranking=values["ranking"],
-        )
+class WhyNotForm(SearchForm):
+    field_order = ("workspace", "query", "memory")
+    memory = text("Expected memory", "Its id, or some of its words.")
 
 
 class WhyNotPage:
     """Mixin of an admin: adds the page `why-not/` to its addresses."""
 
     admin_site: Any
-    opts: Any
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.why_not_view)
@@ -88,21 +36,14 @@ class WhyNotPage:
 
     def why_not_view(self, request: HttpRequest) -> HttpResponse:
         access = access_of(request)
-        form = WhyNotForm(access, _asked(access, request))
+        form = WhyNotForm(access, request.GET.dict())
         context = {
             **self.admin_site.each_context(request),
             "title": "Why not?",
-            "opts": self.opts,
             "form": form,
             **_answered(access, form, request),
         }
         return TemplateResponse(request, "admin/memories/why_not.html", context)
-
-
-def _asked(access: Access, request: HttpRequest) -> dict[str, Any]:
-    first = access.workspaces().order_by("name").first()
-    asked = {"workspace": first.slug if first else "", "ranking": RANKINGS[0], "limit": "10"}
-    return asked | request.GET.dict()
 
 
 def _answered(access: Access, form: WhyNotForm, request: HttpRequest) -> dict[str, Any]:

@@ -143,6 +143,7 @@ def addresses() -> dict[str, str]:
     return found | {
         "memories, all": f"{memories}?state=all",
         "memories, last page": f"{memories}?p=15",
+        "search, side by side": f"{found['page search']}?query=the+way&ranking=all",
         "memories, words": f"{memories}?q=the",
         "pending decisions": f"{found['supersessions']}?state=pending",
         "stuck sessions": f"{found['sessions']}?state=stuck",
@@ -150,7 +151,7 @@ def addresses() -> dict[str, str]:
     }
 
 
-OWN_PAGES = ("memories_repeats", "memories_why_not", "memories_plots")
+OWN_PAGES = ("memories_search", "memories_repeats", "memories_why_not", "memories_plots")
 
 
 def _own_pages() -> Iterator[tuple[str, str]]:
