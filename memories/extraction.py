@@ -16,8 +16,9 @@ from memories import gatekeeper, patterns, providers
 from memories.errors import ProviderError
 from memories.ladder import Ladder
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source, Visibility
-from memories.patterns import own
+from memories.patterns import Talk, own
 from memories.patterns.own import OwnPattern
+from memories.patterns.talk import UNKNOWN
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.supersession import Claim, Quote
 
@@ -93,13 +94,15 @@ class Missed:
 class Wish:
     """What the caller asked of an extraction; `visibility` empty: by category.
 
-    `patterns` are the workspace's own; they are tried where the library found nothing.
+    `patterns` are the workspace's own; they are tried where the library found nothing. `before`
+    are the messages that the conversation had already: they are context, and make no claims.
     """
 
     extract: str = MemorySession.Extract.AUTO
     is_whole_text: bool = False
     visibility: str = ""
     patterns: tuple[OwnPattern, ...] = ()
+    before: tuple[Message, ...] = ()
 
 
 @dataclass(slots=True)
@@ -139,16 +142,18 @@ def type_of(category: str) -> str:
     return TYPE_OF.get(category, FactType.FACT)
 
 
+def speaker_of(kind: str, subject: str) -> str:
+    """Whose words a message without an author's name are."""
+    return "Assistant" if kind == Episode.Kind.ASSISTANT else subject or UNKNOWN
+
+
 def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None) -> Extraction:
     """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
     found = Extraction()
     if wish.extract == MemorySession.Extract.NONE:
         found.claims = [_whole(m, wish, "none") for m in messages if m.text.strip()]
         return found
-    heard = _passed(messages, found)
-    unmatched = heard
-    if wish.extract != MemorySession.Extract.LLM:
-        unmatched = _matched(heard, wish, found)
+    heard, unmatched = _listened(messages, wish, found)
     if wish.extract in (MemorySession.Extract.AUTO, MemorySession.Extract.LLM) and unmatched:
         _asked(unmatched, wish, ladder, found)
     if wish.extract == MemorySession.Extract.AUTO:
@@ -158,42 +163,66 @@ def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = Non
     return found
 
 
-def _passed(messages: Sequence[Message], found: Extraction) -> list[Message]:
-    heard = []
+def _listened(
+    messages: Sequence[Message], wish: Wish, found: Extraction
+) -> tuple[list[Message], list[Message]]:
+    """Add what patterns find; the messages that are worth reading, and of those the ones that no
+    pattern covered."""
+    started, talk = time.perf_counter(), Talk()
+    for message in wish.before:
+        _hear(talk, message)
+    heard, unmatched = [], []
     for message in messages:
-        verdict = gatekeeper.verdict(message.readable, message.role, message.kind)
-        if message.is_served:
-            found.skipped.append(Skip(message.index, "served"))
-        elif verdict.skip:
-            found.skipped.append(Skip(message.index, verdict.label))
-        elif message.kind not in SPEAKING:
-            found.skipped.append(Skip(message.index, f"{message.kind} messages are kept only"))
+        reason = _passed_over(message, talk)
+        if reason:
+            found.skipped.append(Skip(message.index, reason))
         else:
             heard.append(message)
-    return heard
-
-
-def _matched(heard: list[Message], wish: Wish, found: Extraction) -> list[Message]:
-    """Add what patterns find; the messages that none of them covered."""
-    started, unmatched = time.perf_counter(), []
-    for message in heard:
-        claims = [
-            _pattern_claim(message, hit, wish)
-            for hit in _hits(message, wish.patterns)
-            if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
-        ]
-        found.claims += claims
-        if not claims:
-            unmatched.append(message)
+            claims = _pattern_claims(message, wish, talk)
+            found.claims += claims
+            unmatched += [] if claims else [message]
+        _hear(talk, message)
     found.milliseconds["patterns"] = _since(started)
-    found.steps.append(_step("patterns", len(found.claims), found.milliseconds["patterns"]))
-    return unmatched
+    if wish.extract != MemorySession.Extract.LLM:
+        found.steps.append(
+            _step("patterns", len(found.claims), found.milliseconds["patterns"])
+        )
+    return heard, unmatched
 
 
-def _hits(message: Message, own_patterns: Sequence[OwnPattern]) -> list[patterns.Found]:
+def _passed_over(message: Message, talk: Talk) -> str:
+    """Why a message is not read; empty where it is."""
+    if message.is_served:
+        return "served"
+    question = talk.question_to(message.speaker)
+    verdict = gatekeeper.verdict(message.readable, message.role, message.kind, question)
+    if verdict.skip:
+        return verdict.label
+    return "" if message.kind in SPEAKING else f"{message.kind} messages are kept only"
+
+
+def _hear(talk: Talk, message: Message) -> None:
+    if message.kind in SPEAKING:
+        is_assistant = message.kind == Episode.Kind.ASSISTANT
+        talk.hear(message.readable, message.speaker, message.id, is_assistant=is_assistant)
+
+
+def _pattern_claims(message: Message, wish: Wish, talk: Talk) -> list[Claim]:
+    if wish.extract == MemorySession.Extract.LLM:
+        return []
+    return [
+        _pattern_claim(message, hit, wish, talk)
+        for hit in _hits(message, wish.patterns, talk)
+        if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
+    ]
+
+
+def _hits(
+    message: Message, own_patterns: Sequence[OwnPattern], talk: Talk
+) -> list[patterns.Found]:
     """What the library finds, and in its other sentences what the workspace's own patterns do."""
     said = (message.readable, message.speaker, message.occurred_at)
-    hits = patterns.extract(*said)
+    hits = patterns.extract(*said, talk)
     for pattern in own_patterns:
         found = own.find(pattern, *said)
         hits += [each for each in found if not any(_overlap(each, hit) for hit in hits)]
@@ -214,8 +243,10 @@ def _missed(unmatched: Sequence[Message], claims: Sequence[Claim]) -> Iterator[M
             yield Missed(message.id, message.text, statements, commonest)
 
 
-def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish) -> Claim:
-    quote = Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])
+def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk) -> Claim:
+    quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
+    if hit.is_answer and talk.asked is not None:
+        quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
     return Claim(
         statement=hit.statement,
         category=hit.category,
@@ -228,7 +259,7 @@ def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish) -> Claim:
         confidence=hit.confidence,
         entities=tuple(hit.entities),
         event_date=hit.event_date,
-        quotes=(quote,),
+        quotes=tuple(quotes),
     )
 
 

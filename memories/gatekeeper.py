@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.patterns import clauses, content, person, reading
+from memories.patterns import answers, clauses, content, person, reading
 from memories.patterns.clauses import Clause
 from memories.patterns.library import DEMANDS
 
@@ -34,7 +34,7 @@ REASONS = {
 }
 SHORT, LONGEST = 100, 1500  # characters; whoever says more than this says something
 PRAISE_WEIGHT, QUESTION_WEIGHT = 3, 12  # telling words from which praise or a question is content
-BRIEF = 14  # words; longer praise is passed over only when it tells nothing at all
+BRIEF = 10  # words; longer praise is passed over only when it tells nothing at all
 MOST = 1  # telling words in all of courtesy and praise that may be passed over
 
 _courtesy = re.compile(
@@ -76,14 +76,15 @@ _for_ever = re.compile(r"\b(?:always|never|from now on|every time|in future)\b",
 _heard = Verdict(False)
 
 
-def verdict(text: str, role: str, kind: str) -> Verdict:
-    """Whether `text`, said in `role` as an event of `kind`, can hold a claim."""
+def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
+    """Whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is what
+    somebody else had asked just before."""
     said = clauses.without_served(text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
         return _skip("dump")
-    if len(said) > LONGEST:
+    if len(said) > LONGEST or (question and answers.says(question, said)):
         return _heard
     labels, telling = Counter[str](), 0
     for clause in clauses.of_text(said):

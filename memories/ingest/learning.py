@@ -17,6 +17,7 @@ from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
 from memories.indexing import due, entries, spaces, statements
 from memories.indexing.nearest import Placement
+from memories.ingest.before import before
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
 from memories.ladder import Ladder, ladder_from
@@ -82,7 +83,8 @@ def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     matching = session.extract in MATCHING
     asked = matching and kept.space.has_patterns
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
-    wish = Wish(session.extract, session.is_whole_text, session.visibility, own)
+    context = before(kept) if matching else ()
+    wish = Wish(session.extract, session.is_whole_text, session.visibility, own, context)
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
     found = extraction.extract(messages, wish, ladder)
     return _finish(session, kept.space, found, started)
@@ -122,18 +124,12 @@ def messages_of(kept: Kept) -> list[Message]:
             id=episode.pk,
             kind=episode.kind,
             role=episode.role,
-            speaker=episode.author or _speaker(episode, subject),
+            speaker=episode.author or extraction.speaker_of(episode.kind, subject),
             text=episode.content,
             occurred_at=episode.occurred_at,
         )
         for index, episode in enumerate(kept.episodes)
     ]
-
-
-def _speaker(episode: Episode, subject: str) -> str:
-    if episode.kind == Episode.Kind.ASSISTANT:
-        return "Assistant"
-    return subject or "User"
 
 
 def _finish(

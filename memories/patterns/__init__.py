@@ -4,34 +4,68 @@ Pure: no database, no network, no clock. A pattern is a row in the file of its c
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 
-from memories.patterns import clauses, content, dates, entities, library, person, reading, worth
+from memories.patterns import (
+    answers,
+    clauses,
+    content,
+    dates,
+    entities,
+    library,
+    person,
+    reading,
+    worth,
+)
 from memories.patterns.clauses import Clause
 from memories.patterns.library import PATTERNS
 from memories.patterns.pattern import Found, Pattern
-from memories.patterns.people import People
+from memories.patterns.talk import UNKNOWN, Talk
 from memories.patterns.worth import Fit
 
-__all__ = ["PATTERNS", "Found", "Pattern", "extract"]
+__all__ = ["PATTERNS", "Found", "Pattern", "Talk", "extract"]
 
-UNKNOWN = "User"
+MERE = 60  # characters; no mere yes or no is longer
 
 
-def extract(text: str, speaker: str, occurred_at: datetime) -> list[Found]:
+def extract(
+    text: str, speaker: str, occurred_at: datetime, talk: Talk | None = None
+) -> list[Found]:
     """What `speaker` claims in `text`, each claim with its place; relative dates count from
-    `occurred_at` (aware). A speaker without a name is "User"."""
-    name, people = speaker.strip() or UNKNOWN, People()
-    read = [(clause, _read(clause, people)) for clause in clauses.of_text(text)]
+    `occurred_at` (aware). A speaker without a name is "User". `talk` is what was said before;
+    the text itself is not added to it."""
+    name, talk = speaker.strip() or UNKNOWN, talk or Talk()
+    read = _assented(text, name, talk) or list(_read(text, name, talk))
     fits = [fit for clause, words in read for fit in _fit(clause, words, name)]
-    kept = worth.kept(fits, worth.message(text, name, read)) if fits else []
-    found = {claim.statement.lower(): claim for claim in map(_claim(name, occurred_at), kept)}
+    kept = worth.kept(fits, worth.message(clauses.spoken(text), name, read, fits, talk)) if fits else []
+    claim = _claim(name, talk.listener(name), occurred_at)
+    found = {each.statement.lower(): each for each in map(claim, kept)}
     return list(found.values())
 
 
-def _read(clause: Clause, people: People) -> str:
-    return people.resolved(reading.with_subject(reading.plain(clause.text)))
+def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
+    """A mere yes or no, as the clause that it agrees to."""
+    question = talk.question_to(name)
+    if len(text) > MERE or not question:
+        return []
+    words = answers.assented(question, reading.plain(text))
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    return [(Clause(words, start, end, False, True), words)] if words else []
+
+
+def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
+    """The clauses of `text` with their words as patterns read them; the first may be an answer."""
+    people, question = replace(talk.people), talk.question_to(name)
+    for clause in clauses.of_text(text):
+        words = reading.plain(clause.text)
+        answer = answers.completed(question, words) if question else ""
+        question = ""
+        if answer:
+            yield replace(clause, is_answer=True), answer
+        else:
+            yield clause, people.resolved(reading.with_subject(words), name)
 
 
 def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
@@ -45,11 +79,11 @@ def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
     return []
 
 
-def _claim(name: str, at: datetime) -> Callable[[Fit], Found]:
+def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:
     def claim(fit: Fit) -> Found:
         pattern, words = fit.pattern, fit.match.string
         return Found(
-            statement=_statement(pattern, fit.match, words, name),
+            statement=_statement(pattern, fit.match, name, listener),
             category=pattern.category,
             fact_type=pattern.fact_type,
             confidence=pattern.confidence,
@@ -58,13 +92,15 @@ def _claim(name: str, at: datetime) -> Callable[[Fit], Found]:
             event_date=dates.ground(words, at),
             start=fit.clause.start,
             end=fit.clause.end,
+            is_answer=fit.clause.is_answer,
         )
 
     return claim
 
 
-def _statement(pattern: Pattern, match: re.Match[str], words: str, name: str) -> str:
+def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
     us = person.TEAM if pattern.is_team else ""
+    words = person.with_listener(match.string, listener)
     if pattern.statement:
         groups = {
             group: person.third_person(_inside(said or "", match.start(group)), name, us)

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
 _sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+")
+_heads = re.compile(r"((I|we|my|our)\b[^:\n]{2,80}):[*_\s]*", re.IGNORECASE)
+_has_verb = re.compile(r"\b(?:is|are|was|were|include|includes|will be)$", re.IGNORECASE)
+_whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
 _abbreviated = re.compile(
-    r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$", re.IGNORECASE
+    r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$|(?:^|\n)[ \t]*\d{1,3}\.$", re.IGNORECASE
 )
 _joint = re.compile(
     r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
@@ -50,12 +53,16 @@ _opening = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`text` is the clause without opening interjections; [start, end) is its place, ends trimmed."""
+    """`text` is the clause without opening interjections; [start, end) is its place, ends trimmed.
+
+    The item of a list has the words that head the list in its `text`.
+    """
 
     text: str
     start: int
     end: int
     is_question: bool
+    is_answer: bool = False
 
 
 def without_served(text: str) -> str:
@@ -68,10 +75,16 @@ def served_blocks(text: str) -> Iterator[tuple[int, int]]:
     yield from (block.span() for block in _served.finditer(text))
 
 
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of `text` stand; code between fences is none."""
+def spoken(text: str) -> str:
+    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks."""
     for foreign in (_served, _fence, _quoted_line, _photo):
         text = foreign.sub(lambda block: "\n" * len(block.group()), text)
+    return text
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of `text` stand; code between fences is none."""
+    text = spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
         if _abbreviated.search(text[max(start, match.start() - 8) : match.start()]):
@@ -94,8 +107,13 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def of_text(text: str) -> Iterator[Clause]:
     """The clauses of all sentences of `text`, in order."""
+    heading = ""
     for start, end in sentences(text):
         sentence = text[start:end]
+        if heading and _is_item(text, start, sentence):
+            yield Clause(f"{heading} {sentence.rstrip('.!,;:…')}", start, end, False)
+            continue
+        heading = _heading(sentence)
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
         position = 0
         for joint in _joint.finditer(sentence):
@@ -104,6 +122,22 @@ def of_text(text: str) -> Iterator[Clause]:
             yield from _clause(text, start + position, start + joint.start(), is_question)
             position = joint.end()
         yield from _clause(text, start + position, end, is_question)
+
+
+def _heading(sentence: str) -> str:
+    """The beginning of a claim that each item of the list below `sentence` ends: "My hobbies are"."""
+    match = _heads.fullmatch(_opening.sub("", sentence, count=1))
+    if match is None:
+        return ""
+    words = match[1].strip()
+    if match[2].lower() not in ("my", "our") or _has_verb.search(words):
+        return words
+    return f"{words} {'are' if words.endswith('s') else 'is'}"
+
+
+def _is_item(text: str, start: int, sentence: str) -> bool:
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return bool(_bullet.fullmatch(line)) and not _whole.match(sentence)
 
 
 def _belongs(before: str, joint: str) -> bool:

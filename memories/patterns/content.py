@@ -89,5 +89,9 @@ def is_request(clause: str) -> bool:
 
 def weight(clause: str, speaker: str) -> int:
     """How many different words of `clause` carry a meaning of their own."""
-    words = {word.lower() for word in _words.findall(clause)}
-    return len(words - _filler - {speaker.lower()})
+    return len(telling(clause) - {speaker.lower()})
+
+
+def telling(text: str) -> set[str]:
+    """The words of `text` that carry a meaning of their own, in small letters."""
+    return {word.lower() for word in _words.findall(text)} - _filler

@@ -24,7 +24,10 @@ TEAM_CATEGORIES = frozenset({"policy", "technology", "decision"})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One claim found in a text; `text[start:end]` is the sentence or clause that says it."""
+    """One claim found in a text; `text[start:end]` is the sentence or clause that says it.
+
+    `is_answer`: it says so only together with the question that was asked before.
+    """
 
     statement: str
     category: str
@@ -35,6 +38,7 @@ class Found:
     event_date: datetime | None
     start: int
     end: int
+    is_answer: bool = False
 
 
 def _is_anchored(regex: str) -> bool:

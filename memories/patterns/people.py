@@ -1,4 +1,4 @@
-"""Who "she", "he" and "they" are: the person or animal that the message named last."""
+"""Who "she", "he" and "they" are: the person or animal that was named last, by whomever."""
 
 import re
 from dataclasses import dataclass
@@ -21,23 +21,26 @@ _several = re.compile(r"(?:s|children|family|team|crew|band|puppies)$", re.I)
 
 @dataclass
 class People:
-    """What a message's later pronouns may stand for."""
+    """What later pronouns may stand for: the person last named, and who named them."""
 
     last: str = ""
+    owner: str = ""
 
-    def resolved(self, clause: str) -> str:
+    def resolved(self, clause: str, speaker: str) -> str:
         """`clause` with the person its first word stands for, when only one is in question."""
         opening = _opening.match(clause)
         if opening and self.last and self._fits(opening[1].lower()):
-            owner = "'s" if opening[1].lower() in ("her", "his", "their") else ""
-            clause = f"my {self.last}{owner}{clause[opening.end() :]}"
-        self._hear(clause)
+            ending = "'s" if opening[1].lower() in ("her", "his", "their") else ""
+            whose = "my" if self.owner == speaker else f"{self.owner}'s"
+            clause = f"{whose} {self.last}{ending}{clause[opening.end() :]}"
+        self.hear(clause, speaker)
         return clause
 
-    def _hear(self, clause: str) -> None:
-        named = _named.findall(clause)
+    def hear(self, words: str, speaker: str) -> None:
+        """Take note of whom `speaker` names."""
+        named = _named.findall(words)
         if named:
-            self.last = named[-1]
+            self.last, self.owner = named[-1], speaker
 
     def _fits(self, pronoun: str) -> bool:
         if pronoun in ("they", "their"):

@@ -13,6 +13,9 @@ TEAM = "Team"
 _token = re.compile(r"[\w']+|[^\w']+")
 _pair = re.compile(r"\b(?:me and (my \w+)|(my \w+) and (?:I|me))\b", re.IGNORECASE)
 _first = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_second = re.compile(r"\b(?:you|yours?)\b", re.IGNORECASE)
+_agreed = {"are": "is", "were": "was", "have": "has", "do": "does", "don't": "doesn't"}
+_second_subject = re.compile(rf"\byou ({'|'.join(_agreed)})\b", re.IGNORECASE)
 _quote_marks = frozenset('"“”«»')
 _joinable = frozenset(
     [
@@ -65,6 +68,15 @@ def mentions_speaker(clause: str) -> bool:
 def mentions(clause: str) -> int:
     """How often `clause` names its speaker."""
     return len(_first.findall(clause))
+
+
+def with_listener(clause: str, listener: str) -> str:
+    """`clause` with the name of the one it is said to in the place of "you" and "your"."""
+    if not listener or not _second.search(clause):
+        return clause
+    clause = _second_subject.sub(lambda said: f"{listener} {_agreed[said[1].lower()]}", clause)
+    clause = re.sub(r"\byours?\b", f"{listener}'s", clause, flags=re.IGNORECASE)
+    return re.sub(r"\byou\b", listener, clause, flags=re.IGNORECASE)
 
 
 def third_person(clause: str, name: str, us: str = "") -> str:

@@ -52,6 +52,7 @@ _no_words = re.compile(
     r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+))+$",
     re.IGNORECASE,
 )
+_told = re.compile(r"^((?:my|our) [\w' -]{2,40}): (?=\S)", re.IGNORECASE)
 _asides = re.compile(
     r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
 )
@@ -90,7 +91,11 @@ def plain(clause: str) -> str:
         clause = contraction.sub(full, clause)
     for contraction, full in _apostrophes if "'" in clause else ():
         clause = contraction.sub(full, clause)
-    return _asides.sub("", _no_words.sub("", clause)).strip()
+    return _told.sub(_linked, _asides.sub("", _no_words.sub("", clause)).strip())
+
+
+def _linked(told: re.Match[str]) -> str:
+    return f"{told[1]} {'are' if told[1].endswith('s') else 'is'} "
 
 
 def with_subject(clause: str) -> str:

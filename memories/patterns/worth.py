@@ -1,31 +1,51 @@
 """Which of the clauses that fit a pattern say enough to be kept.
 
-The looser a pattern, the more its clause and the whole message must say: in talk that says
-little, a loose form of words is mostly courtesy. The limits were measured on conversations.
+First the message: signs of news about its speaker's life are weighed against signs of mere
+courtesy. Then its clauses: the looser a pattern, the more a clause must say. Weights and limits
+were fitted to labelled conversations (logistic regression, each conversation judged by weights
+from the others), one set for talk between people and one for talk with an assistant.
 """
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memories.patterns import content, person
 from memories.patterns.clauses import Clause
 from memories.patterns.pattern import Pattern
+from memories.patterns.talk import UNKNOWN, Talk
 
-SURE, FIRM, FAIR, LOOSE = 0.9, 0.8, 0.75, 0.55  # confidence from which a pattern counts as such
-NEWS, LAST_NEWS = 4, 6  # how much news a message needs for what fits, and for a last resort
+SURE, FIRM, FAIR, LOOSE = 0.9, 0.8, 0.7, 0.55  # confidence from which a pattern counts as such
 FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
-LONG, MOSTLY = 18, 3  # a message of so many telling words must speak of its speaker so often
-_reaction = re.compile(
-    r"\W*(?:wow|woah|whoa|aw+|congrat\w*|nice|way to go|good (?:job|luck|for)|so (?:glad|happy|proud)|glad"
-    r"|that's|that is|sounds|looks|your?|it's (?:great|awesome|so|amazing))\b",
-    re.IGNORECASE,
-)
+AMONG_PEOPLE: Mapping[str, float] = {
+    "mentions": 0.22,
+    "questions": -0.22,
+    "weight": 0.19,
+    "is_answer": 0.53,
+    "exclamations": -0.06,
+    "new_words": 0.185,
+    "opens": -0.2,
+    "": -0.93,
+}
+WITH_ASSISTANT: Mapping[str, float] = {
+    "length": -0.73,
+    "times": 0.28,
+    "second_person": -0.32,
+    "clauses": 0.49,
+    "new_words": 0.076,
+    "owned": 0.38,
+    "is_answer": 0.54,
+    "opens": -0.25,
+    "": -0.4,
+}
 _time = re.compile(
     r"\b(?:last|yesterday|ago|recently|lately|since|weeks?|months?|years?|today|tonight|tomorrow|weekend|next"
     r"|just|still|already|soon|finally|new|first)\b",
     re.IGNORECASE,
 )
+_second_person = re.compile(r"\b(?:you|your|yours|u|ur|you're|you've)\b", re.IGNORECASE)
+_owned = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,41 +60,56 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a message says as a whole, counted over its clauses.
+    """What a message says as a whole: whether it tells `news`, how many clauses are no courtesy
+    (`heard`), and whether any is about its speaker. No news is below 0."""
 
-    `telling` words, clauses `about` the speaker, clauses that are no courtesy (`heard`), and
-    `news`: how much it is likely to tell of the speaker's life.
-    """
-
-    telling: int
-    about: int
-    heard: int
     news: float
-
-    @property
-    def is_about_speaker(self) -> bool:
-        return self.telling < LONG or self.about >= MOSTLY
+    heard: int
+    is_about_speaker: bool
 
 
-def message(text: str, name: str, read: Sequence[tuple[Clause, str]]) -> Message:
+def message(
+    text: str, name: str, read: Sequence[tuple[Clause, str]], fits: Sequence[Fit], talk: Talk
+) -> Message:
     """`read` holds the clauses of `text` with their words as patterns read them."""
-    telling = content.weight(text, name)
-    mentions = [person.mentions(words) for _, words in read]
-    asked = sum(clause.is_question for clause, _ in read)
-    news = telling + 1.5 * min(6, sum(mentions)) + 1.5 * min(3, len(_time.findall(text)))
+    told = " ".join(words for _, words in read)
+    among_people = name != UNKNOWN and not talk.with_assistant
+    signs = _signs(text, name, read, talk)
+    signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
+    weights = AMONG_PEOPLE if among_people else WITH_ASSISTANT
     return Message(
-        telling=telling,
-        about=sum(count > 0 for count in mentions),
+        news=sum(weight * signs[sign] for sign, weight in weights.items()),
         heard=sum(not content.is_courtesy(words) for _, words in read),
-        news=news - 2 * asked - (2.5 if _reaction.match(text) else 0),
+        is_about_speaker=person.mentions_speaker(told),
     )
+
+
+def _signs(
+    text: str, name: str, read: Sequence[tuple[Clause, str]], talk: Talk
+) -> dict[str, float]:
+    """What a message is judged by; each sign has an end, so that no long text wins by length."""
+    said = [words for clause, words in read if not clause.is_question]
+    return {
+        "mentions": min(6, sum(person.mentions(words) for words in said)),
+        "questions": min(3, len(read) - len(said)),
+        "exclamations": min(4, text.count("!")),
+        "new_words": min(20, len(content.telling(text) - talk.words - {name.lower()})),
+        "is_answer": bool(talk.question_to(name)),
+        "length": math.log1p(len(text.split())),
+        "times": min(3, len(_time.findall(text))),
+        "second_person": min(4, len(_second_person.findall(text))),
+        "clauses": min(6, len(read)),
+        "owned": min(3, len(_owned.findall(text))),
+        "opens": not talk.words,
+        "": 1.0,
+    }
 
 
 def kept(fits: Sequence[Fit], told: Message) -> list[Fit]:
     """Those of a message's fits that claim something, in their order."""
     alone = [fit for fit in fits if told.heard == 1 and _stands_alone(fit, told)]
     firm = alone or [fit for fit in fits if _says_enough(fit, told)]
-    if firm or not fits or not told.about or not told.is_about_speaker or told.news < LAST_NEWS:
+    if firm or told.news < 0:
         return firm
     heaviest = max(fits, key=lambda fit: fit.weight)
     return [heaviest] if heaviest.weight else []
@@ -82,18 +117,18 @@ def kept(fits: Sequence[Fit], told: Message) -> list[Fit]:
 
 def _stands_alone(fit: Fit, told: Message) -> bool:
     """Whether a clause that is all of a message is a claim: it needs no more around it."""
-    if fit.pattern.confidence >= 0.7:
+    if fit.pattern.confidence >= FAIR:
         return fit.weight >= 1
-    return bool(told.about) and fit.pattern.confidence >= LOOSE and fit.weight >= 3
+    return told.is_about_speaker and fit.pattern.confidence >= LOOSE and fit.weight >= 3
 
 
 def _says_enough(fit: Fit, told: Message) -> bool:
     confidence = fit.pattern.confidence
     if confidence >= SURE and fit.weight >= 2:
         return True
-    if told.news < NEWS or not fit.weight:
+    if told.news < 0 or not fit.weight:
         return False
     if confidence >= FIRM:
         return True
     least = FAIR_WEIGHT if confidence >= FAIR else LOOSE_WEIGHT
-    return told.is_about_speaker and confidence >= LOOSE and fit.weight >= least
+    return confidence >= LOOSE and fit.weight >= least

@@ -1,0 +1,73 @@
+"""What a conversation has said before a message, as far as the message's meaning hangs on it.
+
+Whom "she" and "you" mean, what was asked, and which words are no news any more. Told message by
+message; it grows no faster than what was said.
+"""
+
+import re
+import uuid
+from dataclasses import dataclass, field
+
+from memories.patterns import clauses, content, reading
+from memories.patterns.people import People
+
+UNKNOWN = "User"
+MOST_WORDS = 4_000  # of a conversation; what is said after so many is news again
+_last_question = re.compile(
+    r"([^.!?\n]{3,200}\?)[\"'”’)\]*_\s]*(?:[^.!?\n]{0,40}[.!])?\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question that a message ended with: `quote` is `text[place[0]:place[1]]` of the message
+    that the teller calls `key`."""
+
+    words: str
+    speaker: str
+    place: tuple[int, int]
+    quote: str
+    key: uuid.UUID
+
+
+@dataclass(slots=True)
+class Talk:
+    """`asked`: what the last message ended with asking. `speakers`: the people who spoke."""
+
+    with_assistant: bool = False
+    asked: Asked | None = None
+    people: People = field(default_factory=People)
+    words: set[str] = field(default_factory=set)
+    speakers: set[str] = field(default_factory=set)
+
+    def hear(self, text: str, speaker: str, key: uuid.UUID, *, is_assistant: bool = False) -> None:
+        """Take in a message after it was read."""
+        spoken = clauses.spoken(text)
+        self.asked = _asked(text, spoken, speaker, key)
+        if len(self.words) < MOST_WORDS:
+            self.words |= content.telling(spoken)
+        if is_assistant:
+            self.with_assistant = True
+        else:
+            self.people.hear(spoken, speaker)
+            self.speakers.add(speaker)
+
+    def question_to(self, speaker: str) -> str:
+        """What somebody else has just asked `speaker`; empty where nothing."""
+        return self.asked.words if self.asked and self.asked.speaker != speaker else ""
+
+    def listener(self, speaker: str) -> str:
+        """Whom `speaker` calls "you"; empty where that may be several, or a machine."""
+        others = self.speakers - {speaker, UNKNOWN}
+        return others.pop() if len(others) == 1 and not self.with_assistant else ""
+
+
+def _asked(text: str, spoken: str, speaker: str, key: uuid.UUID) -> Asked | None:
+    before = max(0, len(spoken) - 400)
+    match = _last_question.search(spoken[before:])
+    if match is None:
+        return None
+    quote = match[1].lstrip()
+    end = before + match.end(1)
+    start = end - len(quote)
+    return Asked(reading.plain(quote), speaker, (start, end), text[start:end], key)
