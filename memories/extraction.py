@@ -184,9 +184,7 @@ def _listened(
         _hear(talk, message)
     found.milliseconds["patterns"] = _since(started)
     if wish.extract != MemorySession.Extract.LLM:
-        found.steps.append(
-            _step("patterns", len(found.claims), found.milliseconds["patterns"])
-        )
+        found.steps.append(_step("patterns", len(found.claims), found.milliseconds["patterns"]))
     return heard, unmatched
 
 
@@ -217,9 +215,7 @@ def _pattern_claims(message: Message, wish: Wish, talk: Talk) -> list[Claim]:
     ]
 
 
-def _hits(
-    message: Message, own_patterns: Sequence[OwnPattern], talk: Talk
-) -> list[patterns.Found]:
+def _hits(message: Message, own_patterns: Sequence[OwnPattern], talk: Talk) -> list[patterns.Found]:
     """What the library finds, and in its other sentences what the workspace's own patterns do."""
     said = (message.readable, message.speaker, message.occurred_at)
     hits = patterns.extract(*said, talk)

@@ -1,20 +1,23 @@
-"""What patterns find in labelled turns, and whom the gatekeeper turns away. Needs no database."""
+"""What patterns find in labelled turns, and whom the gatekeeper turns away. Needs no database.
+
+Times are the processor's: what else runs on the machine does not count.
+"""
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memories import extraction, gatekeeper
+from memories import extraction
 from memories.evaluation.locomo import Case
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import Wish
+from memories.ingest.before import LAST
 from memories.models import Episode, MemorySession
 from memories.transcripts import Message
 
 MATCH = 0.5  # overlap of terms from which two statements count as the same fact
-PATTERNS = Wish(MemorySession.Extract.PATTERNS)
 
 
 @dataclass(slots=True)
@@ -55,8 +58,8 @@ class Turns:
 
 
 def evaluate(cases: Sequence[Case], advance: Callable[[int], object]) -> Turns:
-    """Each turn by itself, as the patterns see it; a fact is right where a labelled fact of the
-    same turn shares half of its terms."""
+    """Each turn of a person as the patterns see it, after the ones before it; a fact is right
+    where a labelled fact of the same turn shares half of its terms."""
     found = Turns()
     for case in cases:
         by_turn: dict[str, list[int]] = {}
@@ -79,24 +82,39 @@ def _conversation(
     """The labelled facts of a conversation that were found, by number."""
     gold = [terms(fact.text) for fact in case.facts]
     matched: set[int] = set()
-    for message in case.messages:
+    for message, before in _in_order(case):
+        advance(1)
+        if message.role == Episode.Kind.ASSISTANT:
+            continue
         said = by_turn.get(message.id, [])
-        statements = [terms(statement) for statement in _read(message, bool(said), found)]
+        statements = [terms(each) for each in _read(message, before, bool(said), found)]
         scores = [[overlap(one, gold[number]) for number in said] for one in statements]
         found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
         matched |= {
             n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
         }
-        advance(1)
     return matched
 
 
-def _read(message: Message, is_bearing: bool, found: Turns) -> list[str]:
+def _in_order(case: Case) -> Iterator[tuple[Message, tuple[extraction.Message, ...]]]:
+    """Each message with the last ones before it in the same sitting, as they reach a server that
+    is told one message at a time."""
+    for part in case.transcripts:
+        before: tuple[extraction.Message, ...] = ()
+        for message in part.messages:
+            yield message, before
+            before = (*before, _as_message(message))[-LAST:]
+
+
+def _read(
+    message: Message, before: tuple[extraction.Message, ...], is_bearing: bool, found: Turns
+) -> list[str]:
     """The statements found in one turn, counted."""
-    started = time.perf_counter()
-    claims = extraction.extract([_as_message(message)], PATTERNS).claims
-    found.milliseconds.append((time.perf_counter() - started) * 1e3)
-    skips = gatekeeper.verdict(message.content, message.role, Episode.Kind.USER).skip
+    wish = Wish(MemorySession.Extract.PATTERNS, before=before)
+    started = time.process_time()
+    read = extraction.extract([_as_message(message)], wish)
+    found.milliseconds.append((time.process_time() - started) * 1e3)
+    claims, skips = read.claims, bool(read.skipped)
     found.turns += 1
     found.bearing += is_bearing
     found.fired += bool(claims)
@@ -110,12 +128,13 @@ def _read(message: Message, is_bearing: bool, found: Turns) -> list[str]:
 
 
 def _as_message(message: Message) -> extraction.Message:
+    kind = message.kind or Episode.Kind.USER
     return extraction.Message(
         index=0,
         id=uuid.uuid4(),
-        kind=Episode.Kind.USER,
+        kind=kind,
         role=message.role,
-        speaker=message.name or "User",
+        speaker=message.name or extraction.speaker_of(kind, ""),
         text=message.content,
         occurred_at=message.created_at or datetime.now(UTC),
     )

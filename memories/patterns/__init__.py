@@ -39,7 +39,11 @@ def extract(
     name, talk = speaker.strip() or UNKNOWN, talk or Talk()
     read = _assented(text, name, talk) or list(_read(text, name, talk))
     fits = [fit for clause, words in read for fit in _fit(clause, words, name)]
-    kept = worth.kept(fits, worth.message(clauses.spoken(text), name, read, fits, talk)) if fits else []
+    kept = (
+        worth.kept(fits, worth.message(clauses.spoken(text), name, read, fits, talk))
+        if fits
+        else []
+    )
     claim = _claim(name, talk.listener(name), occurred_at)
     found = {each.statement.lower(): each for each in map(claim, kept)}
     return list(found.values())

@@ -29,7 +29,11 @@ _idle = (
 _asked_whether = (
     (rf"do you (?:still |also |really |ever )?{_idle}(.+)", "I {}", "I don't {}"),
     (rf"are you (?:still |also |really )?{_idle}(.+)", "I am {}", "I am not {}"),
-    (r"have you (?:ever |already )?(?!(?:seen (?:it|that|this)|heard|thought)\b)(.+)", "I have {}", "I have never {}"),
+    (
+        r"have you (?:ever |already )?(?!(?:seen (?:it|that|this)|heard|thought)\b)(.+)",
+        "I have {}",
+        "I have never {}",
+    ),
     (r"did you (?!(?:know|see|hear|say|mean|try)\b)(.+)", "I did {}", "I didn't {}"),
 )
 _thing = r"((?:[\w'-]+ ){0,4}[\w'-]+)"
@@ -45,7 +49,10 @@ _asked_for = (
         r"(like|love|prefer|play|drink|eat|use|read|drive|study|collect|speak|grow|own|teach|watch)(?: (?:most|best|to [a-z]+))?",
         "I {0} {answer}",
     ),
-    (r"where do you (?!(?:think|see|want|get)\b)([\w' -]{2,40}?)(?: now| these days)?", "I {0} {in_answer}"),
+    (
+        r"where do you (?!(?:think|see|want|get)\b)([\w' -]{2,40}?)(?: now| these days)?",
+        "I {0} {in_answer}",
+    ),
     (r"how long have you (.{3,60})", "I have {0} for {answer}"),
     (r"when do you ((?!(?:want|need|think)\b).{3,60})", "I {0} {answer}"),
 )
@@ -66,7 +73,9 @@ _preposition = re.compile(
 )
 _article = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
 _any = re.compile(r"\b(?:any|ever|yet) ", re.IGNORECASE)
-_number = re.compile(r"(?:one|two|three|four|five|six|seven|eight|nine|ten|several|many|a few)\b", re.I)
+_number = re.compile(
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|several|many|a few)\b", re.I
+)
 _owners = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself"}
 _second = re.compile(r"\b(?:you|yours?|yourself)\b", re.IGNORECASE)
 

@@ -4,7 +4,6 @@ Whom "she" and "you" mean, what was asked, and which words are no news any more.
 message; it grows no faster than what was said.
 """
 
-import re
 import uuid
 from dataclasses import dataclass, field
 
@@ -13,9 +12,8 @@ from memories.patterns.people import People
 
 UNKNOWN = "User"
 MOST_WORDS = 4_000  # of a conversation; what is said after so many is news again
-_last_question = re.compile(
-    r"([^.!?\n]{3,200}\?)[\"'”’)\]*_\s]*(?:[^.!?\n]{0,40}[.!])?\s*$"
-)
+LONGEST, LAST_WORDS = 200, 45  # characters of a question, and of what may follow it
+_ends = ".!?\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +61,12 @@ class Talk:
 
 
 def _asked(text: str, spoken: str, speaker: str, key: uuid.UUID) -> Asked | None:
-    before = max(0, len(spoken) - 400)
-    match = _last_question.search(spoken[before:])
-    if match is None:
+    end = spoken.rfind("?")
+    if end < 0 or len(spoken[end + 1 :].strip()) > LAST_WORDS:
         return None
-    quote = match[1].lstrip()
-    end = before + match.end(1)
-    start = end - len(quote)
+    start = max(spoken.rfind(mark, 0, end) for mark in _ends) + 1
+    quote = spoken[start : end + 1].lstrip()
+    start, end = end + 1 - len(quote), end + 1
+    if not quote[:-1] or len(quote) > LONGEST:
+        return None
     return Asked(reading.plain(quote), speaker, (start, end), text[start:end], key)

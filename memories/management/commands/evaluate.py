@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from memories.errors import ProviderError
-from memories.evaluation import conflicts, extraction, report, retrieval
-from memories.evaluation.locomo import Case, cases
+from memories.evaluation import conflicts, extraction, locomo, realmem, report, retrieval
+from memories.evaluation.locomo import Case
 from memories.indexing import spaces
 from memories.management import recording
 from memories.management.examples import CommandWithExamples
@@ -22,6 +22,8 @@ from memories.management.progress import progress
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
+Cases = Callable[[Path, int], list[Case]]
+FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
 NAME = 200  # as long as a run's name may be
 
 
@@ -35,16 +37,18 @@ class Command(CommandWithExamples):
         "  manage.py evaluate retrieval --dataset locomo.json\n"
         "  manage.py evaluate retrieval --dataset locomo.json --limit 1 --json result.json\n"
         "  manage.py evaluate extraction --dataset locomo.json\n"
+        "  manage.py evaluate extraction --dataset dialogues.json --format realmem\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
         "\nResults are kept in this installation, for its page of runs.\n"
-        "Retrieval and extraction read LoCoMo's format: qa with evidence, observations.\n"
+        "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
+        "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", choices=("retrieval", "extraction", "conflicts"))
         parser.add_argument("--dataset", type=Path, required=True, metavar="FILE")
-        parser.add_argument("--format", choices=("locomo",), default="locomo")
+        parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
             type=_count,
@@ -63,7 +67,7 @@ class Command(CommandWithExamples):
         started = timezone.now()
         try:
             with _ending_in_order():
-                found = measure[what](dataset, limit)
+                found = measure[what](dataset, limit, FORMATS[options["format"]])
         except (OSError, Unreadable, ProviderError, ValueError) as error:
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
@@ -72,14 +76,14 @@ class Command(CommandWithExamples):
         if options["json"]:
             options["json"].write_text(json.dumps(found, indent=2) + "\n")
 
-    def retrieval(self, dataset: Path, limit: int) -> dict[str, Any]:
+    def retrieval(self, dataset: Path, limit: int, cases: Cases) -> dict[str, Any]:
         chosen = _labelled(cases(dataset, limit), "questions")
         with progress(retrieval.steps(chosen), "messages and searches", sys.stderr) as shown:
             found = retrieval.evaluate(chosen, shown.update)
         self.tell(report.retrieval_lines(found))
         return report.retrieval_json(found)
 
-    def extraction(self, dataset: Path, limit: int) -> dict[str, Any]:
+    def extraction(self, dataset: Path, limit: int, cases: Cases) -> dict[str, Any]:
         chosen = _labelled(cases(dataset, limit), "facts")
         turns = sum(len(case.messages) for case in chosen)
         with progress(turns, "turns", sys.stderr) as shown:
@@ -87,7 +91,7 @@ class Command(CommandWithExamples):
         self.tell(report.extraction_lines(found))
         return report.extraction_json(found)
 
-    def conflicts(self, dataset: Path, limit: int) -> dict[str, Any]:
+    def conflicts(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         labelled = conflicts.pairs(dataset)[: limit or None]
         embedder = embedder_from(spaces.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:

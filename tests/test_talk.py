@@ -1,0 +1,126 @@
+"""What was said before a message is read with it."""
+
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+
+from memories import gatekeeper, patterns
+from memories.patterns import Talk
+
+AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
+
+
+def said(*lines: tuple[str, str]) -> list[str]:
+    """The statements of the last of the lines (speaker, text)."""
+    talk = Talk()
+    for speaker, text in lines[:-1]:
+        talk.hear(text, speaker, uuid.uuid4(), is_assistant=speaker == "Assistant")
+    speaker, text = lines[-1]
+    return [claim.statement for claim in patterns.extract(text, speaker, AT, talk)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "statement"),
+    [
+        ("Where do you live now?", "Lisbon.", "Alex lives in Lisbon"),
+        ("And where do you work?", "At a hospital", "Alex works at a hospital"),
+        ("How old are you?", "34", "Alex is 34 years old"),
+        ("What do you do for a living?", "Nurse", "Alex works as a nurse"),
+        ("How many dogs do you have?", "Three", "Alex has three dogs"),
+        ("What is your favourite colour?", "Green!", "Alex's favourite colour is Green"),
+        (
+            "How long have you played chess?",
+            "For ten years",
+            "Alex has played chess for ten years",
+        ),
+        ("Do you have any pets?", "Yes, I do!", "Alex has pets"),
+        ("Do you eat meat?", "No.", "Alex doesn't eat meat"),
+        ("Are you a vegetarian?", "Yep", "Alex is a vegetarian"),
+        ("Did you finish your thesis?", "Not yet.", "Alex didn't finish their thesis"),
+    ],
+)
+def test_an_answer_takes_the_frame_of_its_question(
+    question: str, answer: str, statement: str
+) -> None:
+    assert said(("Bob", question), ("Alex", answer)) == [statement]
+    assert said(("Assistant", question), ("Alex", answer)) == [statement]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Do you want me to go on?", "Yes"),
+        ("Do you have any questions?", "No"),
+        ("Do you like tea or coffee?", "Yes"),
+        ("Are you ready?", "Yes!"),
+        ("Where do you live?", "Not sure"),
+        ("Can you help me?", "Yes"),
+    ],
+)
+def test_an_answer_that_says_nothing_of_its_speaker_is_no_claim(question: str, answer: str) -> None:
+    assert said(("Bob", question), ("Alex", answer)) == []
+
+
+def test_nobody_answers_their_own_question() -> None:
+    assert said(("Alex", "Where do you live?"), ("Alex", "Lisbon.")) == []
+
+
+def test_a_question_is_answered_by_the_next_message_only() -> None:
+    asked = ("Bob", "Do you have any pets?")
+    assert said(asked, ("Bob", "My train is late."), ("Alex", "Yes, I do!")) == []
+
+
+def test_a_short_answer_is_not_passed_over() -> None:
+    assert gatekeeper.verdict("Yes.", "user", "user").skip
+    assert not gatekeeper.verdict("Yes.", "user", "user", "Do you have any pets?").skip
+    assert not gatekeeper.verdict("Oslo. And you?", "user", "user", "Where do you live?").skip
+
+
+def test_a_pronoun_stands_for_a_person_named_in_an_earlier_message() -> None:
+    told = ("Alex", "My sister moved to Oslo."), ("Bob", "Wow, how is she?")
+    assert said(*told, ("Alex", "She works as a nurse there.")) == [
+        "Alex's sister works as a nurse there"
+    ]
+
+
+def test_a_pronoun_keeps_whose_person_it_stands_for() -> None:
+    told = ("Alex", "My brother opened a bakery in Ghent.")
+    assert said(told, ("Bob", "He sold us fresh bread on Sunday.")) == [
+        "Alex's brother sold Bob and others fresh bread on Sunday"
+    ]
+
+
+def test_you_is_the_only_other_person_there() -> None:
+    told = ("Alex", "I finished the boat.")
+    assert said(told, ("Bob", "I borrowed your drill for the fence in May.")) == [
+        "Bob borrowed Alex's drill for the fence in May"
+    ]
+
+
+def test_you_is_nobody_where_it_may_be_an_assistant() -> None:
+    told = ("Assistant", "Here is the plan.")
+    assert said(told, ("Bob", "I lost your plan for the fence in May.")) == [
+        "Bob lost your plan for the fence in May"
+    ]
+
+
+def test_items_of_a_list_are_claims_of_their_own() -> None:
+    text = "My hobbies:\n- tennis with Ida\n2. old boats"
+    claims = patterns.extract(text, "Alex", AT)
+    assert [claim.statement for claim in claims] == [
+        "Alex's hobbies are tennis with Ida",
+        "Alex's hobbies are old boats",
+    ]
+    assert [text[claim.start : claim.end] for claim in claims] == ["tennis with Ida", "old boats"]
+
+
+def test_a_list_in_one_line_is_one_claim() -> None:
+    assert said(("Alex", "My hobbies: sailing and chess")) == [
+        "Alex's hobbies are sailing and chess"
+    ]
+
+
+def test_cheer_among_people_is_no_claim() -> None:
+    told = ("Bob", "I won the regatta with my crew on Sunday!")
+    assert said(told, ("Alex", "Wow, that is so cool! I love it! You must be so happy!")) == []
