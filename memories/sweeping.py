@@ -25,6 +25,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.short_term import summarizing
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
@@ -52,6 +53,7 @@ class Swept:
     answers: int = 0
     sets: int = 0
     episodes: int = 0
+    summaries: int = 0
 
 
 def ensure_schedule() -> None:
@@ -72,6 +74,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
+    _run_summaries(done, tell, until)
     done.counted = common_terms.count_due()
     figures.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
@@ -98,6 +101,18 @@ def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> N
             # One that breaks its worker must not keep the others from their turn. Its claim
             # counted the attempt: when the lease has run out it is tried again, then dead.
             log.exception("session %s failed", session_id)
+            done.failed += 1
+
+
+def _run_summaries(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for summary_id in summarizing.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"summary {summary_id}")
+        try:
+            done.summaries += summarizing.summarize(summary_id) is not None
+        except Exception:
+            log.exception("summary %s failed", summary_id)  # due again when its lease has run out
             done.failed += 1
 
 

@@ -3,6 +3,7 @@
 import uuid
 
 from memories import folding, ingest, sweeping
+from memories.short_term import summarizing
 
 
 def run_session(session_id: str) -> None:
@@ -15,6 +16,10 @@ def fill_space(number: str) -> None:
 
 def fold_set(set_id: str) -> None:
     folding.fold(uuid.UUID(set_id))
+
+
+def summarize(summary_id: str) -> None:
+    summarizing.summarize(uuid.UUID(summary_id))
 
 
 def sweep() -> None:

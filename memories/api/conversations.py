@@ -10,9 +10,10 @@ from rest_framework.response import Response
 
 from memories import ingest
 from memories.api import shapes
-from memories.api.answers import ConversationSerializer, EpisodeSerializer
+from memories.api.answers import ConversationSerializer, EpisodeSerializer, Ids
 from memories.api.messages import MessageBody, new_message
-from memories.models import Conversation, Episode
+from memories.models import Conversation, ConversationSummary, Episode
+from memories.short_term import window
 from workspaces.api.fields import Camel, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import WorkspaceView
@@ -84,3 +85,66 @@ class ConversationEpisodesView(WorkspaceView):
         conversation = get_object_or_404(rows, pk=row)
         said = Episode.objects.visible_to(self.scope).filter(conversation=conversation)
         return paged(request, said.with_names(), shapes.episode)
+
+
+class ContextQuery(Camel):
+    tokens = serializers.IntegerField(
+        min_value=window.LEAST,
+        max_value=window.MOST,
+        default=window.USUAL,
+        help_text="How long the text may be; counted from above, so that any model has room.",
+    )
+
+
+class SummaryLineSerializer(Camel):
+    text = serializers.CharField()
+    episode_ids = Ids()
+
+
+class SummarySerializer(Camel):
+    text = serializers.CharField()
+    lines = SummaryLineSerializer(many=True)
+    method = serializers.ChoiceField(ConversationSummary.Method.choices)
+    rule = serializers.CharField(help_text="The model and the version of its prompt, or the rule.")
+    tokens = serializers.IntegerField()
+    episode_ids = Ids(help_text="What the lines stand on.")
+    upto_position = serializers.IntegerField(help_text="Of the last episode that it covers.")
+    is_current = serializers.BooleanField(
+        help_text="False: so much was said since it was made that some of it is not in yet."
+    )
+
+
+class ConversationContextSerializer(Camel):
+    conversation_id = serializers.UUIDField()
+    thread_id = serializers.CharField()
+    text = serializers.CharField(help_text="A <context> block, ready for a prompt.")
+    tokens = serializers.IntegerField()
+    summary = SummarySerializer(
+        allow_null=True, help_text="Of what came before the messages; null where all of it fits."
+    )
+    messages = EpisodeSerializer(many=True, help_text="The newest, word for word, oldest first.")
+    truncated = serializers.BooleanField(help_text="The newest message alone is too long.")
+    took_ms = serializers.FloatField()
+
+
+class ConversationContextView(WorkspaceView):
+    @extend_schema(
+        operation_id="readConversationContext",
+        parameters=[ContextQuery],
+        responses=ConversationContextSerializer,
+    )
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """The newest messages as they were said and a summary of the rest, in a token budget."""
+        found = window.window(self.scope, row, read_query(ContextQuery, request)["tokens"])
+        return Response(
+            {
+                "conversationId": str(found.conversation.pk),
+                "threadId": found.conversation.external_id,
+                "text": found.text,
+                "tokens": found.tokens,
+                "summary": shapes.summary(found.summary) if found.summary else None,
+                "messages": [shapes.episode(episode) for episode in found.messages],
+                "truncated": found.is_cut,
+                "tookMs": found.took_ms,
+            }
+        )

@@ -6,6 +6,7 @@ A row is an ORM object from `with_names()`, or one of search's own with the same
 from typing import Any
 
 from memories.models import Link, MemorySession, Supersession
+from memories.short_term.reading import Summary
 from workspaces.api.fields import moment
 
 
@@ -110,6 +111,22 @@ def conversation(row: Any) -> dict[str, Any]:
         "metadata": row.metadata,
         "createdAt": moment(row.created_at),
         "updatedAt": moment(row.updated_at),
+    }
+
+
+def summary(found: Summary) -> dict[str, Any]:
+    return {
+        "text": found.text,
+        "lines": [
+            {"text": line.text, "episodeIds": [str(one) for one in line.episode_ids]}
+            for line in found.lines
+        ],
+        "method": found.method,
+        "rule": found.rule,
+        "tokens": found.tokens,
+        "episodeIds": [str(one) for one in found.episode_ids],
+        "uptoPosition": found.upto_position,
+        "isCurrent": found.is_current,
     }
 
 

@@ -42,6 +42,10 @@ urlpatterns = [
         f"{OWN}/conversations/<uuid:row>/episodes",
         conversations.ConversationEpisodesView.as_view(),
     ),
+    path(
+        f"{OWN}/conversations/<uuid:row>/context",
+        conversations.ConversationContextView.as_view(),
+    ),
     path(f"{OWN}/patterns/repeats", repeats.RepeatsView.as_view()),
     path(f"{OWN}/supersessions", supersessions.SupersessionsView.as_view()),
     path(SUPERSESSION, supersessions.SupersessionView.as_view()),

@@ -21,6 +21,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.short_term import marking
 from workspaces.models import Agent, Subject
 from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope
@@ -89,6 +90,7 @@ def _keep(
         waiting.unmark(session.workspace_id, [e.pk for e in adopted])
     statements.insert(made)
     index(space, session, made, tail, None if vectors is None else [vectors[i] for i in fresh])
+    marking.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
         _finish_known(unfinished)
     if session.mode == MemorySession.Mode.ASYNC:
@@ -134,6 +136,7 @@ def _append(
     _place_after(tail, made)
     statements.insert(made)
     index(space, place, made, tail, None if vectors is None else [vectors[i] for i in fresh])
+    marking.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 
@@ -161,8 +164,11 @@ def _session(scope: Scope, request: IngestRequest) -> MemorySession:
 SUBJECT = """
 select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
 """
+# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
+# conversation does not wait.
 CONVERSATION = """
 select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+for no key update
 """
 
 

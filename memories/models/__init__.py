@@ -48,6 +48,7 @@ from memories.models.memory import (
 )
 from memories.models.miss import Miss
 from memories.models.pattern import WorkspacePattern
+from memories.models.summary import ConversationSummary
 from memories.models.use import ExtractorUse
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Citation",
     "CommonTerm",
     "Conversation",
+    "ConversationSummary",
     "DueVector",
     "EmbeddingModel",
     "Entry",
