@@ -1,30 +1,57 @@
 """The audit log, to be read."""
 
-from contextlib import suppress
 from typing import Any
 
-from django.apps import apps
-from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.urls import NoReverseMatch, URLPattern, path, reverse
 
+from workspaces.admin.audit_export import FORMATS
+from workspaces.admin.audit_filters import RowFilter, VerbFilter, WhoFilter
 from workspaces.auth import as_uuid
-from workspaces.desk.actors import names_of
+from workspaces.desk.actors import APPS, kind_told, names_of
 from workspaces.desk.columns import display
+from workspaces.desk.filters import DayFilter
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import PageAdmin
 from workspaces.models import AuditEntry, Capability
-
-# Where the model that a line is about has its page.
-APPS = ("memories", "workspaces")
 
 
 class AuditAdmin(PageAdmin):
     read_capability = Capability.CURATE
     list_display = ("happened", "who", "did", "about", "reason_told")
     list_select_related = ("workspace",)
+    list_filter = (WhoFilter, VerbFilter, RowFilter, DayFilter)
     search_fields = ("action", "target_kind")
     search_help_text = "Beginning of the act, as in forget or issue_key, or the id of a row"
     page_template = "admin/workspaces/auditentry/page.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.export_view)
+        own = path("export.<slug:form>", view, name="workspaces_audit_export")
+        return [own, *super().get_urls()]
+
+    def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
+        """All lines of the list as it is filtered, in its order."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if form not in FORMATS:
+            raise Http404(f"there is no {form}")
+        kind, write = FORMATS[form]
+        answer = StreamingHttpResponse(
+            write(self.get_changelist_instance(request).queryset), content_type=kind
+        )
+        answer.headers["Content-Disposition"] = f'attachment; filename="audit.{form}"'
+        return answer
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        asked = request.GET.copy()
+        asked.pop("p", None)
+        exports = [
+            (form, f"{reverse('admin:workspaces_audit_export', args=[form])}?{asked.urlencode()}")
+            for form in FORMATS
+        ]
+        return super().changelist_view(request, {**(extra_context or {}), "exports": exports})
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
         asked = search_term.strip()
@@ -86,11 +113,3 @@ class AuditAdmin(PageAdmin):
         return Empty(
             "Nothing has happened yet", "Each act of a person, key or worker is kept here."
         )
-
-
-def kind_told(kind: str) -> str:
-    """The word for a model: `session` for memorysession."""
-    for app in APPS:
-        with suppress(LookupError):
-            return str(apps.get_model(app, kind)._meta.verbose_name)
-    return kind

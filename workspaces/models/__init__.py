@@ -1,4 +1,4 @@
-from workspaces.models.audit import AuditEntry
+from workspaces.models.audit import AuditEntry, erasing_audit
 from workspaces.models.base import Row
 from workspaces.models.key import ApiKey, Capability, all_capabilities
 from workspaces.models.user import User
@@ -16,4 +16,5 @@ __all__ = [
     "User",
     "Workspace",
     "all_capabilities",
+    "erasing_audit",
 ]

@@ -1,0 +1,154 @@
+"""The audit log in the browser: filtered, exported, and never edited."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from tests.desk import Desk, list_of, member, page_of
+from tests.factories import AgentFactory, AuditEntryFactory, MembershipFactory
+from tests.people import Person, bound_to_agent
+from workspaces.models import AuditEntry, Role, Workspace, erasing_audit
+
+
+def lines(desk: Desk, **query: str) -> list[str]:
+    """The reasons of the lines that the list shows."""
+    answer = desk.client.get(list_of(AuditEntry), query)
+    assert answer.status_code == 200
+    return sorted(line.reason for line in answer.context["cl"].result_list)
+
+
+def exported(desk: Desk, form: str, **query: str) -> str:
+    answer = desk.client.get(reverse("admin:workspaces_audit_export", args=[form]), query)
+    assert answer.status_code == 200
+    return b"".join(answer.streaming_content).decode()
+
+
+@pytest.fixture
+def bob(workspace: Workspace) -> Desk:
+    """Somebody who may read a log of five acts, each by another one."""
+    bob = member(workspace, Role.EDITOR, username="bob")
+    for actor, action in (
+        (f"user:{bob.user.pk}", "forget"), ("key:01a1fa55-b2dc-75a9-bb35-eed51acda207", "ingest"),
+        ("worker", "edit"), ("sweep", "forget"), ("user:nobody", "approve"),
+    ):  # fmt: skip
+        AuditEntryFactory(
+            workspace=workspace, actor=actor, action=action, reason=f"{actor[:5]} {action}"
+        )
+    return bob
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ({"who": "person"}, ["user: approve", "user: forget"]),
+        ({"who": "key"}, ["key:0 ingest"]),
+        ({"who": "server"}, ["sweep forget", "worke edit"]),
+        ({"did": "forget"}, ["sweep forget", "user: forget"]),
+        ({"did": "forget", "who": "server"}, ["sweep forget"]),
+        ({"to": "nonsense"}, []),
+        ({"day": "2024-02-01"}, []),
+    ],
+)
+def test_lines_are_filtered(bob: Desk, query: dict[str, str], shown: list[str]) -> None:
+    assert lines(bob, **query) == shown
+
+
+def test_one_person_is_picked_by_name(bob: Desk) -> None:
+    who = f"user:{bob.user.pk}"
+
+    assert f'value="{who}"' in bob.sees(list_of(AuditEntry))
+    assert lines(bob, who=who) == ["user: forget"]
+
+
+def test_lines_of_a_day_are_found(bob: Desk) -> None:
+    assert len(lines(bob, day=timezone.now().date().isoformat())) == 5
+
+
+def test_agents_are_told_with_their_keys(workspace: Workspace) -> None:
+    carol = bound_to_agent(workspace, "carol")
+    carol.note("Prefers tea")
+    html = member(workspace).sees(list_of(AuditEntry), did="create")
+
+    assert "key carol of carol" in html
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_export_holds_the_filtered_lines(bob: Desk, form: str) -> None:
+    text = exported(bob, form, did="forget")
+    rows: list[Any] = (
+        list(csv.DictReader(io.StringIO(text)))
+        if form == "csv"
+        else [json.loads(line) for line in text.splitlines()]
+    )
+
+    assert sorted(row["reason"] for row in rows) == ["sweep forget", "user: forget"]
+    assert {row["actor_name"] for row in rows} == {"bob", "sweep"}
+    assert {row["workspace"] for row in rows} == {"orchard"}
+
+
+def test_export_holds_what_was_before_and_after(alice: Person) -> None:
+    alice.note("Prefers tea")
+    [row] = map(json.loads, exported(member(alice.workspace), "jsonl", did="create").splitlines())
+
+    assert row["after"] == {"content": "Prefers tea"}
+
+
+def test_no_cell_is_a_formula(workspace: Workspace) -> None:
+    AuditEntryFactory(workspace=workspace, reason="=1+1")
+    [row] = csv.DictReader(io.StringIO(exported(member(workspace), "csv")))
+
+    assert row["reason"] == "'=1+1"
+
+
+def test_export_is_of_the_own_workspaces_only(bob: Desk, workspace: Workspace) -> None:
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+    MembershipFactory(user=mallory.user, workspace=workspace, role=Role.VIEWER)
+
+    assert exported(mallory, "jsonl") == ""
+
+
+def test_viewers_export_nothing_and_unknown_formats_are_not_there(workspace: Workspace) -> None:
+    page = reverse("admin:workspaces_audit_export", args=["csv"])
+
+    assert member(workspace, Role.VIEWER).status(page) == 403
+    assert member(workspace).status(page.replace("csv", "exe")) == 404
+
+
+def test_line_has_no_form_and_no_button(bob: Desk, workspace: Workspace) -> None:
+    line = AuditEntry.objects.first()
+    assert line is not None
+    html = bob.sees(page_of(line))
+
+    assert "/do/" not in html
+    assert bob.status(page_of(line).replace("change", "delete")) == 403
+    assert bob.client.post(page_of(line), {"reason": "forged"}).status_code in (200, 403)
+    assert not AuditEntry.objects.filter(reason="forged").exists()
+
+
+@pytest.mark.parametrize("how", ["update", "delete", "save"])
+def test_database_keeps_lines_as_they_are(workspace: Workspace, how: str) -> None:
+    line = AuditEntryFactory(workspace=workspace)
+    acts: dict[str, Any] = {
+        "update": lambda: AuditEntry.objects.update(reason="forged"),
+        "delete": lambda: AuditEntry.objects.all().delete(),
+        "save": lambda: line.save(),
+    }
+    with pytest.raises(IntegrityError, match="kept as they are"), transaction.atomic():
+        acts[how]()
+
+
+def test_erasure_alone_may_take_lines_away(workspace: Workspace) -> None:
+    AuditEntryFactory(workspace=workspace, created_at=timezone.now() - timedelta(days=1))
+    with erasing_audit():
+        AuditEntry.objects.update(before=None, after=None)
+        AuditEntry.objects.all().delete()
+    AuditEntryFactory(workspace=workspace, actor=str(AgentFactory(workspace=workspace).pk))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AuditEntry.objects.all().delete()
