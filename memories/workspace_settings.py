@@ -1,10 +1,17 @@
-"""What is wrong with the settings of a workspace, whoever reads them."""
+"""The settings of a workspace: what is wrong with them, and how its weights of ranking change."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
+
 from memories import ladder
+from memories.errors import Invalid
+from memories.ranking import Weights, weights
 from memories.semantics import config as feature_sets
 from memories.supersession import RULES
+from workspaces.models import AuditEntry, Workspace
+from workspaces.scope import Scope
 
 
 def faults_of(settings: dict[str, Any]) -> list[str]:
@@ -13,4 +20,30 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
     if settings.get("conflict_rule", RULES[0]) not in RULES:
         found.append(f"conflict_rule: one of {', '.join(RULES)}.")
     found += feature_sets.faults_of(settings)
+    for name, fault in weights.faults_of(settings.get("ranking", {})).items():
+        found.append(f"ranking{name and '.'}{name}: {fault}")
     return found
+
+
+def weights_of(scope: Scope) -> Weights:
+    """The weights that the workspace's searches are ranked with."""
+    row = Workspace.objects.only("settings").get(pk=scope.workspace_id)
+    return Weights.of(row.settings.get("ranking"))
+
+
+@transaction.atomic(durable=True)
+def change_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights:
+    """Give parts of the score other weights; None gives one its default back. Raises Invalid."""
+    said = {name: value for name, value in changes.items() if value is not None}
+    unsaid = dict.fromkeys(changes.keys() - said.keys(), 0.0)
+    for name, fault in weights.faults_of(said | unsaid).items():
+        raise Invalid(f"weights.{name}", fault)
+    row = Workspace.objects.select_for_update().get(pk=scope.workspace_id)
+    before = row.settings.get("ranking") or {}
+    after = {name: value for name, value in (before | said).items() if name not in unsaid}
+    row.settings = {**row.settings, "ranking": after}
+    row.save(update_fields=["settings", "updated_at"])
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, "change_weights", row, before=before, after=after
+    ).save()
+    return Weights.of(after)

@@ -96,3 +96,26 @@ def test_a_profile_can_be_of_an_earlier_time(http: Caller) -> None:
     before = http.get("/memories/profile", userId="u1", knownAt="2020-01-01T00:00:00Z")
     assert before.body["preferences"] == []
     assert http.get("/memories/profile").fields == ["userId"]
+
+
+def test_weights_of_the_ranking_are_shown_with_defaults_and_can_be_changed(http: Caller) -> None:
+    told = http.get("/memories/ranking").body["weights"]["speaker"]
+    assert (told["value"], told["default"], told["least"], told["most"]) == (1.5, 1.5, 0.0, 5.0)
+    changed = http.patch("/memories/ranking", {"weights": {"speaker": 0.5}}).body["weights"]
+    assert changed["speaker"]["value"] == 0.5
+    again = http.patch("/memories/ranking", {"weights": {"speaker": None}}).body["weights"]
+    assert again["speaker"]["value"] == 1.5
+
+
+def test_a_search_tells_the_weights_that_made_its_scores(http: Caller) -> None:
+    http.patch("/memories/ranking", {"weights": {"vector": 0.1}})
+    found = ask(http, include=["scores"]).body
+    assert found["weights"]["vector"] == 0.1
+    hit = found["results"][0]
+    assert hit["score"] == pytest.approx(sum(hit["scores"].values()))
+
+
+@pytest.mark.parametrize(("name", "value"), [("speaker", 9), ("speakers", 1), ("vector", -0.1)])
+def test_a_weight_out_of_range_is_named(http: Caller, name: str, value: float) -> None:
+    refused = http.patch("/memories/ranking", {"weights": {name: value}})
+    assert (refused.status, refused.fields) == (400, [f"weights.{name}"])

@@ -17,6 +17,7 @@ from memories.ranking import (
     marks,
 )
 from memories.ranking.dates import Anchor, anchors, fit
+from memories.ranking.weights import faults_of
 
 FRIENDS = [Participant("Alice", False, 50), Participant("Bob", False, 50)]
 CHAT = [Participant("User", False, 50), Participant("Assistant", True, 50)]
@@ -110,8 +111,8 @@ def test_question_and_keywords_are_no_turn_of_a_conversation() -> None:
 
 
 def test_when_is_noticed() -> None:
-    assert analyse("When did we meet?").asks_when
-    assert not analyse("Do it when you can").asks_when
+    assert analyse("When did we meet?").kind == Mark.TIME
+    assert not analyse("Do it when you can").kind
 
 
 def test_question_for_the_assistants_words_is_noticed() -> None:
@@ -156,8 +157,8 @@ def test_day_fits_its_own_week_best() -> None:
     ("text", "mark"),
     [
         ("Do you like tea?", Mark.QUESTION),
-        ("We met two weeks ago.", Mark.TIME),
-        ("Always answer in French.", Mark.RULE),
+        ("We met two weeks ago.", Mark.TIME | Mark.NUMBER),
+        ("Always answer in French.", Mark.RULE | Mark.PLACE),
         ("Thanks. Please never use tabs", Mark.RULE),
         ("We may like tea; I always do", Mark(0)),
     ],
@@ -284,4 +285,58 @@ def test_recency_is_a_choice_with_a_half_life() -> None:
 def test_weights_can_be_chosen() -> None:
     rows = [candidate(1, bm25=2.0, cosine=0.1), candidate(2, bm25=1.9, cosine=0.9)]
     assert ids(hybrid(analyse("tea"), rows)) == [2, 1]
-    assert ids(hybrid(analyse("tea"), rows, weights=Weights(vector=0))) == [1, 2]
+    assert ids(hybrid(analyse("tea"), rows, weights=Weights(vector=0, session_vector=0))) == [1, 2]
+
+
+def test_an_answer_in_several_places_is_looked_for_in_several_sittings() -> None:
+    told = [candidate(n, bm25=2.0 - n / 100, conversation=n // 3, position=5 * n) for n in range(6)]
+    one = ids(hybrid(analyse("Which tea?", CHAT), told))[:2]
+    many = hybrid(analyse("How many different teas did I buy?", CHAT), told)
+    assert one == [0, 1]
+    assert ids(many)[:2] == [0, 3]
+    assert [hit.score for hit in many] == sorted((hit.score for hit in many), reverse=True)
+
+
+def test_diversity_counts_for_every_query() -> None:
+    told = [candidate(n, bm25=2.0 - n / 100, conversation=n // 3, position=5 * n) for n in range(6)]
+    apart = hybrid(analyse("Which tea?", CHAT), told, weights=Weights(diversity=0.3))
+    assert ids(apart)[:2] == [0, 3]
+    assert "spread" in apart[-1].parts
+
+
+def test_an_overview_is_about_the_matter_and_takes_the_replies() -> None:
+    view = analyse("Can you give me a summary of our discussions about the tea garden?", CHAT)
+    assert view.terms == ("tea", "garden")
+    rows = [
+        candidate(1, bm25=3.0, conversation=1, position=1),
+        candidate(2, bm25=0.5, conversation=1, position=2, assistant=True),
+        candidate(3, bm25=0.5, conversation=1, position=7, assistant=True),
+    ]
+    found = {hit.id: hit for hit in hybrid(view, rows)}
+    assert found[2].score > found[3].score
+    assert found[2].parts["reply"] > 0
+
+
+def test_what_a_query_asks_for_is_looked_for() -> None:
+    rows = [candidate(1, marks=int(Mark.PLACE)), candidate(2)]
+    assert ids(hybrid(analyse("Where is the tea?", CHAT), rows)) == [1, 2]
+    assert ids(hybrid(analyse("Is the tea good?", CHAT), rows)) == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("own", "faulty"),
+    [
+        ({"keyword": 2, "sessionBest": 0.0}, []),
+        ({"keywords": 2}, ["keywords"]),
+        ({"vector": -1}, ["vector"]),
+        ({"vector": True}, ["vector"]),
+        ({"vector": float("nan"), "question": -1}, ["vector"]),
+        ([], [""]),
+    ],
+)
+def test_weights_of_a_workspace_have_names_and_ranges(own: object, faulty: list[str]) -> None:
+    assert list(faults_of(own)) == faulty
+
+
+def test_a_faulty_weight_counts_as_not_said() -> None:
+    assert Weights.of({"vector": -1, "keyword": 2}) == Weights(keyword=2.0)

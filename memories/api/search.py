@@ -85,6 +85,11 @@ class SearchAnswerSerializer(Camel):
     results = HitSerializer(many=True)
     count = serializers.IntegerField()
     took_ms = serializers.FloatField()
+    weights = serializers.DictField(
+        child=serializers.FloatField(),
+        required=False,
+        help_text="With `scores`, of the hybrid ranking: how much each part counts.",
+    )
 
 
 class SearchView(WorkspaceView):
@@ -97,13 +102,14 @@ class SearchView(WorkspaceView):
         """The memories (or episodes) that answer a question best."""
         wanted = request_of(read(SearchSerializer, request.data))
         answer = search.search(self.scope, wanted)
-        return Response(
-            {
-                "results": [hit_shape(hit, wanted.include) for hit in answer.hits],
-                "count": len(answer.hits),
-                "tookMs": round(answer.took_ms, 3),
-            }
-        )
+        shaped: dict[str, Any] = {
+            "results": [hit_shape(hit, wanted.include) for hit in answer.hits],
+            "count": len(answer.hits),
+            "tookMs": round(answer.took_ms, 3),
+        }
+        if "scores" in wanted.include and answer.weights:
+            shaped["weights"] = answer.weights.named()
+        return Response(shaped)
 
 
 def request_of(body: dict[str, Any]) -> SearchRequest:

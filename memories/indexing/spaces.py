@@ -17,7 +17,7 @@ SPACE = """
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
        s.average_length, s.sealed_upto, s.stamp,
        w.settings -> 'extractors' as extractors,
-       w.settings ->> 'conflict_rule' as conflict_rule,
+       w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
@@ -25,7 +25,7 @@ from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where s.workspace_id = %(workspace)s
 """
-OF_THE_ROW, OF_THE_SPACE = 8, 11
+OF_THE_ROW, OF_THE_SPACE = 8, 12
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
@@ -37,7 +37,7 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     columns = list(found[0]._asdict().items())
     space = WorkspaceIndex(**dict(columns[:OF_THE_ROW]))
     space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
-    space.conflict_rule = found[0].conflict_rule or ""
+    space.conflict_rule, space.ranking = found[0].conflict_rule or "", found[0].ranking
     if space.embedding_model_id is not None:
         own = dict(columns[OF_THE_SPACE:])
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)

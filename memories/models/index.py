@@ -77,6 +77,7 @@ class WorkspaceIndex(models.Model):
     extractors: Any = None
     has_patterns: bool = True
     conflict_rule: str = ""
+    ranking: Any = None
     own_words: OwnWords = NO_WORDS
 
     def live(self, layer: int) -> int:

@@ -4,11 +4,12 @@
 plain rankings put candidates in order.
 """
 
-from memories.ranking.hybrid import Recency, Weights, hybrid
+from memories.ranking.hybrid import Recency, hybrid
 from memories.ranking.marks import Mark, marks
 from memories.ranking.plain import by_keyword, by_vector, linea
 from memories.ranking.query import Participant, QueryView, analyse
 from memories.ranking.values import Candidate, Ranked
+from memories.ranking.weights import Weights
 
 __all__ = [
     "Candidate",

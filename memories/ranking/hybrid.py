@@ -15,38 +15,14 @@ from memories.ranking.columns import Array, Columns
 from memories.ranking.dates import fits
 from memories.ranking.marks import Mark
 from memories.ranking.query import QueryView
+from memories.ranking.spread import spread
 from memories.ranking.values import Candidate, Ranked
+from memories.ranking.weights import DEFAULT, Weights
 
 _day = 86_400.0
 _not_a_message = 0.3  # as good as said by the user, were it not that the message stands for it
 _sittings = 5  # after so many others, a sitting is half as recent
 _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each part counts. The order of the groups is that of their effect."""
-
-    keyword: float = 1.0
-    vector: float = 0.9
-    session_best: float = 0.3  # the best keyword match in the same sitting
-    session_some: float = 0.5  # mean of its three best
-    following: float = 0.2  # keyword match of the next message, often the answer
-    previous: float = 0.1
-    speaker: float = 1.5  # said by the one whom the query names
-    date: float = 1.5
-    when: float = 0.5  # "when" is answered by messages that say when
-    # among people only
-    length: float = 0.94
-    question: float = -0.35
-    answer: float = 0.42  # follows a question that matches
-    # with an assistant, and the query is a question
-    role: float = 0.85  # not said by the assistant
-    rule: float = 0.4  # a standing instruction
-    # the query is the next turn of a conversation
-    turn_recency: float = 1.0
-    turn_session: float = 0.3  # recent and about the same
-    turn_length: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +32,6 @@ class Recency:
     weight: float
     half_life_days: float
     now: datetime
-
-
-DEFAULT = Weights()
 
 
 def hybrid(
@@ -81,8 +54,12 @@ def hybrid(
     if recency:
         parts["recency"] = parts.get("recency", 0.0) + _young(columns, recency)
     ceiling = _ceiling(query, weights) + (recency.weight if recency else 0.0)
-    total: Array = sum(parts.values(), np.zeros(columns.size)) / ceiling
+    total: Array = sum(parts.values(), np.zeros(columns.size))
     order = np.lexsort((-columns.ids, -total))[:limit]
+    apart = weights.diversity + weights.spread * query.asks_many
+    if apart:
+        order, parts["spread"] = spread(order, total, columns.sitting, apart)
+        total = total + parts["spread"]
     return [_ranked(candidates[i], float(total[i]), parts, ceiling, int(i)) for i in order]
 
 
@@ -90,7 +67,7 @@ def _ranked(
     candidate: Candidate, total: float, parts: dict[str, Array], ceiling: float, i: int
 ) -> Ranked:
     shown = {name: float(part[i]) / ceiling for name, part in parts.items() if part[i]}
-    return Ranked(candidate.id, candidate.layer, min(1.0, max(0.0, total)), shown)
+    return Ranked(candidate.id, candidate.layer, min(1.0, max(0.0, total / ceiling)), shown)
 
 
 def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
@@ -106,7 +83,8 @@ def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
         "keyword": w.keyword * keyword,
         "vector": w.vector * columns.vector,
         "session": w.session_best * columns.best_of_sitting(keyword, 1)
-        + w.session_some * columns.best_of_sitting(keyword, 3),
+        + w.session_some * columns.best_of_sitting(keyword, 3)
+        + w.session_vector * columns.best_of_sitting(columns.vector, 1),
         "neighbours": w.following * columns.of_neighbour(keyword, 1)
         + w.previous * columns.of_neighbour(keyword, -1),
     }
@@ -118,9 +96,19 @@ def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
         parts["speaker"] = w.speaker * np.array([a == query.named for a in columns.authors], float)
     if query.anchors:
         parts["date"] = w.date * np.array(fits(query.anchors, columns.at.tolist()))
-    if query.asks_when:
-        parts["when"] = w.when * columns.marked(Mark.TIME)
+    for mark, name, weight in _kinds(w):
+        if query.kind & mark:
+            parts[name] = weight * columns.marked(mark)
     return parts
+
+
+def _kinds(w: Weights) -> tuple[tuple[Mark, str, float], ...]:
+    """What a query may ask for, and how much an answer that says it gains."""
+    return (
+        (Mark.TIME, "when", w.when),
+        (Mark.NUMBER, "number", w.number),
+        (Mark.PLACE, "place", w.place),
+    )
 
 
 def _among_people(columns: Columns, w: Weights) -> dict[str, Array]:
@@ -137,14 +125,24 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
     turn, asked = query.turn, 1.0 - query.turn
     recent: Array = 0.5 ** (columns.sittings_since / _sittings)
     near = columns.best_of_sitting(columns.keyword, 1)
-    role = 0.0 if query.asks_assistant else w.role * asked
+    of_both = query.asks_assistant or query.asks_overview
+    role = 0.0 if of_both else w.role * asked
     user = np.nan_to_num(1.0 - columns.assistant, nan=_not_a_message)
     return {
+        "reply": w.reply * query.asks_overview * _replies(columns),
         "role": role * user,
         "rule": w.rule * asked * user * columns.marked(Mark.RULE),
         "recency": turn * recent * (w.turn_recency + w.turn_session * near),
         "length": w.turn_length * turn * _length(columns),
     }
+
+
+def _replies(columns: Columns) -> Array:
+    """How well what the user said matches, for the assistant's message after it."""
+    assistant = np.nan_to_num(columns.assistant, nan=1.0)
+    match = (columns.keyword + columns.vector) * (assistant == 0)
+    after: Array = columns.of_neighbour(match, -1).clip(min=0.0) * (columns.assistant == 1)
+    return after
 
 
 def _length(columns: Columns) -> Array:
@@ -159,11 +157,13 @@ def _young(columns: Columns, recency: Recency) -> Array:
 
 def _ceiling(query: QueryView, w: Weights) -> float:
     """What an ideal candidate of this query would have."""
-    best = w.keyword + w.vector + w.session_best + w.session_some + w.following + w.previous
+    best = w.keyword + w.vector + w.following + w.previous
+    best += w.session_best + w.session_some + w.session_vector
     best += w.speaker * bool(query.named) + w.date * bool(query.anchors)
-    best += w.when * query.asks_when
+    best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
     if query.among_people:
         return best + w.length + w.answer
     asked = 1.0 - query.turn
-    best += asked * (w.rule + w.role * (not query.asks_assistant))
+    best += asked * (w.rule + w.role * (not query.asks_assistant and not query.asks_overview))
+    best += 2 * w.reply * query.asks_overview
     return best + query.turn * (w.turn_recency + w.turn_session + w.turn_length)

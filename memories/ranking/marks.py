@@ -24,6 +24,12 @@ _rule = re.compile(
     r"|make sure (?:to |you )?(?:always|never))\b",
     re.IGNORECASE,
 )
+_number = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|first|second|third"
+    r"|fourth|once|twice)\b",
+    re.IGNORECASE,
+)
+_place = re.compile(r"\b(?:in|at|to|from|near) (?:the )?[A-Z][a-z]+")
 _head = 400  # characters; a rule that comes later is not what the message is about
 
 
@@ -33,6 +39,8 @@ class Mark(IntFlag):
     QUESTION = 1  # ends in a question
     TIME = 2  # says when
     RULE = 4  # a standing instruction
+    NUMBER = 8  # says how many
+    PLACE = 16  # says where
 
 
 def marks(text: str) -> int:
@@ -44,4 +52,8 @@ def marks(text: str) -> int:
         found |= Mark.TIME
     if _rule.search(text[:_head]):
         found |= Mark.RULE
+    if _number.search(text):
+        found |= Mark.NUMBER
+    if _place.search(text):
+        found |= Mark.PLACE
     return int(found)

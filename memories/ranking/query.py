@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memories.lexical import STOP_WORDS, stems
 from memories.ranking.dates import Anchor, anchors
+from memories.ranking.marks import Mark
 
 # words that only carry the form of a question: nothing is found by them
 _question_words = """
@@ -16,6 +17,23 @@ _question_words = """
     would could might may shall
 """
 _form = frozenset(stems(_question_words)) | STOP_WORDS
+# words of somebody who asks about the talk itself, not of what it was about
+_talk_words = """
+    can please provide give clear comprehensive complete detailed brief summary summaries summarize
+    overview recap list walk order brought bring aspects different various conversation conversations
+    discussion discussions discuss discussed session sessions throughout across mention only items
+    item everything covered two three four five six seven eight nine ten time far
+"""
+_talk = frozenset(stems(_talk_words))
+_overview = re.compile(r"\b(?:summar(?:y|ies|i[sz]e\w*)|overview|recap\w*)\b", re.IGNORECASE)
+_order = re.compile(r"\b(?:what|the|in|which) order\b", re.IGNORECASE)
+_many = re.compile(
+    r"\bhow many\b|\bdifferent\b|\b(?:throughout|across) (?:all|my|our|the|these|those)\b"
+    r"|\bwhat (?:\w+ ){0,2}\w+s (?:has|have|had|did|does|do|are|were)\b|\bwhich \w+s\b",
+    re.IGNORECASE,
+)
+_number = re.compile(r"\bhow (?:many|much|often|old)\b", re.IGNORECASE)
+_where = re.compile(r"\bwhere\b|\b(?:countr|cit)(?:y|ies)\b|\b(?:state|place)s?\b", re.IGNORECASE)
 _when = re.compile(
     r"^\s*(?:when|how long|what time|in (?:what|which) (?:month|year))\b"
     r"|\b(?:what|which) (?:date|day|month|year)\b",
@@ -36,6 +54,7 @@ _ambiguous = """
 """
 _also_words = frozenset(_ambiguous.split())
 _turn_from, _turn_to = 4, 20  # words outside of questions
+_half_a_turn = 0.5
 
 
 class Participant(NamedTuple):
@@ -53,7 +72,9 @@ class QueryView:
     `meaning` is the text to embed and `terms` the distinct stems to look up, in order of
     appearance. Names of people who speak there are in neither, for what they said does not hold
     them; `names` are the stems of these, to be looked up too where statements carry the name.
-    `named` is the author whom the query names, if it names one alone. `turn` is 0 for a question
+    `named` is the author whom the query names, if it names one alone. `kind` holds the marks that
+    an answer carries. `asks_many`: the answer lies in several places; `asks_overview`: in what
+    both sides said there. `turn` is 0 for a question
     or a few keywords and grows to 1 for the next message of a conversation, which wants its
     context rather than an answer. `among_people`: people talk with each other, not with an
     assistant.
@@ -65,7 +86,9 @@ class QueryView:
     names: tuple[str, ...]
     named: str | None
     anchors: tuple[Anchor, ...]
-    asks_when: bool
+    kind: Mark
+    asks_many: bool
+    asks_overview: bool
     asks_assistant: bool
     turn: float
     among_people: bool
@@ -78,16 +101,21 @@ def analyse(
     people = [p.author for p in participants if not p.assistant and _is_name(p.author)]
     named = {name: words for name in people if (words := _names_in(query, name))}
     meaning = _without(query, [word for words in named.values() for word in words])
+    overview, turn = bool(_overview.search(query)), _turn(query)
+    in_all = overview or bool(_order.search(query))
+    matter = _of_the_matter(meaning) if in_all else meaning
     return QueryView(
         text=query,
-        meaning=meaning,
-        terms=_terms(meaning),
+        meaning=matter,
+        terms=_terms(matter),
         names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
         named=next(iter(named)) if len(named) == 1 else None,
         anchors=tuple(anchors(query, now)),
-        asks_when=bool(_when.search(query)),
+        kind=_kind(query),
+        asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
+        asks_overview=overview,
         asks_assistant=bool(_told.search(query)),
-        turn=_turn(query),
+        turn=turn,
         among_people=_among_people(participants),
     )
 
@@ -113,6 +141,17 @@ def _without(query: str, words: Sequence[str]) -> str:
         rest = re.sub(rf"\b{re.escape(word)}\b(?:['’]s\b)?", " ", rest, flags=re.IGNORECASE)
     rest = " ".join(rest.split())
     return rest if stems(rest) else query
+
+
+def _of_the_matter(text: str) -> str:
+    """The text without the words about the talk itself; all of it where nothing else is left."""
+    rest = " ".join(word for word in text.split() if _talk.isdisjoint(stems(word)))
+    return rest if stems(rest) else text
+
+
+def _kind(query: str) -> Mark:
+    asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
+    return Mark(sum(mark for pattern, mark in asked if pattern.search(query)))
 
 
 def _terms(text: str) -> tuple[str, ...]:

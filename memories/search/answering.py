@@ -5,6 +5,7 @@ import time
 from memories import metrics, reranking
 from memories.errors import Invalid
 from memories.indexing import spaces
+from memories.ranking import Weights
 from memories.search.asking import asked_of
 from memories.search.hits import hits_of, with_rows
 from memories.search.rankings import RANKERS, Scored
@@ -32,7 +33,8 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     hits = hits_of(scope, request, ranked)
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
-    return SearchAnswer(hits, took * 1e3)
+    weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
+    return SearchAnswer(hits, took * 1e3, weights)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored]:

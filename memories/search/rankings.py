@@ -79,7 +79,9 @@ def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list
     most = (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
     mixed = len(request.layers) > 1
     most *= ECHOES if mixed else 1
-    found = _scored(pool, ranking.hybrid(view, chosen, limit=most, recency=_recency(request)))
+    weights = ranking.Weights.of(space.ranking)
+    ranked = ranking.hybrid(view, chosen, limit=most, weights=weights, recency=_recency(request))
+    found = _scored(pool, ranked)
     return _without_echoes(found) if mixed else found
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from memories.filters import Filter
 from memories.models import NOW, AsOf, Layer, Link
+from memories.ranking import Weights
 
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {"memories": Layer.MEMORIES, "episodes": Layer.EPISODES}
@@ -55,5 +56,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
+    """`weights` are those of the hybrid ranking; of the others there are none."""
+
     hits: list[Hit]
     took_ms: float
+    weights: Weights | None = None
