@@ -25,7 +25,7 @@ PATH = "/v1/embeddings"
 @pytest.fixture
 def filled(alice: Person) -> Person:
     alice.tell("The orchard gate is painted green", user_id="ada")
-    alice.tell("The orchard gate is painted green now", user_id="ada")
+    alice.tell("The orchard gate is no longer painted green", user_id="ada")
     alice.tell(LONG)
     alice.say("Apples are ripe.", "So they are.", thread_id="t")
     return alice
@@ -144,7 +144,7 @@ def test_search_goes_on_with_the_old_model_meanwhile(filled: Person, small: HTTP
     found = []
     answer_and(small, lambda n: found.append(filled.finds("orchard gate", ranking="vector")))
     reembed()
-    assert found[0] == ["The orchard gate is painted green now", LONG.strip()]
+    assert found[0] == ["The orchard gate is no longer painted green", LONG.strip()]
 
 
 def test_what_is_told_meanwhile_is_caught_up(filled: Person, small: HTTPServer) -> None:
@@ -214,7 +214,7 @@ def test_no_model_at_all_drops_the_vectors(filled: Person, settings: Settings) -
     settings.EMBEDDING_PROVIDER = "none"
     reembed()
     assert (spoken(filled), Vector.objects.count(), DueVector.objects.count()) == ("none", 0, 0)
-    assert filled.finds("orchard gate")[0] == "The orchard gate is painted green now"
+    assert filled.finds("orchard gate")[0] == "The orchard gate is no longer painted green"
     assert agrees()
 
 
