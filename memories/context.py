@@ -6,10 +6,10 @@ The block's tag is one that the gatekeeper passes over: what was served is not l
 import re
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from memories import lexical
 from memories.search import Hit, SearchRequest, search
@@ -33,16 +33,16 @@ class Entry:
     said: str
 
     @property
-    def is_memory(self) -> bool:
-        return self.hit.memory is not None
+    def mark(self) -> str:
+        return self.hit.layer[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`text` holds `tokens` tokens by `tokens_of`, never more than were asked for.
 
-    Its lines are marked m1, m2... and e1, e2...: places in the memories and episodes of `hits`,
-    which are in the order of the text. `truncated`: something was cut or left out for the budget.
+    Its lines are marked m1... e1... and f1...: places in the memories, episodes and features of
+    `hits`, which are in the order of the text. `truncated`: something was cut or left out for the budget.
     """
 
     text: str
@@ -84,14 +84,10 @@ def context(scope: Scope, request: SearchRequest, tokens: int = USUAL) -> Contex
     started = time.perf_counter()
     wanted = replace(request, include=request.include | {"citations"})
     entries, truncated = _packed(_distinct(search(scope, wanted).hits), tokens)
-    entries.sort(key=lambda entry: (entry.at, _row(entry.hit).id), reverse=True)
+    entries.sort(key=lambda entry: (entry.at, entry.hit.row.id), reverse=True)
     text = "".join([HEAD, *_lines(entries), TAIL]) if entries else ""
     took = (time.perf_counter() - started) * 1e3
     return Context(text, tokens_of(text), [entry.hit for entry in entries], truncated, took)
-
-
-def _row(hit: Hit) -> Any:
-    return hit.memory or hit.episode
 
 
 def _distinct(hits: Iterable[Hit]) -> list[Hit]:
@@ -100,7 +96,7 @@ def _distinct(hits: Iterable[Hit]) -> list[Hit]:
     told: set[uuid.UUID] = set()  # episodes that are in, or that a memory stands on
     kept = []
     for hit in hits:
-        text = lexical.fingerprint(_row(hit).content)
+        text = lexical.fingerprint(hit.row.content)
         cited = {c.episode_id for c in hit.citations or ()}
         own = {hit.episode.id} if hit.episode else cited
         repeats = bool(own) and own <= told
@@ -132,10 +128,12 @@ def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[Entry], bool]:
 
 
 def _entry(hit: Hit) -> Entry:
-    row = _row(hit)
+    row = hit.row
     said = _tag.sub("&lt;", " ".join(row.content.split()))
     if hit.memory:
         return Entry(hit, row.valid_from or row.created_at, said)
+    if hit.feature:
+        return Entry(hit, row.updated_at, said)
     return Entry(hit, row.occurred_at, f"{_tag.sub('&lt;', row.author or row.role)}: {said}")
 
 
@@ -157,14 +155,13 @@ def _cut(entry: Entry, room: int) -> Entry:
 
 
 def _lines(entries: Iterable[Entry]) -> list[str]:
-    numbers = {True: 0, False: 0}
+    numbers: Counter[str] = Counter()
     lines = []
     for entry in entries:
-        numbers[entry.is_memory] += 1
-        lines.append(_line(entry, numbers[entry.is_memory]))
+        numbers[entry.mark] += 1
+        lines.append(_line(entry, numbers[entry.mark]))
     return lines
 
 
 def _line(entry: Entry, number: int) -> str:
-    mark = "m" if entry.is_memory else "e"
-    return f"[{mark}{number}] {entry.at:%Y-%m-%d}: {entry.said}\n"
+    return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}: {entry.said}\n"

@@ -60,6 +60,16 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "occurredAt": ("time", "{row}.occurred_at"),
         "position": ("number", "{row}.position"),
     },
+    "features": COMMON
+    | {
+        "category": ("text", "{row}.category"),
+        "tag": ("text", "{row}.tag"),
+        "feature": ("text", "{row}.feature"),
+        "value": ("text", "{row}.value"),
+        "about": ("text", "{row}.about"),
+        "visibility": ("text", "{row}.visibility"),
+        "updatedAt": ("time", "{row}.updated_at"),
+    },
 }
 
 

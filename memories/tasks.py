@@ -22,5 +22,9 @@ def summarize(summary_id: str) -> None:
     summarizing.summarize(uuid.UUID(summary_id))
 
 
+def consolidate_set(set_id: str) -> None:
+    folding.consolidate_set(uuid.UUID(set_id))
+
+
 def sweep() -> None:
     sweeping.sweep()

@@ -7,6 +7,7 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
+from memories import folding
 from tests.api_fixtures import Answer, Caller, caller
 from tests.factories import MembershipFactory
 from tests.people import Person
@@ -32,7 +33,7 @@ class Operation:
         return self.path.removeprefix("/api/v1/workspaces/{workspace}/").split("/")[0]
 
     def address(self, rows: dict[str, str], workspace: str = "orchard") -> str:
-        named = self.path.replace("{workspace}", workspace)
+        named = self.path.replace("{workspace}", workspace).replace("{key}", rows.get("sets", ""))
         return f"/{named.replace('{row}', rows.get(self.resource, ''))}"
 
     def call(self, http: Caller, rows: dict[str, str], body: Any = None) -> Answer:
@@ -68,6 +69,10 @@ def furnish(alice: Person) -> dict[str, str]:
     lists = ("agents", "subjects", "members", "sessions", "facts", "episodes", "conversations")
     rows = {name: http.get(f"/{name}").body["results"][0]["id"] for name in lists}
     rows["keys"] = http.post("/keys", {"name": "spare"}).body["id"]
+    folding.discover()
+    folding.fold_now(alice.scope, "user:u1")
+    rows["sets"] = "user:u1"
+    rows["features"] = http.get("/sets/user:u1/features").body["results"][0]["id"]
     rows["memories"] = told["memories"][0]["id"]
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
     return rows

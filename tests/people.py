@@ -40,7 +40,7 @@ class Person:
 
     def finds(self, query: str, **wish: Any) -> list[str]:
         """The contents of the hits."""
-        return [(hit.memory or hit.episode).content for hit in self.ask(query, **wish)]
+        return [hit.row.content for hit in self.ask(query, **wish)]
 
     def live(self) -> list[str]:
         """What is believed and visible, in the order it came."""

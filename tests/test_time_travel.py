@@ -9,7 +9,7 @@ from django.utils import timezone
 from memories import curation
 from memories.forgetting import forget
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
-from memories.profile import profile
+from memories.profile import Wish, profile
 from tests.people import Person
 
 GREEN, BLUE = "The orchard gate is painted green", "The orchard gate is painted blue"
@@ -54,7 +54,7 @@ def test_a_correction_leaves_no_earlier_truth(alice: Person) -> None:
 def test_the_profile_travels_too(alice: Person, repainted: None) -> None:
     subject = Memory.objects.get(content=GREEN).subject_id
     assert subject is not None
-    groups = profile(alice.scope, subject, at=AsOf(valid_at=MARCH))
+    groups = profile(alice.scope, Wish(subject, AsOf(valid_at=MARCH))).groups
     assert [memory.content for memory in groups["facts"]] == [GREEN]
 
 

@@ -1,22 +1,34 @@
-"""Route: the profile of a subject."""
+"""Route: the profile of a subject, as JSON or as Markdown for a prompt."""
 
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api import shapes
+from memories.api import feature_shapes, shapes
 from memories.api.answers import MemorySerializer
 from memories.models import AsOf
-from memories.profile import profile
+from memories.profile import (
+    Known,
+    Profile,
+    Wish,
+    dynamic_lines,
+    kept,
+    markdown,
+    profile,
+    static_lines,
+)
 from workspaces.api.fields import Camel, Free, read_query
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Subject
 from workspaces.naming import NOBODY
 from workspaces.scope import Scope
+
+MARKDOWN = "text/markdown"
 
 
 class ProfileQuery(Camel):
@@ -26,10 +38,15 @@ class ProfileQuery(Camel):
     )
     valid_at = serializers.DateTimeField(required=False)
     known_at = serializers.DateTimeField(required=False)
+    format = serializers.ChoiceField(
+        ("json", "markdown"),
+        required=False,
+        help_text="markdown: a text for a prompt; also by Accept: text/markdown.",
+    )
 
 
 class ProfileSerializer(Camel):
-    """Live memories of scope user, by fact type."""
+    """Live memories of scope user by fact type, and features by category and tag."""
 
     user_id = serializers.CharField()
     facts = MemorySerializer(many=True)
@@ -38,7 +55,11 @@ class ProfileSerializer(Camel):
     profile = MemorySerializer(many=True)
     system = MemorySerializer(many=True)
     uncategorized = MemorySerializer(many=True)
-    features = Free()
+    features = Free(help_text="{category: {tag: [{id, feature, value, about, citations}]}}")
+    static = serializers.ListField(child=serializers.CharField(), help_text="What lasts.")
+    dynamic = serializers.ListField(
+        child=serializers.CharField(), help_text="Plans and the newest events."
+    )
 
 
 def subject_of(scope: Scope, external_id: str) -> uuid.UUID:
@@ -49,14 +70,57 @@ def subject_of(scope: Scope, external_id: str) -> uuid.UUID:
 
 class ProfileView(WorkspaceView):
     @extend_schema(
-        operation_id="readProfile", parameters=[ProfileQuery], responses=ProfileSerializer
+        operation_id="readProfile",
+        parameters=[ProfileQuery],
+        responses={
+            (200, "application/json"): ProfileSerializer,
+            (200, MARKDOWN): OpenApiResponse(str, "The same as text."),
+        },
     )
-    def get(self, request: Request, workspace: str) -> Response:
+    def get(self, request: Request, workspace: str) -> HttpResponse:
         """What is known of a subject."""
-        wish = read_query(ProfileQuery, request)
-        at = AsOf(wish.get("valid_at"), wish.get("known_at"))
-        subject_id = subject_of(self.scope, wish["user_id"])
-        groups = profile(self.scope, subject_id, at=at, limit=wish["limit"])
-        answer: dict[str, Any] = {"userId": wish["user_id"]}
-        answer |= {name: [shapes.memory(row) for row in rows] for name, rows in groups.items()}
-        return Response(answer | {"features": {}})
+        asked = read_query(ProfileQuery, request)
+        at = AsOf(asked.get("valid_at"), asked.get("known_at"))
+        wish = Wish(subject_of(self.scope, asked["user_id"]), at, asked["limit"])
+        answer = kept(self.scope, wish, lambda: answered(self.scope, wish, asked["user_id"]))
+        if wants_markdown(request, asked):
+            return HttpResponse(answer["text"], content_type=f"{MARKDOWN}; charset=utf-8")
+        return Response({name: value for name, value in answer.items() if name != "text"})
+
+
+def wants_markdown(request: Request, asked: dict[str, Any]) -> bool:
+    if "format" in asked:
+        return bool(asked["format"] == "markdown")
+    return request.META.get("HTTP_ACCEPT", "").startswith(MARKDOWN)
+
+
+def answered(scope: Scope, wish: Wish, user_id: str) -> dict[str, Any]:
+    """The answer, and the same as text."""
+    found = profile(scope, wish)
+    name = Subject.objects.filter(pk=wish.subject_id).values_list("name", flat=True).first()
+    answer: dict[str, Any] = {"userId": user_id}
+    answer |= {group: [shapes.memory(row) for row in rows] for group, rows in found.groups.items()}
+    return answer | {
+        "features": features(found),
+        "static": static_lines(found),
+        "dynamic": dynamic_lines(found),
+        "text": markdown(name or user_id, found),
+    }
+
+
+def features(found: Profile) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    told: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for known in found.features:
+        tags = told.setdefault(known.feature.category, {})
+        tags.setdefault(known.feature.tag, []).append(feature(known))
+    return told
+
+
+def feature(known: Known) -> dict[str, Any]:
+    return {
+        "id": str(known.feature.pk),
+        "feature": known.feature.feature,
+        "value": known.feature.value,
+        "about": known.feature.about or None,
+        "citations": [feature_shapes.citation(each) for each in known.cited],
+    }

@@ -8,13 +8,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import filters, search
-from memories.api import shapes
+from memories.api import feature_shapes, shapes
 from memories.api.answers import (
     CitationSerializer,
     EpisodeSerializer,
     LinkSerializer,
     MemorySerializer,
 )
+from memories.api.feature_shapes import FeatureSerializer
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import Hit, Recency, SearchRequest
 from workspaces.api.fields import (
@@ -76,6 +77,7 @@ class HitSerializer(Camel):
     score = serializers.FloatField()
     memory = MemorySerializer(required=False)
     episode = EpisodeSerializer(required=False)
+    feature = FeatureSerializer(required=False)
     scores = serializers.DictField(child=serializers.FloatField(), required=False)
     citations = CitationSerializer(many=True, required=False)
     chain = LinkSerializer(many=True, required=False)
@@ -99,7 +101,7 @@ class SearchView(WorkspaceView):
         operation_id="search", request=SearchSerializer, responses=SearchAnswerSerializer
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """The memories (or episodes) that answer a question best."""
+        """The memories (or episodes, or features) that answer a question best."""
         wanted = request_of(read(SearchSerializer, request.data))
         answer = search.search(self.scope, wanted)
         shaped: dict[str, Any] = {
@@ -140,8 +142,10 @@ def hit_shape(hit: Hit, include: frozenset[str]) -> dict[str, Any]:
     shaped: dict[str, Any] = {"layer": hit.layer, "score": hit.score}
     if hit.layer == "memories":
         shaped["memory"] = shapes.memory(hit.memory)
-    else:
+    elif hit.layer == "episodes":
         shaped["episode"] = shapes.episode(hit.episode)
+    else:
+        shaped["feature"] = feature_shapes.feature(hit.feature)
     if "scores" in include:
         shaped["scores"] = hit.scores
     if "citations" in include:

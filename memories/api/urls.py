@@ -5,6 +5,7 @@ from memories.api import (
     conversations,
     episodes,
     facts,
+    features,
     ingest,
     memories,
     profile,
@@ -12,11 +13,14 @@ from memories.api import (
     repeats,
     search,
     sessions,
+    sets,
     supersessions,
 )
 
 OWN = "workspaces/<str:workspace>"
 MEMORY = f"{OWN}/memories/<uuid:row>"
+SET = f"{OWN}/sets/<str:key>"
+FEATURE = f"{OWN}/features/<uuid:row>"
 SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
 urlpatterns = [
@@ -49,6 +53,17 @@ urlpatterns = [
         conversations.ConversationContextView.as_view(),
     ),
     path(f"{OWN}/patterns/repeats", repeats.RepeatsView.as_view()),
+    path(f"{OWN}/sets", sets.SetsView.as_view()),
+    path(SET, sets.SetView.as_view()),
+    path(f"{SET}/config", sets.ConfigView.as_view()),
+    path(f"{SET}/features", features.FeaturesOfSetView.as_view()),
+    path(f"{SET}/fold", sets.FoldView.as_view()),
+    path(f"{SET}/consolidate", sets.ConsolidateView.as_view()),
+    path(f"{SET}/changes", sets.ChangesView.as_view()),
+    path(f"{SET}/refusals", sets.RefusalsView.as_view()),
+    path(FEATURE, features.FeatureView.as_view()),
+    path(f"{FEATURE}/history", features.FeatureHistoryView.as_view()),
+    path(f"{FEATURE}/undo", features.UndoFeatureView.as_view()),
     path(f"{OWN}/supersessions", supersessions.SupersessionsView.as_view()),
     path(SUPERSESSION, supersessions.SupersessionView.as_view()),
     path(f"{SUPERSESSION}/approve", supersessions.ApproveView.as_view()),

@@ -2,9 +2,11 @@
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, Min, QuerySet, Sum
+from django.utils import timezone
 
 from memories.errors import NotFound
 from memories.models import FeatureSet
@@ -57,3 +59,21 @@ def workspace_settings(workspace_id: uuid.UUID) -> Mapping[str, Any]:
     rows = Workspace.objects.filter(pk=workspace_id)
     said = rows.values_list(f"settings__{WORKSPACE_SETTING}", flat=True).first()
     return said if isinstance(said, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits to be taken into the sets of a workspace."""
+
+    sets: int
+    episodes: int
+    oldest_seconds: float
+    failing: int
+
+
+def backlog(scope: Scope) -> Backlog:
+    rows = FeatureSet.objects.visible_to(scope)
+    waiting = rows.filter(waiting__gt=0)
+    found = waiting.aggregate(sets=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
+    age = (timezone.now() - found["since"]).total_seconds() if found["since"] else 0.0
+    return Backlog(found["sets"], found["episodes"] or 0, age, rows.exclude(error="").count())

@@ -97,7 +97,7 @@ def _check(found: FeatureSet, command: Command) -> None:
 
 def _field(fault: str) -> str:
     """What a fault is about, in the caller's words."""
-    named = {"no tag": "tag", "no category": "category", "name": "feature"}
+    named = {"no tag": "tag", "no category": "category", "the feature's name": "feature"}
     return next((name for words, name in named.items() if words in fault), "value")
 
 

@@ -62,10 +62,12 @@ def settle(found: FeatureSet) -> None:
 
 
 def postpone(found: FeatureSet) -> None:
-    """Nothing was ready: look again soon, which is no failure."""
-    FeatureSet.objects.filter(pk=found.pk, claims=found.claims).update(
-        lease_until=None, failures=0, error="", due_at=timezone.now() + waiting.AGAIN
-    )
+    """Nothing was ready: look again soon if anything waits, which is no failure."""
+    settled = FeatureSet.objects.filter(pk=found.pk, claims=found.claims)
+    settled.update(lease_until=None, failures=0, error="", due_at=None)
+    waiting.recount(_fresh(found))
+    soon = timezone.now() + waiting.AGAIN
+    FeatureSet.objects.filter(pk=found.pk, due_at__lt=soon).update(due_at=soon)
 
 
 def fail(found: FeatureSet, message: str, *, retry_after: float = 0.0) -> None:

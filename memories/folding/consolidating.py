@@ -61,6 +61,12 @@ def consolidate(scope: Scope, key: str) -> int:
     return _merge_sections(scope.actor, found, over=1)
 
 
+def consolidate_set(set_id: uuid.UUID) -> int:
+    """As `consolidate`, by the worker; a set that is gone has nothing to merge."""
+    found = FeatureSet.objects.select_related("workspace").filter(pk=set_id).first()
+    return _merge_sections(f"set:{found.key}", found, over=1) if found else 0
+
+
 def tidy(found: FeatureSet) -> int:
     """Merge in the sections that are over the set's threshold. Raises ProviderError."""
     return _merge_sections(

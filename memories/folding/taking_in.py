@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.utils import timezone
 
-from memories import metrics
+from memories import metrics, outbox
 from memories.errors import ProviderError
 from memories.features import applying, history
 from memories.features.applying import Act, Outcome
@@ -17,9 +17,10 @@ from memories.features.sets import config_of, find
 from memories.folding import claiming, consolidating
 from memories.folding.asking import Asked, ask
 from memories.folding.claiming import TakenOver
-from memories.folding.reading import Batch, gather
+from memories.folding.discovery import discover
+from memories.folding.reading import Batch, gather, ladder_for
 from memories.indexing import spaces, statements
-from memories.models import Episode, FeatureRefusal, WorkspaceIndex
+from memories.models import Episode, FeatureRefusal, FeatureSet, WorkspaceIndex
 from memories.semantics.commands import Command, Refused, plan
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -94,9 +95,27 @@ def fold_due(until: float, report: Callable[[str], object] = log.debug) -> int:
 
 def fold_now(scope: Scope, key: str) -> Folded | None:
     """Take in at once what waits in a set, whatever its thresholds; None where a worker has it."""
-    found = find(scope, key)
+    claiming.release(_known(scope, key).pk)
+    return fold(find(scope, key).pk)
+
+
+def fold_soon(scope: Scope, key: str) -> None:
+    """As `fold_now`, by the worker."""
+    found = _known(scope, key)
     claiming.release(found.pk)
-    return fold(found.pk)
+    outbox.post("fold_set", found.pk)
+
+
+def asks_model(scope: Scope, key: str) -> bool:
+    """Whether the set asks a model, and so takes its time."""
+    found = _known(scope, key)
+    return ladder_for(found, config_of(found)) is not None
+
+
+def _known(scope: Scope, key: str) -> FeatureSet:
+    """The set; one of a subject is made when something was said about it."""
+    discover()
+    return find(scope, key)
 
 
 def _take_in(batch: Batch) -> Outcome:

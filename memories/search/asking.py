@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from memories import filters
-from memories.errors import Forbidden, ProviderError
+from memories.errors import Forbidden, Invalid, ProviderError
 from memories.indexing import candidates, query_vectors, statements
 from memories.indexing.candidates import Asked
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
@@ -68,6 +68,8 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     values: dict[str, Any] = {}
     conditions = [filters.sql_of(tree, layer, values)] if tree else []
     history = not request.at.is_now
+    if history and layer == "features":
+        raise Invalid("layers", "What features were is told by the profile and their history.")
     if history:
         conditions.append(_believed(request.at, layer, values))
     wanted = candidates.Wanted(" and ".join(conditions), history and layer == "memories")

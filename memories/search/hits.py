@@ -31,7 +31,7 @@ where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
 """
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
 CITATION_ROWS = """
-select f.memory_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
        e.external_id as external_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 join memories_episode e on e.id = ci.episode_id
@@ -40,7 +40,29 @@ where f.memory_id = any(%(ids)s::uuid[])
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 order by ci.id
 """
-ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS}
+FEATURE_ROWS = """
+select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external
+from memories_feature f join memories_featureset st on st.id = f.set_id
+left join workspaces_subject s on s.id = f.subject_id
+left join workspaces_agent a on a.id = f.agent_id
+left join memories_conversation c on c.id = f.conversation_id
+where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s and f.ended_at is null
+"""
+FEATURE_CITATION_ROWS = """
+select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+       e.external_id as external_id
+from memories_featurecitation ci
+join memories_featurechange ch on ch.id = ci.change_id and ch.is_current
+join memories_episode e on e.id = ci.episode_id
+where ci.feature_id = any(%(ids)s::uuid[])
+  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+order by ci.id
+"""
+ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS, "features": FEATURE_ROWS}
+SINGULAR = {"memories": "memory", "episodes": "episode", "features": "feature"}
+CITATIONS = {"memories": CITATION_ROWS, "features": FEATURE_CITATION_ROWS}
 
 
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
@@ -87,21 +109,19 @@ def with_rows(scope: Scope, chosen: Sequence[Scored], *, history: bool) -> list[
 
 def _hit(found: Scored, row: Any) -> Hit:
     hit = Hit(found.layer, found.score, dict(found.scores))
-    if found.layer == "memories":
-        hit.memory = row
-    else:
-        hit.episode = row
+    setattr(hit, SINGULAR[found.layer], row)
     return hit
 
 
 def _cite(scope: Scope, hits: Sequence[Hit]) -> None:
     values = {
-        "ids": [hit.memory.id for hit in hits if hit.memory],
         "bound": scope.agent_id,
         "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
     }
-    by_memory: dict[uuid.UUID, list[Any]] = {}
-    for row in statements.rows(CITATION_ROWS, values):
-        by_memory.setdefault(row.memory_id, []).append(row)
+    cited: dict[uuid.UUID, list[Any]] = {}
+    for layer, statement in CITATIONS.items():
+        if ids := [hit.row.id for hit in hits if hit.layer == layer]:
+            for row in statements.rows(statement, values | {"ids": ids}):
+                cited.setdefault(row.row_id, []).append(row)
     for hit in hits:
-        hit.citations = by_memory.get(hit.memory.id, []) if hit.memory else []
+        hit.citations = cited.get(hit.row.id, [])

@@ -138,7 +138,7 @@ def _pool(
 
 def _stems(view: ranking.QueryView, layer: str) -> list[str]:
     """A memory names whom it is about; an episode is told by its author, not by its words."""
-    return [*view.terms, *view.names] if layer == "memories" else list(view.terms)
+    return list(view.terms) if layer == "episodes" else [*view.terms, *view.names]
 
 
 def _candidate(row: Any, layer: Layer) -> ranking.Candidate:

@@ -8,7 +8,11 @@ from memories.models import NOW, AsOf, Layer, Link
 from memories.ranking import Weights
 
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
-LAYERS = {"memories": Layer.MEMORIES, "episodes": Layer.EPISODES}
+LAYERS = {
+    "memories": Layer.MEMORIES,
+    "episodes": Layer.EPISODES,
+    "features": Layer.FEATURES,
+}
 INCLUDES = ("citations", "scores", "chain")
 
 
@@ -50,8 +54,14 @@ class Hit:
     scores: dict[str, float]
     memory: Any = None
     episode: Any = None
+    feature: Any = None
     citations: list[Any] | None = None
     chain: list[Link] | None = None
+
+    @property
+    def row(self) -> Any:
+        """The row of whichever layer; it has an id, a content and the callers' own ids."""
+        return self.memory or self.episode or self.feature
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from memories.search import LAYERS, RANKINGS, Hit, SearchRequest, search
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
 
-SINGULAR = {"memories": "memory", "episodes": "episode"}
+SINGULAR = {"memories": "memory", "episodes": "episode", "features": "feature"}
 NARROWEST = 20  # characters for the text, however small the terminal
 
 
@@ -35,7 +35,10 @@ class Command(CommandWithExamples):
         parser.add_argument("--thread", default="", metavar="ID", help="with a thread's own")
         parser.add_argument("--ranking", choices=RANKINGS, default="hybrid")
         parser.add_argument(
-            "--layers", type=layers, default=("memories",), help="memories, episodes or both"
+            "--layers",
+            type=layers,
+            default=("memories",),
+            help="memories, episodes, features, or several",
         )
         parser.add_argument("--limit", type=limit, default=10, help="1 to 100 (default: 10)")
         parser.add_argument("--scores", action="store_true", help="how each score came about")
@@ -86,9 +89,9 @@ def limit(text: str) -> int:
 def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
     """A line per hit: place, score, when, of whom, text; then the parts of its score."""
     width = shutil.get_terminal_size((120, 24)).columns
-    users = max((len(_row(hit).user_external or "") for hit in hits), default=0)
+    users = max((len(hit.row.user_external or "") for hit in hits), default=0)
     for place, hit in enumerate(hits, start=1):
-        row = _row(hit)
+        row = hit.row
         user = (row.user_external or "").ljust(min(users, 20))[:20]
         head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_when(hit)}  {user}  "
         yield head + _shortened(row.content, max(NARROWEST, width - len(head)))
@@ -97,7 +100,7 @@ def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
 
 
 def as_json(hit: Hit) -> dict[str, Any]:
-    row = _row(hit)
+    row = hit.row
     return {
         "layer": hit.layer,
         "id": str(row.id),
@@ -111,14 +114,10 @@ def as_json(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _row(hit: Hit) -> Any:
-    return hit.memory or hit.episode
-
-
 def _instant(hit: Hit) -> Any:
     if hit.memory:
         return hit.memory.event_date or hit.memory.created_at
-    return hit.episode.occurred_at
+    return hit.episode.occurred_at if hit.episode else hit.feature.updated_at
 
 
 def _when(hit: Hit) -> str:

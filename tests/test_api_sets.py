@@ -1,0 +1,167 @@
+"""Feature sets over HTTP: what they hold, who may see and change it, and how they are configured."""
+
+import pytest
+
+from memories.models import Feature
+from tests.api_fixtures import Caller, caller
+from tests.people import Person
+
+HOME = {"category": "identity", "tag": "home", "feature": "home", "value": "Faro"}
+SET = "/sets/user:ada"
+
+
+def say(http: Caller, *said: str, fold: bool = True) -> None:
+    messages = [{"role": "user", "name": "Ada", "content": each} for each in said]
+    assert http.post("/memories/ingest", {"userId": "ada", "messages": messages}).status == 201
+    if fold:
+        http.post(f"{SET}/fold")
+
+
+def features(http: Caller, **query: str) -> list[tuple[str, str]]:
+    answer = http.get(f"{SET}/features", **query)
+    assert answer.status == 200, answer.body
+    return [(row["feature"], row["value"]) for row in answer.body["results"]]
+
+
+@pytest.fixture
+def http(alice: Person) -> Caller:
+    return caller(alice)
+
+
+def test_what_was_said_is_there_as_features_with_quotes(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    (row,) = http.get(f"{SET}/features").body["results"]
+    assert (row["category"], row["tag"], row["value"]) == ("identity", "home", "Lisbon")
+    assert [c["quote"] for c in row["citations"]] == ["I live in Lisbon."]
+
+
+def test_features_are_found_by_search_with_their_quotes(http: Caller) -> None:
+    say(http, "I live in Lisbon.", "I have a dog named Bruno.")
+    asked = {"query": "home in Lisbon", "layers": ["features"], "include": ["citations"]}
+    best = http.post("/memories/search", {**asked, "userId": "ada"}).body["results"][0]
+    assert (best["layer"], best["feature"]["value"]) == ("features", "Lisbon")
+    assert best["citations"][0]["quote"] == "I live in Lisbon."
+
+
+def test_one_written_by_hand_is_not_changed_by_a_machine(http: Caller) -> None:
+    say(http, "I like tea.")
+    assert http.post(f"{SET}/features", HOME).status == 201
+    row = Feature.objects.get(value="Faro")
+    Feature.objects.filter(pk=row.pk).update(slot="residence|", about="Ada")
+    say(http, "I live in Lisbon now.")
+    assert ("home", "Faro") in features(http)
+    refused = http.get(f"{SET}/refusals").body["results"]
+    assert [r["reason"] for r in refused] == ["it was written by a person"]
+
+
+def test_a_correction_keeps_the_history_and_is_undone(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    row = http.get(f"{SET}/features").body["results"][0]["id"]
+    assert http.patch(f"/features/{row}", {"value": "Porto"}).body["value"] == "Porto"
+    steps = http.get(f"/features/{row}/history").body["results"]
+    assert [(s["action"], s["after"]["value"]) for s in steps] == [
+        ("update", "Porto"),
+        ("add", "Lisbon"),
+    ]
+    assert http.post(f"/features/{row}/undo").body["value"] == "Lisbon"
+    assert http.delete(f"/features/{row}").status == 204
+    assert features(http) == []
+    assert http.post(f"/features/{row}/undo").body["endedAt"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"category": "nonsense"}, "category"),
+        ({"tag": "nonsense"}, "tag"),
+        ({"value": "x" * 1001}, "value"),
+        ({"value": " "}, "value"),
+        ({"mood": "good"}, "mood"),
+    ],
+)
+def test_what_the_set_does_not_hold_is_refused(
+    http: Caller, change: dict[str, str], field: str
+) -> None:
+    say(http, "I like tea.")
+    answer = http.post(f"{SET}/features", HOME | change)
+    assert (answer.status, answer.fields) == (400, [field])
+
+
+def test_a_set_says_what_counts_for_it_and_where_that_is_from(http: Caller, alice: Person) -> None:
+    say(http, "I like tea.")
+    alice.workspace.settings = {"featureSets": {"seconds": 5}}
+    alice.workspace.save()
+    http.patch(f"{SET}/config", {"messages": 3})
+    told = http.get(f"{SET}/config").body["settings"]
+    found = {name: (told[name]["value"], told[name]["source"]) for name in ("messages", "seconds")}
+    assert found == {"messages": (3, "set"), "seconds": (5, "workspace")}
+    assert told["categories"]["source"] == "product"
+    taken_back = http.patch(f"{SET}/config", {"messages": None}).body["settings"]["messages"]
+    assert taken_back["source"] == "product"
+
+
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ({"mood": 1}, "config.mood"),
+        ({"messages": 0}, "config.messages"),
+        ({"categories": []}, "config.categories"),
+        ({"categories": [{"name": "a", "tags": []}]}, "config.categories[0].tags"),
+        ({"languageModel": {"provider": "x"}}, "config.languageModel.provider"),
+        ({"embedder": {"provider": "x"}}, "config.embedder.provider"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_refused(
+    http: Caller, config: dict[str, object], field: str
+) -> None:
+    say(http, "I like tea.")
+    assert http.patch(f"{SET}/config", config).fields == [field]
+
+
+def test_a_set_of_ones_own_takes_in_what_fits(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    about = {"userId": "bea", "metadata": {"project": "bridge"}}
+    http.post(
+        "/memories/ingest", {"messages": [{"role": "user", "content": "I like stone."}], **about}
+    )
+    made = http.post("/sets", {"key": "bridge", "metadata": {"project": "bridge"}})
+    assert (made.status, made.body["waiting"]) == (201, 1)
+    done = http.post("/sets/bridge/fold").body
+    assert (done["episodes"], done["added"]) == (1, 1)
+    assert http.post("/sets", {"key": "bridge"}).status == 409
+
+
+def test_the_list_tells_what_waits(http: Caller, bob: Person) -> None:
+    say(http, "I like tea.")
+    say(http, "I like rain.", fold=False)
+    http.post("/sets/user:ada/consolidate")
+    from memories import folding
+
+    folding.discover()
+    page = http.get("/sets").body
+    assert (page["backlog"]["sets"], page["backlog"]["episodes"]) == (1, 1)
+    assert caller(bob).get("/sets").body["backlog"] is None
+
+
+def test_sets_and_features_are_seen_by_whom_their_words_are_seen(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+) -> None:
+    say(caller(bob), "I live in Lisbon.", fold=False)
+    caller(alice).post(f"{SET}/fold")
+    row = caller(bob).get(f"{SET}/features").body["results"][0]["id"]
+    for person in (carol, mallory):
+        stranger = caller(person, alice.workspace if person is carol else None)
+        assert stranger.get(f"/features/{row}").status == 404
+        assert stranger.get(f"{SET}/features").status == 404
+        assert stranger.get("/sets").body["results"] == []
+        asked = {"query": "Lisbon", "layers": ["features"]}
+        assert stranger.post("/memories/search", asked).body["results"] == []
+    assert caller(bob).get(f"{SET}/features").status == 200
+
+
+def test_a_deleted_set_leaves_nothing_to_find(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    assert http.delete(SET).status == 204
+    asked = {"query": "home in Lisbon", "layers": ["features"]}
+    assert http.post("/memories/search", asked).body["results"] == []
+    assert http.get(SET).status == 404

@@ -1,0 +1,101 @@
+"""A profile: memories by kind, features by category, what lasts and what moves, as text."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from memories.models import FeatureChange
+from tests.api_fixtures import Answer, Caller, caller
+from tests.people import Person
+
+PROFILE = "/memories/profile"
+
+
+def say(http: Caller, *said: str) -> None:
+    messages = [{"role": "user", "name": "Ada", "content": each} for each in said]
+    http.post("/memories/ingest", {"userId": "ada", "messages": messages})
+    http.post("/sets/user:ada/fold")
+
+
+def asked(http: Caller, **wish: str) -> Answer:
+    return http.get(PROFILE, userId="ada", **wish)
+
+
+def values(answer: Answer) -> list[str]:
+    tags = answer.body["features"].values()
+    return [row["value"] for by_tag in tags for rows in by_tag.values() for row in rows]
+
+
+@pytest.fixture
+def http(alice: Person) -> Caller:
+    return caller(alice)
+
+
+def test_features_stand_by_category_and_tag_with_their_words(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    (row,) = asked(http).body["features"]["identity"]["home"]
+    assert (row["feature"], row["value"]) == ("home", "Lisbon")
+    assert row["citations"][0]["quote"] == "I live in Lisbon."
+
+
+def test_what_lasts_and_what_moves_are_told_apart(http: Caller) -> None:
+    say(http, "I live in Lisbon.", "My goal is to run a marathon.")
+    body = asked(http).body
+    assert body["static"] == ["home: Lisbon"]
+    assert len(body["dynamic"]) == 1
+    assert "marathon" in body["dynamic"][0]
+
+
+def test_the_profile_of_another_day_has_the_features_of_that_day(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    FeatureChange.objects.update(created_at=timezone.now() - timedelta(days=9))
+    then = (timezone.now() - timedelta(days=1)).isoformat()
+    say(http, "I live in Porto now.")
+    assert values(asked(http)) == ["Porto"]
+    assert values(asked(http, knownAt=then)) == ["Lisbon"]
+    assert values(asked(http, knownAt="2020-01-01T00:00:00Z")) == []
+
+
+@pytest.mark.parametrize("by", [{"format": "markdown"}, {}])
+def test_it_is_a_text_for_a_prompt_where_that_is_asked(http: Caller, by: dict[str, str]) -> None:
+    say(http, "I live in Lisbon.", "I am a backend engineer.")
+    headers = {} if by else {"Accept": "text/markdown"}
+    answer = http.call("GET", PROFILE, query={"userId": "ada", **by}, headers=headers)
+    assert answer.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    text = answer.body.decode()
+    assert text.startswith("# ada\n")
+    assert "## Identity\n\n" in text
+    assert text.count("Lisbon") == 1
+
+
+def test_what_was_said_does_not_become_markup(http: Caller) -> None:
+    say(http, "My favourite sign is </memories> # [x](y).")
+    text = asked(http, format="markdown").body.decode()
+    assert "</memories>" not in text.replace("\\<", "")
+    assert "[x](y)" not in text
+
+
+def test_it_is_made_again_only_when_something_changed(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    first = asked(http)
+    with CaptureQueriesContext(connection) as again:
+        assert asked(http).body == first.body
+    with CaptureQueriesContext(connection) as made:
+        http.patch(
+            f"/features/{first.body['features']['identity']['home'][0]['id']}", {"value": "Faro"}
+        )
+        assert values(asked(http)) == ["Faro"]
+    assert not any("memories_featurecitation" in query["sql"] for query in again)
+    assert any("memories_featurecitation" in query["sql"] for query in made)
+
+
+def test_nobody_is_told_what_another_agent_heard(alice: Person, bob: Person, carol: Person) -> None:
+    about = {"userId": "ada", "messages": [{"role": "user", "content": "I live in Lisbon."}]}
+    caller(bob).post("/memories/ingest", about)
+    caller(alice).post("/sets/user:ada/fold")
+    assert values(asked(caller(bob))) == ["Lisbon"]
+    assert values(asked(caller(carol))) == []
+    assert values(asked(caller(alice))) == ["Lisbon"]
