@@ -3,6 +3,7 @@
 from memories.curation.creating import NewMemory, create
 from memories.curation.deciding import approve, keep_both, reject, undo
 from memories.curation.editing import edit
+from memories.curation.moving import merge_duplicates, merge_subjects, move
 from memories.curation.reopening import redo, reopen
 from memories.curation.reviving import restore
 
@@ -12,6 +13,9 @@ __all__ = [
     "create",
     "edit",
     "keep_both",
+    "merge_duplicates",
+    "merge_subjects",
+    "move",
     "redo",
     "reject",
     "reopen",

@@ -1,0 +1,171 @@
+"""Whom memories are about, put right: moved to another subject, subjects and duplicates merged."""
+
+import uuid
+from collections.abc import Sequence
+
+from django.db import connection, transaction
+
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.forgetting import audit, end, locked
+from memories.indexing import slots, spaces, subjects
+from memories.models import (
+    Conversation,
+    Episode,
+    Fact,
+    Feature,
+    Memory,
+    MemorySession,
+    Rejection,
+    WorkspaceIndex,
+)
+from workspaces.models import AuditEntry, Subject
+from workspaces.naming import NotAllowed, subject_to_write
+from workspaces.scope import Scope
+
+# All versions of the chains that these memories stand in, and what waits to replace them.
+CHAINS = """
+with recursive whole (id) as (
+  select unnest(%(ids)s::uuid[])
+  union
+  select other from whole, lateral (
+    select m.superseded_by_id from memories_memory m
+    where m.id = whole.id and m.superseded_by_id is not null
+    union all select m.id from memories_memory m where m.superseded_by_id = whole.id
+    union all select s.new_id from memories_supersession s
+    where s.old_id = whole.id and s.state = 'pending'
+    union all select s.old_id from memories_supersession s
+    where s.new_id = whole.id and s.state = 'pending') as beside (other)
+)
+select id from whole
+"""
+# What was said and believed; sets of features keep taking in what is said about their own subject.
+FOLLOWING = (Conversation, MemorySession, Episode, Fact, Memory, Feature)
+
+
+def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
+    """Let memories, with all their versions and facts, be about another subject; how many versions.
+
+    Episodes stay where they were said. Moving them back is the way to undo it.
+    """
+    target = _subject(scope, user_id)
+    space = spaces.space_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        spaces.lock(space)
+        chosen = _visible(scope, memory_ids)
+        ids = _whole_chains(memory_ids)
+        _visible(scope, ids)
+        Memory.objects.filter(pk__in=ids).update(subject=target)
+        Fact.objects.filter(memory__in=ids).update(subject=target)
+        subjects.move_memories(space, ids, target.pk)
+        slots.rebuild(ids, space.own_words)
+        for memory in chosen:
+            before = memory.subject.external_id if memory.subject else ""
+            memory.subject = target
+            told = {"before": {"userId": before}, "after": {"userId": target.external_id}}
+            audit(scope, "move", memory, **told)
+    return len(ids)
+
+
+def _subject(scope: Scope, user_id: str) -> Subject:
+    try:
+        found = subject_to_write(scope, user_id.strip())
+    except NotAllowed as error:
+        raise Forbidden(error.message, "userId") from None
+    if found is None:
+        raise Invalid("userId", "Name the subject that it is to be about.")
+    return found
+
+
+def _visible(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
+    rows = Memory.objects.visible_to(scope).filter(pk__in=ids).select_related("subject")
+    found = list(rows.select_for_update(of=("self",)))
+    if len(found) < len(set(ids)):
+        raise NotFound("Memory")
+    return found
+
+
+def _whole_chains(ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    with connection.cursor() as cursor:
+        cursor.execute(CHAINS, {"ids": list(ids)})
+        return [row[0] for row in cursor.fetchall()]
+
+
+def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> dict[str, int]:
+    """What was said and believed about one subject is about another from now on; how many rows of
+    each kind. There is no way back but moving memory by memory.
+
+    The source stays, empty: what programs tell about it later is its own again. Keys that are
+    limited to it do not see the target.
+    """
+    if source_id == target_id:
+        raise Invalid("userId", "A subject cannot be merged into itself.")
+    space = spaces.space_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        spaces.lock(space)
+        source, target = (_of_scope(scope, each) for each in (source_id, target_id))
+        memories = list(Memory.objects.filter(subject=source).values_list("pk", flat=True))
+        moved = {
+            str(model._meta.verbose_name_plural): model._default_manager.filter(
+                workspace_id=scope.workspace_id, subject=source
+            ).update(subject=target)
+            for model in FOLLOWING
+        }
+        _merge_rejections(source, target)
+        subjects.merge(space, source.pk, target.pk)
+        slots.rebuild(memories, space.own_words)
+        _tell(scope, source, target, moved)
+    return moved
+
+
+def _of_scope(scope: Scope, subject_id: uuid.UUID) -> Subject:
+    rows = Subject.objects.filter(workspace_id=scope.workspace_id)
+    if scope.subject_ids is not None:
+        rows = rows.filter(pk__in=scope.subject_ids)
+    found = rows.filter(pk=subject_id).select_for_update().first()
+    if found is None:
+        raise NotFound("Subject")
+    return found
+
+
+def _merge_rejections(source: Subject, target: Subject) -> None:
+    own = Rejection.objects.filter(subject=source)
+    known = Rejection.objects.filter(subject=target).values("fingerprint")
+    own.filter(fingerprint__in=known).delete()
+    own.update(subject=target)
+
+
+def _tell(scope: Scope, source: Subject, target: Subject, moved: dict[str, int]) -> None:
+    """A line on each of the two, so that each one's history tells it."""
+    for subject in (source, target):
+        AuditEntry.line(
+            scope.workspace_id,
+            scope.actor,
+            "merge",
+            subject,
+            subject_id=subject.pk,
+            before={"userId": source.external_id},
+            after={"userId": target.external_id, "moved": moved},
+        ).save()
+
+
+def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> Memory:
+    """Two live memories say the same: one stays, with the facts of both; the other is forgotten.
+
+    It can be restored; the facts stay with the one that was kept.
+    """
+    space: WorkspaceIndex = spaces.space_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        spaces.lock(space)
+        kept, other = locked(scope, kept_id), locked(scope, other_id)
+        if kept.pk == other.pk or kept.subject_id != other.subject_id:
+            raise Invalid("id", "Only two memories about the same subject can be merged.")
+        if not kept.is_live or not other.is_live:
+            raise Conflict("One of them is no longer live.", "stale", "id")
+        facts = Fact.objects.filter(memory=other)
+        moved = [str(pk) for pk in facts.values_list("pk", flat=True)]
+        facts.update(memory=kept)
+        Memory.objects.all().add_support({kept.pk: len(moved)})
+        end(scope, other, f"duplicate of {kept.pk}")
+        before = {"content": other.content, "memory": str(other.pk), "facts": moved}
+        audit(scope, "merge", kept, before=before, after={"content": kept.content})
+    return Memory.objects.with_names().get(pk=kept.pk)
