@@ -24,7 +24,7 @@ from tests.factories import (
     SupersessionFactory,
     UserFactory,
 )
-from workspaces.models import Agent, Role, Subject, User, Workspace
+from workspaces.models import Agent, Role, User, Workspace
 
 ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
 SECRET = "knows-the-way-to-the-orchard"
@@ -212,13 +212,11 @@ def test_agent_cannot_be_put_into_another_workspace(workspace: Workspace) -> Non
 def test_row_cannot_be_moved_to_another_workspace(workspace: Workspace) -> None:
     alice = member(workspace)
     other = MembershipFactory(user=alice.user).workspace
-    subject = SubjectFactory(workspace=workspace)
-    alice.client.post(
-        page_of(subject), {"workspace": str(other.pk), "name": "new", "metadata": "{}"}
-    )
+    agent = AgentFactory(workspace=workspace)
+    alice.client.post(page_of(agent), {"workspace": str(other.pk), "name": "new", "team": ""})
 
-    assert Subject.objects.get(pk=subject.pk).workspace == workspace
-    assert Subject.objects.get(pk=subject.pk).name == "new"
+    assert Agent.objects.get(pk=agent.pk).workspace == workspace
+    assert Agent.objects.get(pk=agent.pk).name == "new"
 
 
 def test_superuser_sees_all_workspaces(workspace: Workspace) -> None:
@@ -239,8 +237,8 @@ def test_accounts_and_queue_are_for_superusers_only(workspace: Workspace) -> Non
 
 def test_change_by_a_form_leaves_a_line_in_the_audit_log(workspace: Workspace) -> None:
     alice = member(workspace)
-    subject = SubjectFactory(workspace=workspace)
-    alice.client.post(page_of(subject), {"name": "new", "metadata": "{}"})
+    agent = AgentFactory(workspace=workspace)
+    alice.client.post(page_of(agent), {"name": "new", "team": ""})
 
     line = workspace.audit_entries.get(action="change")
-    assert (line.target_id, line.actor) == (subject.pk, f"user:{alice.user.pk}")
+    assert (line.target_id, line.actor) == (agent.pk, f"user:{alice.user.pk}")

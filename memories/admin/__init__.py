@@ -9,6 +9,7 @@ from memories.admin.episodes import EpisodeAdmin
 from memories.admin.facts import FactAdmin
 from memories.admin.misses import MissAdmin
 from memories.admin.patterns import WorkspacePatternAdmin
+from memories.admin.profiles import SubjectAdmin
 from memories.admin.rejections import RejectionAdmin
 from memories.admin.runs import RunAdmin
 from memories.admin.sessions import SessionAdmin
@@ -26,6 +27,7 @@ from memories.models import (
     Supersession,
     WorkspacePattern,
 )
+from workspaces.models import Subject
 
 admin.site.register(Memory, MemoryAdmin)
 admin.site.register(Supersession, SupersessionAdmin)
@@ -37,6 +39,7 @@ admin.site.register(MemorySession, SessionAdmin)
 admin.site.register(Miss, MissAdmin)
 admin.site.register(WorkspacePattern, WorkspacePatternAdmin)
 admin.site.register(EvaluationRun, RunAdmin)
+admin.site.register(Subject, SubjectAdmin)
 
 admin.site.unregister([Success, *PAGES])
 for model, page in PAGES.items():

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from memories.benchmarking.loading import Place, settle
+from memories.models import Memory
 from workspaces.models import Membership, Role, User
 
 # Each memory's evidence has its id: one episode, one session, one fact with one quote, one line of
@@ -141,6 +142,7 @@ def addresses() -> dict[str, str]:
     found |= {f"page {name}": address for name, address in _own_pages()}
     memories = found["memories"]
     return found | {
+        "the subject of all memories": _page_of_subject(),
         "memories, all": f"{memories}?state=all",
         "memories, last page": f"{memories}?p=15",
         "search, side by side": f"{found['page search']}?query=the+way&ranking=all",
@@ -149,6 +151,11 @@ def addresses() -> dict[str, str]:
         "stuck sessions": f"{found['sessions']}?state=stuck",
         "facts in quarantine": f"{found['facts']}?state=quarantined",
     }
+
+
+def _page_of_subject() -> str:
+    subject = Memory.objects.values_list("subject", flat=True)[0]
+    return reverse("admin:workspaces_subject_change", args=[subject])
 
 
 OWN_PAGES = ("memories_search", "memories_repeats", "memories_why_not", "memories_plots")

@@ -8,9 +8,8 @@ from workspaces.admin.audit import AuditAdmin
 from workspaces.admin.keys import KeyAdmin
 from workspaces.admin.members import MemberAdmin
 from workspaces.admin.spaces import WorkspaceAdmin
-from workspaces.admin.subjects import SubjectAdmin
 from workspaces.admin.users import AccountAdmin
-from workspaces.models import Agent, ApiKey, AuditEntry, Membership, Subject, User, Workspace
+from workspaces.models import Agent, ApiKey, AuditEntry, Membership, User, Workspace
 
 # Roles in workspaces say who may what: Django's groups would be a second, idle answer.
 admin.site.unregister(Group)
@@ -18,7 +17,6 @@ admin.site.unregister(Group)
 admin.site.register(Workspace, WorkspaceAdmin)
 admin.site.register(Membership, MemberAdmin)
 admin.site.register(Agent, AgentAdmin)
-admin.site.register(Subject, SubjectAdmin)
 admin.site.register(ApiKey, KeyAdmin)
 admin.site.register(AuditEntry, AuditAdmin)
 admin.site.register(User, AccountAdmin)

@@ -1,0 +1,135 @@
+"""What a subject's page shows, gathered in few queries however much there is."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memories.indexing import spaces, subjects
+from memories.models import Conversation, Episode, Fact, Feature, Memory, Supersession
+from memories.profile import GROUPS
+from workspaces.desk.actors import names_of
+from workspaces.desk.counting import bounded_counts, told
+from workspaces.ids import first_uuid7
+from workspaces.models import AuditEntry, Subject
+from workspaces.scope import Scope
+
+NEWEST = 300  # live memories that the page looks at
+PER_GROUP = 25
+MOST = 8
+MOST_FEATURES = 300
+WEEK = timedelta(days=7)
+# What people and programs do to a memory; what came in shows as the memories of the week.
+ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
+        "merge")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Memories of one kind; `more` of the newest are not shown."""
+
+    name: str
+    memories: Sequence[Memory]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two live memories that the model takes for the same statement."""
+
+    older: Memory
+    newer: Memory
+    cosine: float
+
+
+def newest(scope: Scope, subject: Subject) -> list[Memory]:
+    rows = Memory.objects.visible_to(scope).live().filter(subject=subject)
+    return list(rows.order_by("-id")[:NEWEST])
+
+
+def groups_of(memories: Sequence[Memory]) -> list[Group]:
+    found: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
+    for memory in memories:
+        found[GROUPS[memory.fact_type]].append(memory)
+    return [
+        Group(name, each[:PER_GROUP], max(0, len(each) - PER_GROUP))
+        for name, each in found.items()
+        if each
+    ]
+
+
+def of_this_week(memories: Sequence[Memory]) -> list[Memory]:
+    since = first_uuid7(timezone.now() - WEEK)
+    return [memory for memory in memories if memory.pk >= since][:MOST]
+
+
+def acts_of_this_week(subject: Subject) -> list[tuple[AuditEntry, str]]:
+    """What was done by hand or by key, the newest first, with the name of who did it."""
+    since = first_uuid7(timezone.now() - WEEK)
+    lines = AuditEntry.objects.filter(
+        workspace_id=subject.workspace_id, action__in=ACTS, subject_id=subject.pk, pk__gte=since
+    )
+    found = list(lines.order_by("-id")[:MOST])
+    names = names_of(line.actor for line in found)
+    return [(line, names.get(line.actor, line.actor)) for line in found]
+
+
+def waiting(scope: Scope, subject: Subject) -> list[Supersession]:
+    pending = Supersession.objects.visible_to(scope).filter(
+        state=Supersession.State.PENDING, old__subject=subject
+    )
+    return list(pending.select_related("old", "new").order_by("-id")[:MOST])
+
+
+def duplicates(scope: Scope, subject: Subject) -> list[Pair]:
+    """Pairs that nobody decided on yet."""
+    space = spaces.space_of(scope.workspace_id)
+    alike = subjects.alike(space, subject.pk)
+    ids = [one for pair in alike for one in pair[:2]]
+    if not ids:
+        return []
+    seen = Memory.objects.visible_to(scope).live().in_bulk(ids)
+    decided = Supersession.objects.filter(Q(old__in=ids) & Q(new__in=ids))
+    known = {frozenset(each) for each in decided.values_list("old_id", "new_id")}
+    return [
+        Pair(seen[older], seen[newer], cosine)
+        for older, newer, cosine in alike
+        if older in seen and newer in seen and frozenset((older, newer)) not in known
+    ]
+
+
+def conversations(subject: Subject) -> list[Conversation]:
+    return list(Conversation.objects.filter(subject=subject).order_by("-id")[:MOST])
+
+
+Sections = dict[str, dict[str, list[Feature]]]
+
+
+def features(scope: Scope, subject: Subject) -> Sections:
+    """By category and tag, in alphabetical order."""
+    rows = Feature.objects.visible_to(scope).live().filter(subject=subject)
+    found: Sections = {}
+    for feature in rows.order_by("category", "tag", "feature", "-id")[:MOST_FEATURES]:
+        found.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
+    return found
+
+
+def plan(subject: Subject) -> str:
+    """What merging this subject into another one would move, in words."""
+    models: list[Any] = [Memory, Conversation, Episode, Fact, Feature]
+    counts = bounded_counts(*(model._default_manager.filter(subject=subject) for model in models))
+    words = [
+        f"{told(count)} {model._meta.verbose_name_plural}"
+        for model, count in zip(models, counts, strict=True)
+        if count
+    ]
+    return ", ".join(words) or "nothing"
+
+
+def of_ids(texts: Sequence[str]) -> list[uuid.UUID]:
+    """Raises ValueError for what is no id."""
+    return [uuid.UUID(text) for text in texts]
