@@ -40,6 +40,10 @@ class Columns:
         self.length: Array = np.array(length, float)
         self.marks: Integers = np.array(marks, np.int64)
 
+    @property
+    def is_message(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.assistant)
+
     @cached_property
     def keyword(self) -> Array:
         """BM25 divided by the best of the layer: short statements and long turns do not compare."""
@@ -55,14 +59,8 @@ class Columns:
         if not known.size:
             return np.zeros(self.size)
         score = (self.cosine - known.mean()) / (_reach * max(float(known.std()), _spread))
-        clipped: Array = np.nan_to_num(score).clip(_lowest, 1.0)
-        return clipped
-
-    @cached_property
-    def conversation(self) -> Integers:
-        """Dense numbers of the conversations; what belongs to none stands alone."""
-        own = [-1 - i if c is None else c for i, c in enumerate(self._conversations)]
-        return np.unique(own, return_inverse=True)[1].reshape(-1)
+        clipped: Array = score.clip(_lowest, 1.0)
+        return np.where(np.isnan(clipped), 0.0, clipped)
 
     @cached_property
     def time(self) -> Array:
@@ -73,11 +71,28 @@ class Columns:
         return np.where(unknown, np.nanmin(self.at), self.at) if unknown.any() else self.at
 
     @cached_property
+    def _in_time(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The candidates by conversation and time, and where another conversation begins.
+
+        What belongs to none stands alone.
+        """
+        own = np.array([-1 - i if c is None else c for i, c in enumerate(self._conversations)])
+        order = np.lexsort((self.time, own))
+        return order, np.diff(own[order]) != 0
+
+    @cached_property
+    def conversation(self) -> Integers:
+        """Dense numbers of the conversations."""
+        order, other = self._in_time
+        return self._numbered(order, other)
+
+    @cached_property
     def sitting(self) -> Integers:
         """Dense numbers of the sittings."""
-        order = np.lexsort((self.time, self.conversation))
-        other = np.diff(self.conversation[order]) != 0
-        begins = other | (np.diff(self.time[order]) > _pause)
+        order, other = self._in_time
+        return self._numbered(order, other | (np.diff(self.time[order]) > _pause))
+
+    def _numbered(self, order: NDArray[np.intp], begins: NDArray[np.bool_]) -> Integers:
         number = np.zeros(self.size, np.int64)
         number[order[1:]] = np.cumsum(begins)
         return number
@@ -91,13 +106,29 @@ class Columns:
         rank[np.argsort(-newest, kind="stable")] = np.arange(newest.size)
         return rank[self.sitting]
 
-    def best_of_sitting(self, column: Array, count: int) -> Array:
-        """The sum of the sitting's `count` best, divided by `count`."""
-        order = np.lexsort((-column, self.sitting))
-        ordered = self.sitting[order]
-        top = order[np.arange(self.size) - np.searchsorted(ordered, ordered) < count]
-        mean = np.bincount(self.sitting[top], column[top]) / count
-        each: Array = mean[self.sitting]
+    @cached_property
+    def _by_sitting(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The candidates by sitting, and where each sitting begins among them."""
+        order = np.argsort(self.sitting, kind="stable")
+        return order, np.flatnonzero(np.diff(self.sitting[order], prepend=-1))
+
+    def best_of_sitting(self, column: Array) -> Array:
+        order, starts = self._by_sitting
+        each: Array = np.maximum.reduceat(column[order], starts)[self.sitting]
+        return each
+
+    def three_best_of_sitting(self, column: Array) -> Array:
+        """The sum of the sitting's three best, divided by three."""
+        order, starts = self._by_sitting
+        rest, total = column[order], np.zeros(starts.size)
+        group = self.sitting[order]
+        for _ in range(3):
+            best = np.maximum.reduceat(rest, starts)
+            total += best.clip(min=0.0)
+            first = np.flatnonzero(rest == best[group])
+            taken = first[np.diff(group[first], prepend=-1) != 0]
+            rest[taken] = -1.0
+        each: Array = (total / 3)[self.sitting]
         return each
 
     def of_neighbour(self, column: Array, step: int) -> Array:

@@ -5,7 +5,7 @@ with an assistant, questions about the past and the next turn of a conversation:
 is read from the query (`turn`) and from who speaks (`among_people`), never configured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -60,14 +60,17 @@ def hybrid(
     if apart:
         order, parts["spread"] = spread(order, total, columns.sitting, apart)
         total = total + parts["spread"]
-    return [_ranked(candidates[i], float(total[i]), parts, ceiling, int(i)) for i in order]
+    shown = np.array([part[order] for part in parts.values()]) / ceiling
+    scores = (total[order] / ceiling).clip(0.0, 1.0)
+    return [
+        Ranked(candidates[i].id, candidates[i].layer, score, _told(parts, values))
+        for i, score, values in zip(order.tolist(), scores.tolist(), shown.T.tolist(), strict=True)
+    ]
 
 
-def _ranked(
-    candidate: Candidate, total: float, parts: dict[str, Array], ceiling: float, i: int
-) -> Ranked:
-    shown = {name: float(part[i]) / ceiling for name, part in parts.items() if part[i]}
-    return Ranked(candidate.id, candidate.layer, min(1.0, max(0.0, total / ceiling)), shown)
+def _told(parts: Mapping[str, Array], values: Sequence[float]) -> dict[str, float]:
+    """The parts of a score that are not nothing."""
+    return {name: value for name, value in zip(parts, values, strict=True) if value}
 
 
 def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
@@ -82,9 +85,9 @@ def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
     return {
         "keyword": w.keyword * keyword,
         "vector": w.vector * columns.vector,
-        "session": w.session_best * columns.best_of_sitting(keyword, 1)
-        + w.session_some * columns.best_of_sitting(keyword, 3)
-        + w.session_vector * columns.best_of_sitting(columns.vector, 1),
+        "session": w.session_best * columns.best_of_sitting(keyword)
+        + w.session_some * columns.three_best_of_sitting(keyword)
+        + w.session_vector * columns.best_of_sitting(columns.vector),
         "neighbours": w.following * columns.of_neighbour(keyword, 1)
         + w.previous * columns.of_neighbour(keyword, -1),
     }
@@ -122,25 +125,26 @@ def _among_people(columns: Columns, w: Weights) -> dict[str, Array]:
 
 def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     """A question is answered by what the user said; the next turn goes on from recent talk."""
+    parts: dict[str, Array] = {}
     turn, asked = query.turn, 1.0 - query.turn
-    recent: Array = 0.5 ** (columns.sittings_since / _sittings)
-    near = columns.best_of_sitting(columns.keyword, 1)
-    of_both = query.asks_assistant or query.asks_overview
-    role = 0.0 if of_both else w.role * asked
-    user = np.nan_to_num(1.0 - columns.assistant, nan=_not_a_message)
-    return {
-        "reply": w.reply * query.asks_overview * _replies(columns),
-        "role": role * user,
-        "rule": w.rule * asked * user * columns.marked(Mark.RULE),
-        "recency": turn * recent * (w.turn_recency + w.turn_session * near),
-        "length": w.turn_length * turn * _length(columns),
-    }
+    if asked:
+        user = np.where(columns.is_message, 1.0 - columns.assistant, _not_a_message)
+        parts["rule"] = w.rule * asked * user * columns.marked(Mark.RULE)
+        if not (query.asks_assistant or query.asks_overview):
+            parts["role"] = w.role * asked * user
+    if turn:
+        recent: Array = 0.5 ** (columns.sittings_since / _sittings)
+        near = columns.best_of_sitting(columns.keyword)
+        parts["recency"] = turn * recent * (w.turn_recency + w.turn_session * near)
+        parts["length"] = w.turn_length * turn * _length(columns)
+    if query.asks_overview:
+        parts["reply"] = w.reply * _replies(columns)
+    return parts
 
 
 def _replies(columns: Columns) -> Array:
     """How well what the user said matches, for the assistant's message after it."""
-    assistant = np.nan_to_num(columns.assistant, nan=1.0)
-    match = (columns.keyword + columns.vector) * (assistant == 0)
+    match = (columns.keyword + columns.vector) * (columns.assistant == 0)
     after: Array = columns.of_neighbour(match, -1).clip(min=0.0) * (columns.assistant == 1)
     return after
 
