@@ -196,7 +196,7 @@ def _sides(case: Case) -> str:
     stems = [*view.terms, *view.names]
     rows = candidates.pool(case.space, there, stems, top=DEEPEST)
     own = next((row for row in rows if row.item == case.memory.pk.bytes), None)
-    near = _place([row.best for row in rows], own and own.best)
+    near = _place([row.cosine for row in rows], own and own.cosine)
     said = _place([row.bm25 or None for row in rows], own and own.bm25 or None)
     taken = TOP if case.request.ranking in ("linea", "vector") else POOL_TOP
     return f"By meaning {near}, by words {said}; each side brings up {taken}."

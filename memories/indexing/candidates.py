@@ -16,6 +16,7 @@ from pgvector import HalfVector
 from memories import lexical
 from memories.indexing import statements
 from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
+from memories.ranking import Candidate
 from workspaces.scope import Scope
 
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
@@ -330,10 +331,12 @@ said as (
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit {top}),
 newest as ({newest}),
 pool as (select entry_id as id from near union select id from said union select id from newest)
-select e.id, uuid_send(e.item) as item, uuid_hash_extended(e.conversation, 0) as conversation,
-       extract(epoch from e.occurred_at)::float8 as at, e.role,
-       e.author, e.marks, e.position, e.length, coalesce(-near.d, other.best) as best,
-       -(e.weights <#> (select q from idf)) as bm25
+select e.id, e.layer, coalesce(-near.d, other.best) as cosine,
+       coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+       uuid_hash_extended(e.conversation, 0) as conversation, e.position,
+       extract(epoch from e.occurred_at)::float8 as at,
+       case when e.layer = {episodes} then e.role = 'assistant' end as assistant,
+       e.author, e.length, e.marks, uuid_send(e.item) as item
 from pool join memories_entry e on e.id = pool.id
 left join near on near.entry_id = pool.id
 left join lateral ({cosine}) other on true
@@ -366,6 +369,7 @@ def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
         keyed=shape.entries(by_key=True),
         newest=NEWEST.format(entries=shape.entries()),
         cosine=COSINE if shape.has_vector else NO_COSINE,
+        episodes=int(Layer.EPISODES),
         top=top,
         terms=RAREST,
         enough=ENOUGH,
@@ -375,13 +379,9 @@ def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
 
 def pool(
     space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP
-) -> list[Any]:
-    """Rows of the nearest, of the best by BM25 and of the newest, in one round trip, by entry.
-
-    Each has id, item (the bytes of its id), conversation (a hash), at (seconds since 1970), role, author, marks, position,
-    length, best (cosine of the whole or of the best passage) and bm25.
-    """
-    return statements.rows(*pool_statement(space, asked, stems, top=top))
+) -> list[Candidate]:
+    """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
+    return statements.rows_as(Candidate._make, *pool_statement(space, asked, stems, top=top))
 
 
 def pool_statement(

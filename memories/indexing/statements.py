@@ -4,7 +4,7 @@ Django's own cursor binds on the client and prepares nothing.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
@@ -34,6 +34,18 @@ def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
     connection.validate_no_broken_transaction()
     with psycopg.Cursor(hot_connection(), row_factory=namedtuple_row) as cursor:
+        return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
+
+
+Made = TypeVar("Made")
+
+
+def rows_as(
+    make: Callable[[Sequence[Any]], Made], statement: str, values: dict[str, Any]
+) -> list[Made]:
+    """What `make` makes of each row of a prepared statement."""
+    connection.validate_no_broken_transaction()
+    with psycopg.Cursor(hot_connection(), row_factory=lambda _: make) as cursor:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
 
 

@@ -28,7 +28,7 @@ class Columns:
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         # fmt: off
         (ids, layers, cosine, bm25, self._conversations, self._positions, at, assistant,
-         self.authors, length, marks) = zip(*candidates, strict=True)
+         self.authors, length, marks, _) = zip(*candidates, strict=True)
         # fmt: on
         self.size = len(candidates)
         self.ids: Integers = np.array(ids, np.int64)
@@ -120,15 +120,10 @@ class Columns:
     def three_best_of_sitting(self, column: Array) -> Array:
         """The sum of the sitting's three best, divided by three."""
         order, starts = self._by_sitting
-        rest, total = column[order], np.zeros(starts.size)
-        group = self.sitting[order]
-        for _ in range(3):
-            best = np.maximum.reduceat(rest, starts)
-            total += best.clip(min=0.0)
-            first = np.flatnonzero(rest == best[group])
-            taken = first[np.diff(group[first], prepend=-1) != 0]
-            rest[taken] = -1.0
-        each: Array = (total / 3)[self.sitting]
+        best_first = np.lexsort((-column, self.sitting))
+        place = np.arange(self.size) - starts[self.sitting[order]]
+        top = best_first[place < 3]
+        each: Array = (np.bincount(self.sitting[top], column[top]) / 3)[self.sitting]
         return each
 
     def of_neighbour(self, column: Array, step: int) -> Array:

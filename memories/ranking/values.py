@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class Candidate(NamedTuple):
-    """One row of the candidate statement; `Candidate(*row)` is meant to be cheap.
+    """One row of the candidate statement, its columns in this order.
 
     `cosine` is that of the best vector, None where there is none. `bm25` is over the
     neighbour-aware document, 0 where no term of the query occurs. `position` counts messages in
     their conversation without gaps. `at` is when it was said, in seconds since the epoch.
     `assistant` says that the assistant (or a tool) spoke; None: this is not a message.
     `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
-    `ranking.marks` of the text.
+    `ranking.marks` of the text, `item` the id of what is ranked.
     """
 
     id: int
@@ -27,6 +27,7 @@ class Candidate(NamedTuple):
     author: str | None = None
     length: int = 0
     marks: int = 0
+    item: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

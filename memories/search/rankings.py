@@ -3,14 +3,13 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.utils import timezone
 
 from memories import ranking, reranking
 from memories.indexing import candidates, query_vectors, speakers, statements
 from memories.indexing.candidates import Asked
-from memories.models import Layer, WorkspaceIndex
+from memories.models import WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
 from memories.search.request import LAYERS, SearchRequest
 
@@ -70,17 +69,16 @@ def _scaled(found: Scored, score: float) -> Scored:
 
 def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, _ = _pool(space, request, asked, with_vector=False)
-    return _scored(pool, ranking.by_keyword([candidate for candidate, _ in pool.values()]))
+    return _scored(pool, ranking.by_keyword(pool))
 
 
 def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, view = _pool(space, request, asked, with_vector=True)
-    chosen = [candidate for candidate, _ in pool.values()]
     most = (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
     mixed = len(request.layers) > 1
     most *= ECHOES if mixed else 1
     weights = ranking.Weights.of(space.ranking)
-    ranked = ranking.hybrid(view, chosen, limit=most, weights=weights, recency=_recency(request))
+    ranked = ranking.hybrid(view, pool, limit=most, weights=weights, recency=_recency(request))
     found = _scored(pool, ranked)
     return _without_echoes(found) if mixed else found
 
@@ -115,25 +113,19 @@ def _recency(request: SearchRequest) -> ranking.Recency | None:
     return ranking.Recency(wanted.weight, wanted.half_life_days, timezone.now())
 
 
-# By entry: what is ranked, and the bytes of the id of what it stands for.
-Pool = dict[int, tuple[ranking.Candidate, bytes]]
-
-
 def _pool(
     space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, with_vector: bool
-) -> tuple[Pool, ranking.QueryView]:
-    """Candidates of all layers by entry, and the query as the rankings see it."""
+) -> tuple[list[ranking.Candidate], ranking.QueryView]:
+    """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(space, asked.subject)
     view = ranking.analyse(request.query, people, now=timezone.now())
     vector = query_vector(space, view.meaning) if with_vector else None
-    pool: Pool = {}
+    found: list[ranking.Candidate] = []
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
-        for row in candidates.pool(space, there, _stems(view, layer)) if there else []:
-            # Without vectors nothing but its words speaks for a row.
-            if vector is not None or row.bm25:
-                pool[row.id] = (_candidate(row, LAYERS[layer]), row.item)
-    return pool, view
+        found += candidates.pool(space, there, _stems(view, layer)) if there else []
+    # Without vectors nothing but its words speaks for a row.
+    return [one for one in found if one.bm25] if vector is None else found, view
 
 
 def _stems(view: ranking.QueryView, layer: str) -> list[str]:
@@ -141,28 +133,11 @@ def _stems(view: ranking.QueryView, layer: str) -> list[str]:
     return list(view.terms) if layer == "episodes" else [*view.terms, *view.names]
 
 
-def _candidate(row: Any, layer: Layer) -> ranking.Candidate:
-    return ranking.Candidate(
-        id=row.id,
-        layer=layer,
-        cosine=row.best,
-        bm25=row.bm25 or 0.0,
-        conversation=row.conversation,
-        position=row.position,
-        at=row.at,
-        assistant=row.role == "assistant" if layer == Layer.EPISODES else None,
-        author=row.author,
-        length=row.length,
-        marks=row.marks,
-    )
-
-
-def _scored(pool: Pool, ranked: Sequence[ranking.Ranked]) -> list[Scored]:
-    names = {number: name for name, number in LAYERS.items()}
+def _scored(pool: Sequence[ranking.Candidate], ranked: Sequence[ranking.Ranked]) -> list[Scored]:
+    names = {int(number): name for name, number in LAYERS.items()}
+    items = {one.id: one.item for one in pool}
     return [
-        Scored(
-            names[Layer(one.layer)], one.id, uuid.UUID(bytes=pool[one.id][1]), one.score, one.parts
-        )
+        Scored(names[one.layer], one.id, uuid.UUID(bytes=items[one.id]), one.score, one.parts)
         for one in ranked
     ]
 
