@@ -9,6 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories.evaluation import conflicts, extraction, locomo, measures, retrieval
+from memories.evaluation.report import retrieval_json, retrieval_lines
+from memories.evaluation.retrieval import Retrieval
 from memories.models import Entry, Episode, EvaluationRun, Speaker, Vector
 from memories.providers import EmbedderConfig, embedder_from
 from memories.transcripts import Unreadable
@@ -93,6 +95,21 @@ def test_rankings_are_measured_side_by_side(db: None) -> None:
     assert measures.mean(best["single-hop"], "mrr") > 0.5
 
 
+def test_a_category_below_a_baseline_is_told() -> None:
+    found = Retrieval()
+    for ranking, recall in (("hybrid", 0.5), ("keyword", 0.6), ("vector", 0.4)):
+        found.add(ranking, "multi-hop", dict.fromkeys(measures.COLUMNS, recall))
+    assert "below keyword: multi-hop (n 1), recall@10 0.500 < 0.600" in retrieval_lines(found)
+    assert [low["baseline"] for low in retrieval_json(found)["below"]] == ["keyword"] * 2
+
+
+def test_that_no_category_is_below_is_told_too() -> None:
+    found = Retrieval()
+    for ranking in ("hybrid", "keyword", "vector"):
+        found.add(ranking, "multi-hop", dict.fromkeys(measures.COLUMNS, 0.5))
+    assert list(retrieval_lines(found))[-1] == "hybrid is below keyword or vector in no category"
+
+
 def test_nothing_is_left_of_the_scratch_workspace(db: None) -> None:
     retrieval.evaluate(locomo.cases(TALK), lambda n: None)
     for model in (Workspace, Episode, Entry, Vector, Speaker):
@@ -114,7 +131,7 @@ def test_the_command_tells_a_table_and_writes_the_same_as_json(db: None, tmp_pat
     hybrid = values["rankings"]["hybrid"]["all"]
     assert hybrid["n"] == 5
     assert f"{hybrid['ndcg@10']:.3f}" in told
-    assert told.count("keyword") == told.count("vector") == 5  # four categories and all
+    assert told.count(" keyword  ") == told.count(" vector  ") == 5  # four categories and all
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """What an evaluation found, as a table for people and as values for programs."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from memories.evaluation import measures
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
-from memories.evaluation.retrieval import ALL, RANKINGS, Retrieval
+from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
 
 
 def retrieval_lines(found: Retrieval) -> Iterator[str]:
@@ -19,6 +20,12 @@ def retrieval_lines(found: Retrieval) -> Iterator[str]:
             rows = found.measured[ranking][category]
             values = "".join(f"{measures.mean(rows, c):>11.3f}" for c in measures.COLUMNS)
             yield f"{category:<14}{len(rows):>6}  {ranking:<9}{values}"
+    lines = [
+        f"below {low.baseline}: {low.category} (n {low.questions}),"
+        f" {DECIDES} {low.own:.3f} < {low.theirs:.3f}"
+        for low in found.below_baselines()
+    ]
+    yield from lines or [f"{RANKINGS[0]} is below {' or '.join(RANKINGS[1:])} in no category"]
 
 
 def _categories(found: Retrieval) -> list[str]:
@@ -38,6 +45,7 @@ def retrieval_json(found: Retrieval) -> dict[str, Any]:
             }
             for ranking, groups in found.measured.items()
         },
+        "below": [asdict(low) for low in found.below_baselines()],
     }
 
 

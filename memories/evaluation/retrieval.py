@@ -14,7 +14,7 @@ from memories.indexing import spaces
 from memories.models import Entry, MemorySession, Speaker
 from memories.portability import Wish, import_transcript
 from memories.search import Hit, SearchRequest, search
-from workspaces.models import Workspace
+from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
 
 RANKINGS = ("hybrid", "keyword", "vector")
@@ -22,8 +22,20 @@ LAYERS = ("episodes", "memories")
 # A baseline may tell a message twice, by itself and by a memory: so many hits hold 20 messages.
 HITS = 2 * max(measures.DEPTHS)
 ALL = "all"
+DECIDES = "recall@10"  # what a category is compared with the baselines by
 
 Advance = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A category in which a baseline finds more than the default ranking does."""
+
+    category: str
+    questions: int
+    baseline: str
+    own: float
+    theirs: float
 
 
 @dataclass(slots=True)
@@ -37,6 +49,17 @@ class Retrieval:
     def add(self, ranking: str, category: str, row: dict[str, float]) -> None:
         for group in (ALL, category):
             self.measured.setdefault(ranking, {}).setdefault(group, []).append(row)
+
+    def below_baselines(self) -> list[Below]:
+        """By category, then baseline."""
+        best, *baselines = RANKINGS
+        return [
+            Below(category, len(rows), baseline, own, theirs)
+            for category, rows in sorted(self.measured.get(best, {}).items())
+            for baseline in baselines
+            if (own := measures.mean(rows, DECIDES))
+            < (theirs := measures.mean(self.measured[baseline][category], DECIDES))
+        ]
 
 
 def steps(cases: Sequence[Case]) -> int:
@@ -69,7 +92,8 @@ def scratch() -> Iterator[Scope]:
         number = spaces.space_of(workspace.pk).number
         Entry.objects.filter(workspace=number).delete()
         Speaker.objects.filter(workspace=number).delete()
-        workspace.delete()
+        with erasing_audit():
+            workspace.delete()
 
 
 def _fill(scope: Scope, case: Case, advance: Advance) -> None:
