@@ -2,6 +2,7 @@
 
 import pytest
 
+from memories import folding
 from memories.models import Feature
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
@@ -108,7 +109,6 @@ def test_a_set_says_what_counts_for_it_and_where_that_is_from(http: Caller, alic
         ({"categories": []}, "config.categories"),
         ({"categories": [{"name": "a", "tags": []}]}, "config.categories[0].tags"),
         ({"languageModel": {"provider": "x"}}, "config.languageModel.provider"),
-        ({"embedder": {"provider": "x"}}, "config.embedder.provider"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_refused(
@@ -135,8 +135,6 @@ def test_the_list_tells_what_waits(http: Caller, bob: Person) -> None:
     say(http, "I like tea.")
     say(http, "I like rain.", fold=False)
     http.post("/sets/user:ada/consolidate")
-    from memories import folding
-
     folding.discover()
     page = http.get("/sets").body
     assert (page["backlog"]["sets"], page["backlog"]["episodes"]) == (1, 1)

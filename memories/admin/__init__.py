@@ -7,6 +7,7 @@ from memories.admin.beliefs import MemoryAdmin
 from memories.admin.conversations import ConversationAdmin
 from memories.admin.episodes import EpisodeAdmin
 from memories.admin.facts import FactAdmin
+from memories.admin.feature_sets import FeatureAdmin, FeatureSetAdmin
 from memories.admin.misses import MissAdmin
 from memories.admin.patterns import WorkspacePatternAdmin
 from memories.admin.profiles import SubjectAdmin
@@ -20,6 +21,8 @@ from memories.models import (
     Episode,
     EvaluationRun,
     Fact,
+    Feature,
+    FeatureSet,
     Memory,
     MemorySession,
     Miss,
@@ -36,6 +39,8 @@ admin.site.register(Conversation, ConversationAdmin)
 admin.site.register(Episode, EpisodeAdmin)
 admin.site.register(Fact, FactAdmin)
 admin.site.register(MemorySession, SessionAdmin)
+admin.site.register(FeatureSet, FeatureSetAdmin)
+admin.site.register(Feature, FeatureAdmin)
 admin.site.register(Miss, MissAdmin)
 admin.site.register(WorkspacePattern, WorkspacePatternAdmin)
 admin.site.register(EvaluationRun, RunAdmin)

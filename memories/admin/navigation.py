@@ -72,6 +72,8 @@ def _memory(now: Waiting) -> list[dict[str, Any]]:
         _item("Review", "rule", "memories_supersession_changelist", waits=now.decisions),
         _item("Search", "search", "memories_search"),
         _item("Why not?", "troubleshoot", "memories_why_not"),
+        _item("Feature sets", "badge", "memories_featureset_changelist"),
+        _item("Features", "sell", "memories_feature_changelist"),
         _item("Rejections", "block", "memories_rejection_changelist"),
         _item("Subjects", "face", "workspaces_subject_changelist"),
     ]

@@ -15,11 +15,13 @@ MOVING = frozenset({"plans"})
 NEWEST_EVENTS = 10
 HEADINGS = {
     "system": "Instructions",
-    "profile": "Profile",
-    "preferences": "Preferences",
-    "facts": "Facts",
-    "uncategorized": "Other",
+    "profile": "More about them",
+    "preferences": "More that they like or not",
+    "facts": "Also said",
+    "uncategorized": "Also known",
 }
+# Features come first and whole; of what they do not say, so much.
+MOST_UNTOLD = 15
 _markup = re.compile(r"[<>`#*_\[\]|\\]")
 
 
@@ -45,7 +47,8 @@ def markdown(name: str, found: Profile) -> str:
         lines += ["", f"## {_plain(category).capitalize()}", ""]
         lines += [f"- {_line(feature, _several(found))}" for feature in features]
     for group, heading in HEADINGS.items():
-        lines += _section(heading, [m.content for m in _untold(found, group)])
+        said = [memory.content for memory in _untold(found, group)]
+        lines += _section(heading, said[:MOST_UNTOLD])
     events = [m.content for m in _untold(found, "events")]
     lines += _section("Recent", events[:NEWEST_EVENTS])
     return "\n".join(lines) + "\n"

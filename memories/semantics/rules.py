@@ -122,6 +122,14 @@ BY_SLOT: dict[str, Shelf] = {
 }
 # Attributes whose word is the value: "is vegan".
 _WHOLE = frozenset({"relationship", "diet", "preferred"})
+# Of these the past still tells something.
+TOLD_IN_THE_PAST = frozenset(
+    {"home", "education", "health", "family", "people", "rules", "decisions"}
+)
+_over = re.compile(
+    r"(?:and others|(?:also |really |just )?(?:had|has had|has been an?|was|were|wanted|ran|went))\b",
+    re.IGNORECASE,
+)
 _words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")
 
 
@@ -189,8 +197,14 @@ def _drafts(one: Told) -> Iterator[_Draft]:
                 Shelf(shelf.category, shelf.tag, name), value, f"{slot.name}|{slot.key}"[:255]
             )
     found = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
-    if not slots and found is not None:
-        yield _Draft(found, predicate(one.statement, one.speaker), "")
+    value = predicate(one.statement, one.speaker)
+    if not slots and found is not None and _lasts(found, value):
+        yield _Draft(found, value, "")
+
+
+def _lasts(shelf: Shelf, value: str) -> bool:
+    """What was, happened once, or was done with others tells little of what somebody is or has."""
+    return shelf.tag in TOLD_IN_THE_PAST or not _over.match(value)
 
 
 def _own_slots(one: Told) -> list[Slot]:
