@@ -3,6 +3,7 @@
 RE2 takes time linear in the text whatever the expression.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,14 @@ import re2
 
 LONGEST_REGEX = 2_000
 MEMORY = 4 << 20  # bytes that one compiled expression may take
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with what a person wrote, and in which field of it."""
+
+    field: str
+    message: str
 
 
 @lru_cache(maxsize=512)
@@ -24,3 +33,14 @@ def compiled(regex: str) -> Any:
     except re2.error as error:
         said = error.args[0] if error.args else "not understood"
         raise ValueError(said.decode() if isinstance(said, bytes) else str(said)) from error
+
+
+def regex_faults(regex: str) -> list[Fault]:
+    """Why an expression cannot be used; [] for one that can."""
+    try:
+        expression = compiled(regex)
+    except ValueError as error:
+        return [Fault("regex", f"RE2 does not take it: {error}")]
+    if expression.search("") is not None:
+        return [Fault("regex", "It fits everything: it must ask for at least one character.")]
+    return []

@@ -9,6 +9,7 @@ from memories.admin.episodes import EpisodeAdmin
 from memories.admin.facts import FactAdmin
 from memories.admin.feature_sets import FeatureAdmin, FeatureSetAdmin
 from memories.admin.misses import MissAdmin
+from memories.admin.own_words import WorkspaceChangeAdmin, WorkspaceSlotAdmin
 from memories.admin.patterns import WorkspacePatternAdmin
 from memories.admin.profiles import SubjectAdmin
 from memories.admin.rejections import RejectionAdmin
@@ -28,7 +29,9 @@ from memories.models import (
     Miss,
     Rejection,
     Supersession,
+    WorkspaceChange,
     WorkspacePattern,
+    WorkspaceSlot,
 )
 from workspaces.models import Subject
 
@@ -43,6 +46,8 @@ admin.site.register(FeatureSet, FeatureSetAdmin)
 admin.site.register(Feature, FeatureAdmin)
 admin.site.register(Miss, MissAdmin)
 admin.site.register(WorkspacePattern, WorkspacePatternAdmin)
+admin.site.register(WorkspaceSlot, WorkspaceSlotAdmin)
+admin.site.register(WorkspaceChange, WorkspaceChangeAdmin)
 admin.site.register(EvaluationRun, RunAdmin)
 admin.site.register(Subject, SubjectAdmin)
 

@@ -75,6 +75,8 @@ def _memory(now: Waiting) -> list[dict[str, Any]]:
         _item("Feature sets", "badge", "memories_featureset_changelist"),
         _item("Features", "sell", "memories_feature_changelist"),
         _item("Rejections", "block", "memories_rejection_changelist"),
+        _item("Slots", "data_object", "memories_workspaceslot_changelist"),
+        _item("Change words", "swap_horiz", "memories_workspacechange_changelist"),
         _item("Subjects", "face", "workspaces_subject_changelist"),
     ]
 

@@ -19,11 +19,10 @@ _common = frozenset({"be", "'s", "have", "in", "of", "to", "at"})
 def forms(parse: Parse) -> Iterator[Slot]:
     yield from _noun_forms(parse)
     form = parse.form
-    roots = {word.root for word in parse.words}
-    for row, triggers, regex in _compiled():
-        if triggers.isdisjoint(roots) or (
-            parse.is_past and not row.is_change and not parse.is_passive
-        ):
+    by_trigger, rows = _by_trigger(), _compiled()
+    told = {place for word in parse.words for place in by_trigger.get(word.root, ())}
+    for row, regex in (rows[place] for place in sorted(told)):
+        if parse.is_past and not row.is_change and not parse.is_passive:
             continue
         match = regex.search(form)
         if match:
@@ -107,8 +106,18 @@ def _roots_of(text: str) -> frozenset[str]:
 
 
 @cache
-def _compiled() -> tuple[tuple[SlotForm, frozenset[str], re.Pattern[str]], ...]:
-    return tuple((row, *compile_form(form)) for row in FORMS for form in row.forms)
+def _compiled() -> tuple[tuple[SlotForm, re.Pattern[str]], ...]:
+    return tuple((row, compile_form(form)[1]) for row in FORMS for form in row.forms)
+
+
+@cache
+def _by_trigger() -> dict[str, list[int]]:
+    """Places in `_compiled` by a word that must be there."""
+    found: dict[str, list[int]] = {}
+    for place, form in enumerate(form for row in FORMS for form in row.forms):
+        for trigger in compile_form(form)[0]:
+            found.setdefault(trigger, []).append(place)
+    return found
 
 
 def compile_form(form: str) -> tuple[frozenset[str], re.Pattern[str]]:

@@ -50,7 +50,9 @@ def compare(old: Reading, new: Reading) -> Overlap:
     only_old, only_new = set(old.stems - shared), set(new.stems - shared)
     if only_old and only_new and max(len(only_old), len(only_new)) <= MANY_WORDS:
         for word in sorted(only_old):
-            twin = next((other for other in only_new if _related(word, other)), None)
+            begin = word[: SHARED_START - 1]
+            alike = [other for other in only_new if other.startswith(begin)]
+            twin = next((other for other in sorted(alike) if _related(word, other)), None)
             if twin:
                 only_old.discard(word)
                 only_new.discard(twin)

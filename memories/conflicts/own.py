@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memories.conflicts.grammar import ARTICLES
 from memories.conflicts.sentence import Parse, key
 from memories.conflicts.values import Slot, text_of
 from memories.conflicts.wording import Word, words
@@ -49,10 +50,11 @@ def own_slots(slots: Sequence[OwnSlot], statement: str, parse: Parse) -> Iterato
         match = compiled(slot.regex).search(statement)
         said = match.groupdict() if match else {}
         if value := _said(said.get(VALUE)):
-            subject = key(words(said.get(SUBJECT) or "")) or key(parse.noun_phrase)
-            about = key(words(said.get(KEY) or ""))
+            subject = key(_said(said.get(SUBJECT))) or key(parse.noun_phrase)
+            about = key(_said(said.get(KEY)))
             yield Slot(subject, f"own:{slot.name}", about, text_of(value))
 
 
 def _said(text: str | None) -> list[Word]:
-    return [word for word in words(text or "") if not word.is_function]
+    found = words(text or "")
+    return [word for word in found if not word.is_function and word.text not in ARTICLES]

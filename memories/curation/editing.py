@@ -142,7 +142,7 @@ def new_version(
         # A correction: what it says was true as long as the old one was taken to be.
         valid_from=old.valid_from,
     )
-    new.slots = slots.of_memory(new, space.own_words)
+    new.slots = slots.of_memory(new, slots.words_of(space))
     new.save(force_insert=True)
     Memory.objects.filter(pk=old.pk).supersede(by=new, at=now)
     Fact.objects.create(

@@ -113,7 +113,7 @@ def _rebuild_batch(
     space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
 ) -> None:
     if layer == Layer.MEMORIES:
-        slots.rebuild(ids, space.own_words)
+        slots.rebuild(ids, slots.words_of(space))
     known = dict(Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk"))
     items = truth.items(layer, ids)
     new = [item for item in items if item.id not in known]

@@ -5,8 +5,18 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from memories import conflicts
-from memories.conflicts import OwnWords, Reading
-from memories.models import Memory
+from memories.conflicts import NO_WORDS, OwnWords, Reading
+from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
+
+
+def words_of(space: WorkspaceIndex) -> OwnWords:
+    """The attributes and words of change that the workspace added itself."""
+    if not space.has_own_words:
+        return NO_WORDS
+    return OwnWords(
+        WorkspaceSlot.objects.in_use(space.workspace_id),
+        WorkspaceChange.objects.in_use(space.workspace_id),
+    )
 
 
 def keys(about: uuid.UUID, reading: Reading) -> list[int]:

@@ -20,12 +20,16 @@ select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_e
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
+       (exists (select 1 from memories_workspaceslot o
+                where o.workspace_id = w.id and o.enabled)
+        or exists (select 1 from memories_workspacechange c
+                   where c.workspace_id = w.id and c.enabled)) as has_own_words,
        m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where s.workspace_id = %(workspace)s
 """
-OF_THE_ROW, OF_THE_SPACE = 8, 12
+OF_THE_ROW, OF_THE_SPACE = 8, 13
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
@@ -38,6 +42,7 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     space = WorkspaceIndex(**dict(columns[:OF_THE_ROW]))
     space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
     space.conflict_rule, space.ranking = found[0].conflict_rule or "", found[0].ranking
+    space.has_own_words = found[0].has_own_words
     if space.embedding_model_id is not None:
         own = dict(columns[OF_THE_SPACE:])
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
@@ -95,10 +100,14 @@ def configured_model() -> EmbeddingModel | None:
 
 def embedder_of(space: WorkspaceIndex) -> Embedder:
     """The embedder whose vectors this workspace's index holds, also after the settings changed."""
-    model = space.embedding_model
-    config = configured_config()
-    if model is None:
+    if space.embedding_model is None:
         return embedder_from(EmbedderConfig(provider="none"))
+    return embedder_for(space.embedding_model)
+
+
+def embedder_for(model: EmbeddingModel) -> Embedder:
+    """The embedder of a model, reached as the settings say."""
+    config = configured_config()
     return embedder_from(
         EmbedderConfig(
             provider=model.provider,

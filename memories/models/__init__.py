@@ -47,6 +47,7 @@ from memories.models.memory import (
     workflow_place,
 )
 from memories.models.miss import Miss
+from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
 from memories.models.summary import ConversationSummary
 from memories.models.use import ExtractorUse
@@ -96,7 +97,9 @@ __all__ = [
     "Vector",
     "Visibility",
     "WorkspaceIndex",
+    "WorkspaceChange",
     "WorkspacePattern",
+    "WorkspaceSlot",
     "chain",
     "place_of",
     "seen_by",

@@ -13,7 +13,6 @@ from django.db.models import Q
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
 
-from memories.conflicts import NO_WORDS, OwnWords
 from workspaces.models import Workspace
 
 # A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
@@ -78,7 +77,7 @@ class WorkspaceIndex(models.Model):
     has_patterns: bool = True
     conflict_rule: str = ""
     ranking: Any = None
-    own_words: OwnWords = NO_WORDS
+    has_own_words: bool = True
 
     def live(self, layer: int) -> int:
         """How many entries of the layer are live."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memories.expressions import compiled
+from memories.expressions import Fault, compiled, regex_faults
 from memories.patterns import clauses, dates, entities, person
 from memories.patterns.pattern import FACT_TYPES, Found
 
@@ -29,14 +29,6 @@ class OwnPattern:
     template: str = ""
     confidence: float = 0.8
     visibility: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a pattern, and in which of its fields."""
-
-    field: str
-    message: str
 
 
 def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Found]:
@@ -81,13 +73,9 @@ def faults(
     pattern: OwnPattern, examples: Sequence[str], counter_examples: Sequence[str]
 ) -> list[Fault]:
     """Why a pattern cannot be used, or does not do what its examples say; [] for a good one."""
-    try:
-        expression = compiled(pattern.regex)
-    except ValueError as error:
-        return [Fault("regex", f"RE2 does not take it: {error}")]
-    if expression.search("") is not None:
-        return [Fault("regex", "It fits everything: it must ask for at least one character.")]
-    if wrong := list(_template_faults(pattern.template, expression)):
+    if wrong := regex_faults(pattern.regex):
+        return wrong
+    if wrong := list(_template_faults(pattern.template, compiled(pattern.regex))):
         return wrong
     return list(_example_faults(pattern, examples, counter_examples))
 

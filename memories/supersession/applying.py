@@ -7,7 +7,7 @@ import numpy as np
 
 from memories import conflicts, rejections
 from memories.conflicts import Reading
-from memories.indexing import entries, spaces
+from memories.indexing import entries, slots, spaces
 from memories.indexing.nearest import Placement
 from memories.models import Fact, WorkspaceIndex
 from memories.supersession import candidates
@@ -55,7 +55,7 @@ def apply(
 def _judge(space: WorkspaceIndex) -> Judge:
     model = space.embedding_model
     threshold = model.duplicate_threshold if model else 2.0
-    return Judge(space.conflict_rule or GUARDED, threshold, space.own_words)
+    return Judge(space.conflict_rule or GUARDED, threshold, slots.words_of(space))
 
 
 def _resolver(

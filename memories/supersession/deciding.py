@@ -14,6 +14,7 @@ RULES = (GUARDED, NEAREST)
 OLDER = "older"  # it was said before what is believed came true: a version of the past
 # What is said at about the same time is newer by when it arrives, whichever clock was asked.
 AT_ONCE = timedelta(minutes=5)
+NEAR = 0.2  # below the threshold
 Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
 
 
@@ -82,6 +83,9 @@ class Judge:
 
     def _guarded(self, new: Belief, said_at: datetime, met: Sequence[Met]) -> Decision:
         """Same before newer before in doubt; what none of these is stands beside the rest."""
+        told = conflicts.read(new.content, self.words)
+        turns = bool(told.change or told.is_negated or conflicts.negates(told, self.words))
+        met = [m for m in met if turns or self._is_close(m, new)]
         found = [(m, *self._relation(new, said_at, m)) for m in met]
         for m, relation, _ in found:
             if relation.kind == "same" and _is_same_day(m.belief, new):
@@ -96,6 +100,12 @@ class Judge:
             if relation.kind == "unsure":
                 return Decision("review", (m.belief,), m.similarity, relation.rule)
         return NEW
+
+    def _is_close(self, met: Met, new: Belief) -> bool:
+        """A quick look: what changes nothing and shares no attribute must be near to matter."""
+        if met.similarity is None or met.similarity >= self.threshold - NEAR:
+            return True
+        return not met.belief.slots.isdisjoint(new.slots)
 
     def _relation(self, new: Belief, said_at: datetime, met: Met) -> tuple[Relation, bool]:
         """How the two stand to each other, and whether what is believed is the newer one."""

@@ -1,0 +1,188 @@
+"""From which cosine on two statements count as near under an embedding model: measured, not guessed.
+
+The smallest threshold at which, among random pairs of statements about one subject, at most one in
+10,000 would be taken for the same, and nine of ten that are taken for the same among the shipped
+pairs are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from django.db import transaction
+
+from memories import conflicts
+from memories.conflicts.calibration_pairs import DIFFERENT, SAME
+from memories.indexing import spaces, statements
+from memories.models import EmbeddingModel, Layer, WorkspaceIndex
+from memories.providers import Embedder
+from workspaces.models import AuditEntry
+
+MERGES, PRECISION = 1 / 10_000, 0.9
+LOWEST, HIGHEST, STEP = 0.5, 0.99, 0.005
+MOST = 200  # statements of one subject; all pairs of them are looked at
+# The largest subjects of the workspaces that speak the model, with their newest live statements.
+STORED = """
+select e.subject, m.content, v.embedding from (
+  select subject, count(*) as size from memories_entry
+  where layer = %(layer)s and live and subject is not null group by subject
+  having count(*) > 1 order by 2 desc limit %(subjects)s) s
+cross join lateral (
+  select id, item, subject from memories_entry
+  where subject = s.subject and layer = %(layer)s and live order by id desc limit %(most)s) e
+join memories_vector v
+  on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
+join memories_memory m on m.id = e.item
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The cosine of a pair that no guard keeps apart; `is_same`: and that is one, as labelled."""
+
+    cosine: float
+    is_same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was measured for a model. `threshold` None: none is good enough, the old one stays."""
+
+    model: str
+    before: float
+    threshold: float | None
+    random_pairs: int
+    merges: int
+    precision: float
+    recall: float
+
+
+Advance = Callable[[int], object]
+
+
+def steps() -> int:
+    """How many units `calibrate` tells its progress in."""
+    return len(SAME) + len(DIFFERENT) + len(_texts())
+
+
+def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Calibration:
+    """Measure one model; nothing is written. Raises ProviderError."""
+    labelled, vectors = _labelled(embedder, advance)
+    groups = [list(zip(_texts(), vectors, strict=True)), *_stored(model)]
+    random_pairs, near = 0, []
+    for group in groups:
+        random_pairs += len(group) * (len(group) - 1) // 2
+        near += _random(group, advance if group is groups[0] else lambda _: None)
+    return _found(model, labelled, near, random_pairs)
+
+
+def store(found: Calibration, model: EmbeddingModel, actor: str) -> bool:
+    """Keep a threshold, with a line in the log of each workspace that speaks the model."""
+    if found.threshold is None or found.threshold == found.before:
+        return False
+    with transaction.atomic():
+        EmbeddingModel.objects.filter(pk=model.pk).update(duplicate_threshold=found.threshold)
+        rows = WorkspaceIndex.objects.filter(embedding_model=model).select_related("workspace")
+        AuditEntry.objects.bulk_create(
+            AuditEntry.line(
+                row.workspace_id,
+                actor,
+                "calibrate",
+                row.workspace,
+                before={"model": found.model, "duplicate_threshold": found.before},
+                after={"model": found.model, "duplicate_threshold": found.threshold},
+            )
+            for row in rows
+        )
+    return True
+
+
+def models_in_use() -> list[EmbeddingModel]:
+    """Those that workspaces speak; on an empty server the configured one."""
+    used = list(EmbeddingModel.objects.filter(workspaceindex__isnull=False).distinct())
+    configured = spaces.configured_model() if not used else None
+    return used or ([configured] if configured else [])
+
+
+def _texts() -> list[str]:
+    """The shipped statements, one of each pair: any two of them say different things."""
+    return [old for old, _ in SAME] + [new for _, new in DIFFERENT]
+
+
+def _labelled(embedder: Embedder, advance: Advance) -> tuple[list[Near], list[np.ndarray | None]]:
+    pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
+    vectors = embedder.embed([text for pair, _ in pairs for text in pair])
+    found = []
+    for at, (pair, is_same) in enumerate(pairs):
+        cosine = _near(pair, (vectors[2 * at], vectors[2 * at + 1]))
+        found.append(Near(cosine, is_same))
+        advance(1)
+    firsts = [vectors[2 * at] for at in range(len(SAME))]
+    return found, firsts + [vectors[2 * at + 1] for at in range(len(SAME), len(pairs))]
+
+
+def _near(pair: tuple[str, str], vectors: Sequence[np.ndarray | None]) -> float:
+    """The cosine of a pair; below every threshold where a guard keeps the two apart."""
+    old, new = vectors
+    cosine = -1.0 if old is None or new is None else float(old @ new)
+    if cosine < LOWEST:
+        return -1.0
+    readings = [conflicts.read(text) for text in pair]
+    found = conflicts.relation(*readings, cosine=cosine, threshold=cosine)
+    return cosine if found.kind in ("same", "unsure") else -1.0
+
+
+Statement = tuple[str, np.ndarray | None]
+
+
+def _random(group: Sequence[Statement], advance: Advance) -> list[float]:
+    """Cosines of the pairs of a group that no guard keeps apart; equal texts are no pair."""
+    kept = [(text, vector) for text, vector in group if vector is not None]
+    matrix = np.array([vector for _, vector in kept], dtype=np.float32)
+    advance(len(group))
+    if len(kept) < 2:
+        return []
+    similar = matrix @ matrix.T
+    close = [(i, j) for i, j in combinations(range(len(kept)), 2) if similar[i, j] >= LOWEST]
+    return [
+        _near((kept[i][0], kept[j][0]), (kept[i][1], kept[j][1]))
+        for i, j in close
+        if kept[i][0] != kept[j][0]
+    ]
+
+
+def _stored(model: EmbeddingModel) -> Iterable[list[Statement]]:
+    values = {"layer": int(Layer.MEMORIES), "model": model.pk, "most": MOST, "subjects": 10}
+    groups: dict[object, list[Statement]] = {}
+    for row in statements.rows(STORED, values):
+        vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
+        groups.setdefault(row.subject, []).append((row.content, vector / np.linalg.norm(vector)))
+    return groups.values()
+
+
+def _found(
+    model: EmbeddingModel, labelled: Sequence[Near], near: Sequence[float], random_pairs: int
+) -> Calibration:
+    before = model.duplicate_threshold
+    grid = np.arange(LOWEST, HIGHEST + STEP / 2, STEP)
+    good = (round(float(t), 3) for t in grid if _is_good(float(t), labelled, near, random_pairs))
+    threshold = next(good, None)
+    at = before if threshold is None else threshold
+    precision, recall = _shares(labelled, at)
+    merges = sum(cosine >= at for cosine in near)
+    return Calibration(str(model), before, threshold, random_pairs, merges, precision, recall)
+
+
+def _is_good(
+    threshold: float, labelled: Sequence[Near], near: Sequence[float], random_pairs: int
+) -> bool:
+    merges = sum(cosine >= threshold for cosine in near)
+    return merges <= MERGES * random_pairs and _shares(labelled, threshold)[0] >= PRECISION
+
+
+def _shares(labelled: Sequence[Near], threshold: float) -> tuple[float, float]:
+    """(precision, recall) of taking for the same what is at or over the threshold."""
+    taken = [pair.is_same for pair in labelled if pair.cosine >= threshold]
+    right, wanted = sum(taken), sum(pair.is_same for pair in labelled)
+    return round(right / len(taken), 3) if taken else 0.0, round(right / wanted, 3)
