@@ -37,8 +37,9 @@ ENDINGS = (
         counter_examples=(("Ada is dating Jens", "Ada had dinner with Jens"),),
     ),
     Ending(
-        "quit leave resign retire jobless dismiss exit",
-        "work job employ be intern manager own lead member belong serve coach teach study",
+        "quit leave resign retire jobless dismiss exit expel",
+        "work job employ be intern manager own lead member belong serve coach teach study "
+        "play sing train live attend responsible volunteer captain dance",
         examples=(("Ada works at Equinor", "Ada resigned from Equinor"),),
         counter_examples=(("Ada works at Equinor", "Ada left home at nine"),),
     ),
@@ -55,6 +56,36 @@ ENDINGS = (
         counter_examples=(("Ada likes her thesis", "Ada finished her thesis"),),
     ),
     Ending(
+        "close sell dissolve",
+        "run own manage operate lead have",
+        examples=(("Ada runs a bakery", "Ada closed the bakery"),),
+        counter_examples=(("Ada runs a bakery", "Ada closed the window"),),
+    ),
+    Ending(
+        "steal",
+        "own have drive ride use keep wear",
+        examples=(("Ada has a racing bike", "Ada's racing bike was stolen"),),
+        counter_examples=(("Ada has a racing bike", "Ada's purse was stolen"),),
+    ),
+    Ending(
+        "repay repaid",
+        "owe loan debt have pay",
+        examples=(("Ada has a student loan", "Ada repaid her student loan"),),
+        counter_examples=(("Ada has a piano", "Ada repaid her student loan"),),
+    ),
+    Ending(
+        "arrive receive get",
+        "wait expect order await",
+        examples=(("Ada is waiting for her passport", "Ada's passport arrived"),),
+        counter_examples=(("Ada is waiting for her passport", "Ada's aunt arrived"),),
+    ),
+    Ending(
+        "dissolve disband lapse expire terminate",
+        "*",
+        examples=(("Ada has a gym membership", "Ada's gym membership expired"),),
+        counter_examples=(("Ada has a gym membership", "Ada's passport expired"),),
+    ),
+    Ending(
         "die kill",
         "have own dog cat pet live ill care adopt keep raise",
         examples=(("Ada has a parrot called Bo", "Ada's parrot Bo died"),),
@@ -65,13 +96,13 @@ ENDINGS = (
         examples=(("Ada is studying for the bar exam", "Ada passed the bar exam"),),
     ),
     Ending(
-        "find",
-        "search need want lose miss",
+        "find sign rent buy choose",
+        "search need lose miss",
         examples=(("Ada is looking for a flat", "Ada found a flat"),),
         counter_examples=(("Ada rents out a flat", "Ada found a flat"),),
     ),
     Ending(
-        "overcome conquer recover heal beat cure",
+        "overcome conquer recover heal beat cure outgrow outgrew",
         "afraid have struggle suffer ill injure break deal battle allergy",
         examples=(("Ada is afraid of heights", "Ada overcame her fear of heights"),),
     ),
@@ -124,3 +155,18 @@ MANY_VALUED = frozenset(
     see adopt can allergy
     """.split()
 )
+
+# Verbs that stand for one another where all else is the same
+TWIN_VERBS = (
+    "take attend do visit have", "run own have manage operate", "adopt get buy have",
+    "love prefer want", "volunteer help work", "see visit meet", "go visit travel",
+    "make do prepare cook bake", "play practice", "think consider plan", "start join take",
+    "train teach coach instruct", "keep hold store save", "speak talk", "give donate",
+    "write compose", "need require want", "say tell mention explain", "become turn get",
+    "end stop finish expire run", "watch see", "look search", "earn make get", "use rely",
+    "own have keep drive ride", "live stay", "grow raise", "ask request want", "fail break",
+    "contain have include", "show present display", "suffer have get", "like enjoy love",
+    "sing perform play", "know understand", "build make develop", "take use need",
+)  # fmt: skip
+# What two do with each other: "Ann and Bo met", "Ann met Bo"
+MUTUAL = frozenset("husband date meet friend fiance separated divorce engage live".split())

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
+from memories.conflicts.changes import MUTUAL, TWIN_VERBS
 from memories.conflicts.grammar import PREPOSITIONS
 from memories.conflicts.overlap import (
     Overlap,
@@ -16,6 +17,12 @@ from memories.conflicts.overlap import (
 from memories.conflicts.reading import Reading
 from memories.conflicts.verdict import Relation
 from memories.conflicts.wording import Word, root
+
+# The one who feels it follows: "spiders scare Ann", "Ann is scared of spiders".
+TURNED_TEXTS = frozenset(
+    "scare scares frighten frightens terrify terrifies fascinate fascinates bore bores relax "
+    "relaxes calm calms worry worries inspire inspires interest interests annoy annoys".split()
+)
 
 
 def identical(old: Reading, new: Reading) -> Relation | None:
@@ -31,9 +38,14 @@ def identical(old: Reading, new: Reading) -> Relation | None:
 def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if not same_claim(old, new):
         return None
+    overlap = _with_twins(old, new, overlap)
     if _is_whole(overlap) and (same_subject(old, new) or not swapped(old, new)):
         return Relation("same", "same-words", is_richer(old, new, overlap))
+    if _is_acted(old, new, overlap) or _is_acted(new, old, overlap.turned):
+        return Relation("same", "acted", is_richer(old, new, overlap))
     if not same_subject(old, new) or min(overlap.missing, overlap.added) >= 0.5:
+        return None
+    if old.is_past != new.is_past:
         return None
     richer, extra = (
         (new, overlap.only_new) if overlap.added > overlap.missing else (old, overlap.only_old)
@@ -41,6 +53,42 @@ def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if _only_adds(richer, extra, overlap) and same_verb(old, new):
         return Relation("same", "contained", richer is new)
     return None
+
+
+def _with_twins(old: Reading, new: Reading, overlap: Overlap) -> Overlap:
+    """Without the two verbs where they say the same: "attends" and "takes a pottery class"."""
+    pair = {old.head, new.head}
+    if old.head not in overlap.only_old or new.head not in overlap.only_new:
+        return overlap
+    if not any(pair <= group for group in _twin_verbs()):
+        return overlap
+    return Overlap(
+        overlap.shared | {old.head},
+        overlap.only_old - {old.head},
+        overlap.only_new - {new.head},
+    )
+
+
+@cache
+def _twin_verbs() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(map(root, group.split())) for group in TWIN_VERBS)
+
+
+@cache
+def _mutual() -> frozenset[str]:
+    return frozenset(map(root, MUTUAL))
+
+
+def _is_acted(state: Reading, act: Reading, overlap: Overlap) -> bool:
+    """ "Ann's rent is 900 euros" and "Ann pays 900 euros of rent": only the verb is more."""
+    return (
+        state.head == "be"
+        and overlap.only_new == {act.head}
+        and overlap.missing < 0.5
+        and len(overlap.shared) > 3
+        and bool(overlap.shared & (state.numbers | state.names) - subject_words(act))
+        and not act.is_past
+    )
 
 
 def near(
@@ -102,10 +150,25 @@ def swapped(old: Reading, new: Reading) -> bool:
     A passive, a possessive or a verb told from the other side turns the words round as well.
     """
     was, now = {w.root for w in old.words}, {w.root for w in new.words}
+    if {w.text for w in old.words} & TURNED_TEXTS ^ {w.text for w in new.words} & TURNED_TEXTS:
+        return False
+    if _mutual() & was & now and "and" in was ^ now:
+        return False
+    if _is_of_owner(old, new) or _is_of_owner(new, old):
+        return True
     if "be" in was | now or "'s" in was ^ now:
         owners = owner(old), owner(new)
         return bool(owners[0] and owners[1] and owners[0] != owners[1])
     return not (was ^ now) & _turns()
+
+
+def _is_of_owner(old: Reading, new: Reading) -> bool:
+    """ "Ann called her mother", "Ann's mother called": another one does it."""
+    person, _, owned = new.subject.partition("/")
+    act = {old.head} - {"be", "have"} - light()
+    return bool(
+        act and owned and old.subject == person and old.head == new.head and owned in old.stems
+    )
 
 
 def owner(reading: Reading) -> str:

@@ -77,5 +77,18 @@ VERBS = frozenset(
     reschedule extend reduce cut rename assign schedule book buy sell rent pay charge ship
     release publish merge approve reject review test build render cache log talk feel look
     relax fascinate excite inspire deliver
+    accept ache adore agree aim amuse annoy answer appear appreciate argue arrange ask attend
+    avoid bake bathe battle believe bless boil borrow bounce bring broadcast burn calculate camp
+    carry catch celebrate chew clean combine communicate complain compose compete connect
+    consult consume contribute convince cook crave crochet curate cycle dance decorate describe
+    despise detest develop dig direct disagree dislike distrust donate doubt draw dread earn
+    edit embroider encourage fetch fix foster greet harvest heat hike hire hop hunt improve
+    invest invite jog join juggle knit lack lift locate lose maintain marry meditate memorize
+    mentor miss notice observe occupy oppose organize organise owe perform photograph pick pour
+    practise pray prepare produce promote protect pull push receive recite recommend recycle
+    refuse regret rehearse relate rely remember remind repair represent resemble restore ride
+    save scare scrub seem send sew shout sing sit skate ski skip snore solve spend spread stare
+    steal stretch struggle suffer suggest surf suspect swear swim tend terrify thank throw
+    translate treasure tutor understand update warn worship wrestle
     """.split()
 )

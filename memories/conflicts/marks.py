@@ -19,6 +19,8 @@ from memories.conflicts.sentence import Parse
 from memories.conflicts.wording import Word, root
 
 NO = frozenset("not no never nobody nothing none neither nor noone nowhere".split())
+GETS = frozenset("get gets got getting".split())
+EACH = frozenset("daily weekly monthly yearly nightly every each per in".split())
 QUIT = frozenset("stop stops stopped stopping quit quits quitting ceased ceases".split())
 NO_ING = frozenset(
     "morning evening nothing thing string meeting building wedding king ring spring ceiling "
@@ -34,21 +36,26 @@ def take(found: Parse, word: Word, after: Sequence[Word]) -> None:
         found.change |= {text} & CHANGED_NOW
         if text == "anymore":
             found.change.add("end")
-    elif text in PAST_TIMES:
+    elif text in PAST_TIMES and not (text == "once" and _has(after, *EACH)):
         found.is_past = True
         found.change.add("past")
-    elif text in ADVERBS:
+    elif text in ADVERBS or text == "once":
         return
     elif text in NO or text == "nolonger":
         _deny(found, after, ends=text == "nolonger")
     elif text in QUIT and not _has(after, "at", "by", "for", "in"):
         _deny(found, after, ends=True)
-    elif word.root in ("be", "have", "do") or text in ("will", "to"):
+    elif word.root in ("be", "have", "do") or text in ("will", "to") or _gets(text, after):
         _auxiliary(found, word, after)
     elif text in MODAL:
         found.is_plan = True
     else:
-        _keep(found, word)
+        _keep(found, word, after)
+
+
+def _gets(text: str, after: Sequence[Word]) -> bool:
+    """ "got married", "gets postponed"."""
+    return text in GETS and bool(after) and is_participle(after[0].text)
 
 
 def _has(after: Sequence[Word], *texts: str) -> bool:
@@ -65,9 +72,11 @@ def _deny(found: Parse, after: Sequence[Word], *, ends: bool) -> None:
     ]
 
 
-def _keep(found: Parse, word: Word) -> None:
+def _keep(found: Parse, word: Word, after: Sequence[Word]) -> None:
     opposite = _negatives().get(word.text)
-    if opposite:
+    # "closed the shop" is an act, "the shop is closed" a state.
+    is_act = word.text == "closed" and after and after[0].text in (*ARTICLES, "down")
+    if opposite and not is_act:
         found.flips += 1
         found.negated.append(root(opposite))
         word = replace(word, root=root(opposite))
@@ -96,6 +105,9 @@ def _auxiliary(found: Parse, word: Word, after: Sequence[Word]) -> None:
         case "do":
             found.is_past |= word.text == "did"
             is_auxiliary = True
+        case "get":
+            found.is_past |= word.text == "got"
+            is_auxiliary = found.is_passive = True
         case _:
             is_auxiliary = word.text == "will"
     if word.text != "to":
@@ -110,6 +122,7 @@ def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
         return True
     if _is_progressive(verb):
         found.is_past = False
+        found.is_ongoing = True
         return True
     if is_participle(verb) and verb not in ("called", "named"):
         found.is_passive = True

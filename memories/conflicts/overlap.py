@@ -28,6 +28,11 @@ class Overlap:
         return not self.only_old and not self.only_new
 
     @property
+    def turned(self) -> "Overlap":
+        """As seen from the other side."""
+        return Overlap(self.shared, self.only_new, self.only_old)
+
+    @property
     def missing(self) -> float:
         return weight(self.only_old)
 

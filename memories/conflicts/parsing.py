@@ -1,13 +1,19 @@
 """Subject, verb and rest of a statement."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from memories.conflicts.grammar import FUNCTION, PLAN, SAME_IN_PAST, VERBS
 from memories.conflicts.marks import take
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_when, plain
 from memories.conflicts.slots import CHANGE_TO
+from memories.conflicts.tools import tool_role
 from memories.conflicts.wording import Word, root, words
 
+PERIODS = frozenset("day days week weeks weekend weekends month months year years".split())
+FRONTED = frozenset(
+    "before after since during in on at by for with without until despite as from".split()
+)
 ME = {"i": "user", "me": "user", "myself": "user", "we": "team", "us": "team"}
 MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
 
@@ -39,12 +45,13 @@ def _first_person(found: list[Word]) -> list[Word]:
 
 def _turn_around(found: Parse) -> None:
     """ "Every Friday Ann swims" is "Ann swims every Friday"; "likes A better" is "prefers A"."""
+    _move_front(found)
     all_words = found.words
     end = 0
     if all_words and all_words[0].text in ("every", "each", "on", "in", "since", "by", "at"):
-        while end < len(all_words) and (is_when(all_words[end]) or all_words[end].is_function):
+        while end < len(all_words) and (_tells_when(all_words[end]) or all_words[end].is_function):
             end += 1
-        if any(map(is_when, all_words[:end])) and end < len(all_words) - 1:
+        if any(map(_tells_when, all_words[:end])) and end < len(all_words) - 1:
             moved = [word for word in all_words[:end] if word.text != ","]
             found.words = [*all_words[end:], *moved]
             found.verbs = {place - end for place in found.verbs if place >= end}
@@ -55,6 +62,30 @@ def _turn_around(found: Parse) -> None:
                 found.words[liked[0]] = plain("prefers")
                 found.words.pop(place)
                 return
+
+
+def _tells_when(word: Word) -> bool:
+    return is_when(word) or word.text in PERIODS
+
+
+def _move_front(found: Parse) -> None:
+    """ "Before work, Ann runs" is "Ann runs before work"."""
+    words = found.words
+    if not words or words[0].text not in FRONTED:
+        return
+    comma = next((i for i, word in enumerate(words[:7]) if word.text == ","), 0)
+    name = next((i for i in range(2, min(5, len(words))) if _begins(words, i)), 0)
+    end, skipped = (comma, 1) if comma else (name, 0)
+    if end and end + skipped + 1 < len(words):
+        found.words = [*words[end + skipped :], *words[:end]]
+        found.verbs = {i - end - skipped for i in found.verbs if i >= end + skipped}
+
+
+def _begins(words: Sequence[Word], i: int) -> bool:
+    """A name after a plain word begins the clause: "since college Marcus"."""
+    previous = words[i - 1]
+    is_plain = not (previous.is_name or previous.is_function or is_date(previous))
+    return words[i].is_name and not is_date(words[i]) and is_plain
 
 
 @cache
@@ -73,7 +104,9 @@ def _changes_to(found: Parse) -> list[Word]:
         if not end:
             continue
         between = old[start + 1 : end]
-        if between and between[0].text not in ("from", "back", "by", "up", "down"):
+        if between and between[0].text not in ("from", "back", "by", "up", "down", "over"):
+            if _is_measured(old[end + 1]) and not found.is_passive:
+                return _of_object(found, start, end)
             continue
         if word.root == root("move") and not between and _is_place(old[end + 1]):
             continue  # "Ann moved to Oslo" tells where Ann lives
@@ -82,6 +115,24 @@ def _changes_to(found: Parse) -> list[Word]:
         found.verbs.add(start)
         return [*old[:start], Word(word.text, RENAMED), *old[end + 1 :]]
     return old
+
+
+def _is_measured(word: Word) -> bool:
+    return word.is_number or is_date(word) or bool(tool_role(word))
+
+
+def _of_object(found: Parse, start: int, end: int) -> list[Word]:
+    """ "Ann's landlord raised the rent to 900" is "Ann's rent @ 900"; "Bo moved the sync to
+    Friday" is "sync @ Friday"."""
+    old = found.words
+    owner = next((i + 1 for i, word in enumerate(old[:start]) if word.root == "'s"), 0)
+    thing = [word for word in old[start + 1 : end] if word.text not in ("back", "up", "down")]
+    found.change.add("to")
+    found.is_past = False
+    found.is_definite |= not owner
+    words = [*old[:owner], *thing, Word(old[start].text, RENAMED), *old[end + 1 :]]
+    found.verbs = {owner + len(thing)}
+    return words
 
 
 def _is_place(word: Word) -> bool:
@@ -119,7 +170,7 @@ def _is_verb(found: Parse, i: int) -> bool:
     agrees = previous.text.endswith("s") or i == 1 or previous.is_name
     if word.text in VERBS and agrees and not word.is_name:
         return True
-    starts_with_name = i == 1 and found.words[0].text in ("user", "team", "he", "she", "they", "it")
+    starts_with_name = i == 1 and not (found.is_definite or found.words[0].is_function)
     return starts_with_name and word.text.endswith("s") and not _next_is_verb(found, i)
 
 
@@ -135,8 +186,23 @@ def second_clause(found: Parse) -> Parse | None:
         if found.words[i].text == "and" and _is_verb(found, i + 1):
             words = [*found.noun_phrase, *found.words[i + 1 :]]
             later = Parse(words=words, verb=found.verb, change=set(found.change))
+            later.is_definite = found.is_definite
             _settle_tense(later)
             return later
+    return _other_clause(found)
+
+
+def _other_clause(found: Parse) -> Parse | None:
+    """ "Karl retired and Zoe reports to Birgit": what is said of Zoe."""
+    for i in range(found.verb + 1, len(found.words) - 3):
+        words = found.words[i + 1 :]
+        if found.words[i].text == "and" and words[0].is_name and not is_date(words[0]):
+            verbs = {place - i - 1 for place in found.verbs if place > i}
+            later = Parse(words=words, verbs=verbs, change=set(found.change))
+            later.verb = 1
+            if _is_verb(later, 1):
+                _settle_tense(later)
+                return later
     return None
 
 

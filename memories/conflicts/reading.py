@@ -43,6 +43,7 @@ class Reading:
     is_past: bool
     is_definite: bool
     is_plan: bool
+    is_ongoing: bool
     words: tuple[Word, ...]
 
 
@@ -71,6 +72,7 @@ def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
         is_past=found.is_past,
         is_definite=found.is_definite,
         is_plan=found.is_plan,
+        is_ongoing=found.is_ongoing,
         words=tuple(found.words),
     )
 

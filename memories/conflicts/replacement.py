@@ -28,7 +28,9 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return None
     if not (same_subject(old, new) or overlap.is_equal) or not _same_or_less(old, new):
         return None
-    if "past" in new.change or new.is_plan != old.is_plan:
+    if "past" in new.change or (new.is_plan and not old.is_plan):
+        return None
+    if old.is_plan and not new.is_plan and "end" not in new.change:
         return None
     if not (old.negated | new.negated) & overlap.shared:
         return None  # "wants it simple" and "wants it simple and does no searching"
@@ -51,6 +53,7 @@ class _Verbs:
     ended: frozenset[str]
     is_any: bool
     needs_object: bool
+    ends_ongoing: bool
 
 
 @lru_cache(maxsize=64)
@@ -64,6 +67,7 @@ def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
             frozenset(map(root, ended.split())) - {"*"},
             ended == "*",
             needs_object,
+            "ongoing" in ended,
         )
         for verbs, ended, needs_object in rows
     )
@@ -113,6 +117,8 @@ def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
     said = old.stems - {old.subject.partition("/")[0]} - set(old.subject.split("-"))
     verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
     states = row.ended & (said | verb & {"be", "have"})
+    if old.is_ongoing and row.ends_ongoing:
+        states |= verb
     if not row.is_any and not states:
         return False
     if not row.needs_object:
@@ -153,12 +159,17 @@ def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """The new one names what it replaces: "B instead of A", "from A to B"."""
     if new.is_plan and not old.is_plan or old.is_past or new.is_negated:
         return None
-    gone = new.replaced | words_after(new, *OLD_AFTER)
+    gone = new.replaced | words_after(new, *OLD_AFTER, "replace")
     said = old.stems - subject_words(old)
     is_told = 4 * weight(gone) >= weight(said)
     if gone - subject_words(old) and gone <= old.stems and is_told and meet(old, new):
         texts = {word.text for word in new.words}
-        if "to" in new.change or "insteadof" in texts or new.head in _turning() and "to" in texts:
+        if (
+            "to" in new.change
+            or texts & {"insteadof", "replace"}
+            or new.head in _turning()
+            and "to" in texts
+        ):
             return Relation("update", "replaced")
     return None
 

@@ -27,6 +27,7 @@ class Parse:
     is_plan: bool = False
     is_passive: bool = False
     is_definite: bool = False
+    is_ongoing: bool = False
 
     @property
     def noun_phrase(self) -> Sequence[Word]:

@@ -97,7 +97,7 @@ FORMS = (
     SlotForm(
         "job",
         ("{s} work as {v}", "{s} 's job be {v}", "{s} 's job title be {v}"),
-        examples=(("Ada works as a nurse", ("ada", "job", "", "nurs")),),
+        examples=(("Ada works as a nurse", ("ada", "job", "", "nurse")),),
         counter_examples=("Ada worked as a nurse",),
     ),
     SlotForm(
@@ -108,7 +108,7 @@ FORMS = (
             "{s} start|get|take|accept|land|find {x} job|role|position as {v}",
             "{s} retrain as {v}",
         ),
-        examples=(("Ada was promoted to head nurse", ("ada", "job", "", "head nurs")),),
+        examples=(("Ada was promoted to head nurse", ("ada", "job", "", "head nurse")),),
         is_change=True,
     ),
     SlotForm(
@@ -260,7 +260,12 @@ FORMS = (
     ),
     SlotForm(
         "commute",
-        ("{s} commute by|on|with {v}", "{s} go|travel|get to work by {v}", "{s} {v} to work"),
+        (
+            "{s} commute by|on|with {v}",
+            "{s} go|travel|get to work by {v}",
+            "{s} take|catch|ride {v} to work",
+            "{s} {v} to work",
+        ),
         examples=(("Ada commutes by tram", ("ada", "commute", "", "tram")),),
         values="bus bike train car tram foot walk scooter drive subway metro ferry carpool",
     ),
@@ -288,7 +293,7 @@ FORMS = (
     SlotForm(
         "owner",
         (
-            "{s} own|lead|maintain|manage by {v}",
+            "{s} own|lead|maintain|manage|handle|run|coordinate|oversee by {v}",
             "{v} be responsible for {s}",
             "{v} be owner|maintainer of {s}",
             "{s} 's owner be {v}",
@@ -322,6 +327,54 @@ FORMS = (
         "role",
         ("{s} 's {k} be {v}", "{k} of {s} be {v}"),
         examples=(("Yara's CEO is Liv", ("yara", "role", "ceo", "liv")),),
+    ),
+    SlotForm(
+        "level",
+        ("{s} be|become {v} in|at|with {k}",),
+        examples=(("Ada is a beginner in chess", ("ada", "level", "chess", "beginner")),),
+        counter_examples=("Ada is in chess club",),
+        values="beginner novice intermediate advanced proficient expert skilled unskilled",
+        is_change=True,
+    ),
+    SlotForm(
+        "household",
+        ("{s} live|move {v}",),
+        examples=(("Ada lives alone", ("ada", "household", "", "alon")),),
+        values="alone",
+        is_change=True,
+    ),
+    SlotForm(
+        "household",
+        ("{s} live with {v}",),
+        examples=(("Ada lives with two cousins", ("ada", "household", "", "2 cousin")),),
+        counter_examples=("Ada lived with two cousins",),
+    ),
+    SlotForm(
+        "hours",
+        ("{s} work {v}", "{s} go|return|switch|change back? to {v}"),
+        examples=(("Ada works part time", ("ada", "hours", "", "parttim")),),
+        values="parttime fulltime",
+        is_change=True,
+    ),
+    SlotForm(
+        "school",
+        (
+            "{s} attend|visit {v}",
+            "{s} study|learn at {v}",
+            "{s} be student at {v}",
+            "{s} go to {v}",
+            "{s} transfer|switch|change|move|@ to? {v}",
+        ),
+        examples=(("Ada attends Bergen High School", ("ada", "school", "", "bergen high school")),),
+        counter_examples=("Ada attends concerts in Bergen",),
+        values="school university academy elementary kindergarten",
+        is_change=True,
+    ),
+    SlotForm(
+        "plan",
+        ("{s} be on {v} plan|tier", "{s} @ {v} plan|tier", "{s} downgrade|move to {v} plan|tier"),
+        examples=(("Ada upgraded to the Pro plan", ("ada", "plan", "", "pro")),),
+        is_change=True,
     ),
     SlotForm(
         "hair",

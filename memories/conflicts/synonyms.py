@@ -10,7 +10,7 @@ love adore like enjoy enjoyed fond enjoyment
 start began begin begun commence started
 finish finished complete completed done
 buy bought purchase purchased
-get got gotten obtain receive acquire
+get got gotten obtain receive acquire acquired obtained received receives
 own possess owned owning
 big large huge
 small little tiny
@@ -19,14 +19,14 @@ color colour colored coloured
 car vehicle automobile
 apartment flat
 house home
-movie film
+movie film movies films
 child children kid kids
 mother mom mum mam
 father dad daddy
 grandmother grandma granny nan
 grandfather grandpa granddad
 doctor physician
-teach taught teacher teaches
+teach taught teacher teaches tutor tutored tutoring
 mathematics maths math
 learn learned learnt study studied studying studies student students
 plan plans planning planned intend intends aim
@@ -38,22 +38,22 @@ make made create created
 build built develop developed developing construct
 use utilize utilise using
 hire hired
-job position occupation employment employ employed
+job position occupation employment employ employed employs
 rewrite rewrote rewritten
-employee employees staff
+employee employees staff personnel workforce
 boss manager supervisor
-company firm
+company firm business corporation enterprise
 repair fix fixed repaired
 help assist helped
-show display
-search look seek seeking searching looking
+show display displayed
+search look seek seeking searching looking looked
 find found
 need require required requires necessary
 many plenty
 quick fast rapid
 happy glad pleased
 sad unhappy upset
-afraid scared fear fearful terrified fears
+afraid scared fear fearful terrified fears frightened frighten scare terrify
 angry mad
 interest interested fascinate fascinated fascinating
 important crucial vital essential
@@ -62,8 +62,8 @@ easy simple
 visit visited attend attended attends
 run ran running jog jogging
 bike bicycle cycle cycling
-picture photo photograph
-gift present
+picture photo photograph photographed
+gift present gifts
 shop store
 folder directory
 bug defect
@@ -71,7 +71,7 @@ error failure
 deadline due
 price cost costs costing
 email mail
-phone telephone mobile cellphone
+phone telephone mobile cellphone phoned
 address addresses
 husband spouse wife married marry wed
 fiance fiancee engaged engagement
@@ -86,11 +86,11 @@ smart intelligent clever
 rich wealthy
 boring dull
 loud noisy
-clean tidy
+clean tidy cleaned cleaning
 remove delete removed deleted
 check verify validate
 attempt try tried trying
-lawyer attorney
+lawyer attorney solicitor barrister
 trash garbage rubbish
 sofa couch
 truck lorry
@@ -108,7 +108,7 @@ administrator admin
 information info
 specification spec
 gather gathered
-contain include contains includes
+contain include contains includes included
 responsible responsibility
 permit permitted allow allowed allows
 discover discovered
@@ -120,8 +120,8 @@ nightly overnight
 programmer coder
 handle handled process processed
 prohibit prohibited
-wallet purse
-luggage baggage
+wallet purse handbag
+luggage baggage suitcase
 pain ache
 headache headaches
 frequent frequently often regularly
@@ -129,28 +129,29 @@ rarely seldom
 pretty cute
 glasses spectacles
 overcome overcame
-answer reply response respond
+answer reply response respond answered replied responded
 short concise brief
-detailed thorough verbose lengthy
+detailed thorough verbose
+long lengthy
 order ordered
 talented skilled
 allergy allergic
 vegetarian veggie
 shoot filming
 garden gardening
-paint painting painted
+paint painting painted painter
 draw drew drawn drawing
 write wrote written writing
 read reading
 sing sang sung singing
-swim swam swum swimming
+swim swam swum swimming swimmer
 ski skied skiing
 drive drove driven driving
 ride rode ridden
 eat ate eaten eating
 drink drank drunk drinking
 sleep slept sleeping
-cook cooked cooking
+cook cooked cooking chef
 bake baked baking
 dance danced dancing
 win won winning
@@ -159,7 +160,7 @@ sell sold selling
 leave left leaves depart departs departed departure
 arrive arrives arrival
 meet met
-lesson class
+lesson class course courses
 take took taken taking
 give gave given giving
 think thought thinks believe believed belief
@@ -171,14 +172,14 @@ hear heard
 feel felt feeling
 keep kept
 hold held
-bring brought
+bring brought brings
 pay paid
 spend spent
 send sent
 lead led leader
 grow grew grown
-fly flew flown flight
-break broke broken
+fly flew flown flight plane airplane
+break broke broken fracture fractured
 choose chose chosen choice pick picked select selected
 wear wore worn
 ship shipped
@@ -202,20 +203,20 @@ percent percentage
 programme program
 centre center
 theatre theater
-organise organize
+organise organize organized organised organizes organises
 organisation organization
 practise practice
 adopt adopted rescue rescued
 join joined
 donate donated donation
-volunteer volunteering
+volunteer volunteering volunteered
 guitar guitarist
 violin violinist
 piano pianist
 drum drummer
 photography photographer
 bank banker banking
-science scientist
+science scientist researcher scientists
 therapist therapy counselling counseling
 wake wakes waking awake
 move relocate relocated moved moves
@@ -233,7 +234,7 @@ kubernetes k8s
 authenticate authenticated
 hobby hobbies pastime
 injure injured hurt injury
-accident crash
+accident crash crashed
 beautiful gorgeous lovely
 delicious tasty
 great amazing wonderful fantastic awesome excellent
@@ -243,12 +244,12 @@ tired exhausted
 nervous anxious anxiety worried worry
 proud pride
 support supports supporting supported fan supporter
-customer client
+customer client customers clients
 friend friends pal buddy
-colleague coworker teammate
+colleague coworker teammate colleagues
 dog dogs puppy pup
 cat cats
-baby infant
+baby infant toddler
 wedding marriage
 graduate graduated graduation
 compare compared comparison
@@ -264,13 +265,13 @@ shelter shelters
 hike hiked hiking hikes
 camp camped camping
 mountain mountains
-music musical musician
+music musical musician musicians
 knit knitting knitted
 bed bedtime
 remote remotely
-schedule scheduled
+schedule scheduled timetable
 merge merged
-review reviewed
+review reviewed reviews
 expire expires expiry expiration
 renew renewed renewal
 born birth birthday birthdate
@@ -287,16 +288,334 @@ encourage encouraged encouragement
 appreciate appreciated appreciation grateful thankful gratitude
 remind reminded reminder
 discuss discussed discussion
-celebrate celebrated celebration
+celebrate celebrated celebration festivity
 perform performed performance
 collect collected collection
 invite invited invitation
 complain complained complaint
 improve improved improvement
-prepare prepared preparation
-train trained trainer
+prepare prepared preparation preparing
+train trained trainer training
 hope hoped hopes
 share shared sharing
+author writer novelist
+beginner newbie novice
+expert proficient skilful
+reachable accessible available online
+retro retrospective
+birthplace birthtown
+pregnant expecting
+happen occur occurs happens
+save saved saving
+grocery groceries
+laptop notebook laptops
+stomach belly tummy
+couple pair
+argue argued quarrel quarrelled fight fought
+hurry rush
+neighbour neighbor
+lazy idle
+brave courageous
+strange odd weird
+famous wellknown renowned
+silent quiet
+amount sum
+area region district neighbourhood neighborhood
+bill invoice
+biscuit cookie
+candy sweets
+cab taxi
+chips fries crisps
+cellar basement
+clothes clothing apparel garments
+correct right accurate
+danger risk hazard
+dish meal
+evening evenings
+farm ranch
+flatmate roommate housemate
+garage carport
+grandparents grandparent
+guest visitor
+gym fitness
+hairdresser barber
+hospital clinic
+hotel inn
+idea concept notion
+illness disease sickness nausea
+ill sick unwell
+injection shot vaccination vaccine vaccinated
+jacket coat
+jeans trousers pants
+journalist reporter
+kitchen kitchens
+landlord landlady
+language languages
+letter letters
+list lists
+magazine journal
+market marketplace
+mistake mistaken slip
+mortgage loan
+nurse nurses
+nut nuts
+parents parent
+pavement sidewalk
+pharmacy chemist drugstore
+player players play played plays
+police policeman
+priest pastor vicar
+pupil schoolkid
+queue line
+railway railroad
+recipe recipes
+rock stone
+rucksack backpack
+seaside coast shore beach
+secretary assistant
+singer vocalist
+soccer football
+stairs staircase
+story tale
+suburb outskirts
+sweater jumper pullover
+tap faucet
+tent tents
+tourist traveller traveler
+town city
+trainers sneakers
+tree trees
+underground subway metro tube
+vegetable vegetables veg
+village villages
+server servers
+wardrobe closet
+weekend weekends
+winter winters
+accelerate speed quicken
+accept accepted acceptance
+alter alters amend modify modified adjust adjusted tweak
+announce announced announcement
+annoy annoyed irritate irritated bother bothered
+apply applied application
+approve approved approval
+arrange arranged arrangement
+assemble assembled
+avoid avoided avoids
+beat defeat defeated
+calculate compute computed
+cancel cancelled canceled cancellation
+carry carried
+cause caused
+climb climbed climbing climber
+close shut closed shuts
+combine combined
+compose composed composer
+conceal hide hid hidden
+connect connected connection
+consume consumed consumption
+continue continued keeps
+convince persuade persuaded convinced
+crave craving
+cure heal healed
+dig dug
+discard dispose
+dislike disliked
+earn earned earns
+educate educated education
+end ended ending
+entertain entertained
+enter entered entry
+examine inspect inspected
+expand extend extended extension
+fail failed failing
+fetch retrieve
+follow followed follows
+forbid forbidden
+forget forgot forgotten
+gain gained
+guide guided
+harm damage damaged
+hunt hunted hunting
+ignore ignored
+imitate copy
+import imported
+increase increased raise raised
+inform notify notified notification
+inherit inherited inheritance
+insist insisted
+install installed installation
+instruct instructed instruction
+introduce introduced
+invent invented
+invest invested investment
+jump jumped
+kiss kissed
+knock knocked
+launch launched
+laugh laughed
+lend lent
+limit limited restrict restricted cap capped
+listen listened
+lock locked
+log logged logs
+maintain maintained maintenance
+manage managed manages
+measure measured
+mend mended
+miss missed
+mix mixed
+notice noticed
+occupy occupied
+offer offered
+operate operated
+pass passed
+pour poured
+praise praised
+pray prayed prayer
+predict predicted forecast
+prefer preferred preference prefers
+pretend pretended
+prevent prevented
+print printed
+produce produced production
+promise promised
+promote promoted promotion
+protect protected protection
+prove proved proof
+provide provided provides supply supplied
+publish published publication
+push pushed
+rain rained rainy
+reach reached
+realize realized
+record recorded recording
+reduce reduced decrease decreased cut
+refuse refused decline declined
+register registered registration
+regret regretted
+reject rejected rejection
+release released
+rely relied reliance
+remember remembered recall recalled
+replace replaced replacement
+report reported
+represent represented
+reserve reserved reservation booked booking
+resign resigned resignation
+return returned returns
+reveal revealed
+reward rewarded
+rob robbed
+roll rolled
+sail sailed sailing sailor
+sailboat sailingboat yacht
+sew sewed sewing
+shave shaved
+shout yell yelled
+sign signed signature
+skate skated skating skater
+smile smiled
+smoke smoked smoking smoker
+snow snowed
+solve solved solution resolve resolved
+spread spreads
+stay stayed stays
+steal stole stolen theft
+stir stirred
+stretch stretched
+struggle struggled struggling
+succeed succeeded success
+sue sued lawsuit
+suffer suffered suffering
+surf surfed surfing surfer
+surprise surprised
+survive survived
+switch switched
+taste tasted
+tattoo tattoos tattooed
+touch touched
+trade traded trading
+translate translated translation translator
+treat treated treatment
+trust trusted
+vote voted voting
+wait waited waiting await
+walk walked walking stroll
+wash washed washing
+waste wasted
+water watered
+weigh weighed
+welcome welcomed
+whistle whistled
+worship worshipped
+wrap wrapped
+allotment plot
+endpoint route
+function method
+feature features
+password passphrase
+pipeline workflow
+token tokens
+variable variables
+warning warnings
+website site webpage
+smartphone handset
+frontend ui
+quarter quarterly
+headquarters hq
+supplier vendor
+paralegal paralegals
+accountant bookkeeper
+carpenter woodworker joiner
+dentist orthodontist
+farmer grower
+gardener horticulturist
+plumber plumbing
+programming coding
+engineer engineering
+cello cellist
+flute flautist flutist
+oboe oboist
+trumpet trumpeter
+saxophone saxophonist
+harp harpist
+bass bassist
+seasick seasickness
+asthma asthmatic
+diabetes diabetic
+dyslexia dyslexic
+insomnia insomniac
+migraine migraines
+vegan plantbased
+jewish judaism
+muslim islam
+catholic catholicism
+buddhist buddhism
+christian christianity
+italian italy
+french france
+german germany
+spanish spain
+japanese japan
+chinese china
+polish poland
+swedish sweden
+norwegian norway
+danish denmark
+dutch netherlands holland
+portuguese portugal
+greek greece
+turkish turkey
+russian russia
+korean korea
+indian india
+brazilian brazil
+mexican mexico
+irish ireland
+scottish scotland
+fish fishing fished
+parcel package
 """
 CLASSES = tuple(tuple(line.split()) for line in _classes.strip().splitlines())
 
@@ -550,15 +869,93 @@ PHRASES = {
     "text editor": "editor",
     "continuous integration": "ci",
     "time off": "holiday",
+    "would like": "wants",
+    "has not eaten meat": "is vegetarian",
+    "has not had meat": "is vegetarian",
+    "never eats meat": "is vegetarian",
+    "eats no meat": "is vegetarian",
+    "does not eat any meat": "is vegetarian",
+    "coffee shop": "cafe",
+    "science fiction": "scifi",
+    "sci fi": "scifi",
+    "part time": "parttime",
+    "full time": "fulltime",
+    "half days": "parttime",
+    "dropped support for": "stopped supporting",
+    "drops support for": "stops supporting",
+    "ended support for": "stopped supporting",
+    "drop out of": "quit",
+    "dropped out of": "quit",
+    "pull out of": "quit",
+    "pulled out of": "quit",
+    "backed out of": "quit",
+    "withdrew from": "quit",
+    "fell through": "was cancelled",
+    "falls through": "is cancelled",
+    "is off": "is cancelled",
+    "moved out of": "left",
+    "moved in with": "lives with",
+    "moved out": "left",
+    "handed over": "left",
+    "stepped back from": "left",
+    "stepped away from": "left",
+    "walked away from": "left",
+    "parted ways with": "left",
+    "gave away": "donated",
+    "gave back": "returned",
+    "paid off": "repaid",
+    "is over": "is finished",
+    "came back from": "returned from",
+    "got back from": "returned from",
+    "is back from": "returned from",
+    "got over": "overcame",
+    "grew out of": "overcame",
+    "took in": "adopted",
+    "took up": "started",
+    "takes up": "starts",
+    "signed up for": "joined",
+    "enrolled in": "joined",
+    "shut down": "closed",
+    "turned down": "rejected",
+    "turned into": "became",
+    "carried out": "did",
+    "carries out": "does",
+    "looks after": "cares for",
+    "looked after": "cared for",
+    "is in touch with": "talks to",
+    "putting money aside": "saving",
+    "puts money aside": "saves",
+    "set aside": "saved",
+    "is short of": "lacks",
+    "runs out": "expires",
+    "ran out": "expired",
+    "comes from": "is from",
+    "originally from": "from",
+    "hails from": "is from",
+    "at most": "",
+    "at least": "",
+    "no more than": "",
+    "new to": "beginner in",
+    "is good at": "is skilled in",
+    "is bad at": "is unskilled in",
+    "has a fear of": "fears",
+    "has a phobia of": "fears",
+    "has a crush on": "loves",
+    "has trouble sleeping": "has insomnia",
+    "can not sleep": "has insomnia",
+    "every other": "every 2nd",
+    "every two": "every 2nd",
+    "sick of": "tired of",
+    "fed up with": "tired of",
 }
 
 # They carry little of the meaning: a paraphrase may lack them.
 LIGHT = frozenset(
     """
     have get make do go take be use person people thing time kind type sort way lot work
-    activity language time place spot tool system service app application software project one
+    activity language time place lesson called product most biggest spot tool system service app application software project one
     something someone really very quite also too even time account name call keep different various
-    certain own general overall city town english whole entire number amount total level
+    certain own general overall city town whole entire number amount total level
     play hold give wear issue session provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
     """.split()
 )

@@ -20,6 +20,9 @@ TOOL_VERBS = frozenset(
         "keep track store manage be install go prefer settle standardize handle rely be".split(),
     )
 ) | {RENAMED}
+OURS = frozenset(
+    map(root, "project app application build codebase repo repository system product".split())
+)
 ROLE_NAMES = {
     "database": "database", "storag": "database", "data": "database", "authentication": "authentication",
     "cach": "cache", "queue": "queue", "ci": "ci", "bundl": "bundler", "chat-team": "chat",
@@ -89,9 +92,14 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
     explicit = _explicit_role(parse.words, i)
     subject = key(parse.noun_phrase)
     if explicit and explicit != role:
-        yield Slot(subject, "tool", explicit, tool.root)
+        yield Slot(_whose(subject), "tool", explicit, tool.root)
     elif explicit or _stands_alone(parse.words, i):
-        yield Slot(subject, "tool", role, tool.root)
+        yield Slot(_whose(subject), "tool", role, tool.root)
+
+
+def _whose(subject: str) -> str:
+    """The project's bundler is the team's."""
+    return "team" if subject in OURS else subject
 
 
 def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[int, Word]:

@@ -1,6 +1,7 @@
 """The normal form of a statement: one way of writing numbers, times, dates, names of things."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -139,7 +140,7 @@ class Word:
 
 def words(statement: str) -> list[Word]:
     """Every word of the statement in its normal form, articles and auxiliaries included."""
-    text = statement.strip().replace("\u2019", "'").replace("\u2018", "'")
+    text = _unaccented(statement).strip().replace("\u2019", "'").replace("\u2018", "'")
     text = _reported.sub(_told, text)
     names = {name.lower() for name in _capital.findall(text)}
     low = text.lower()
@@ -152,6 +153,15 @@ def words(statement: str) -> list[Word]:
     return [_word(piece, piece in names) for piece in _phrased(told)]
 
 
+def _unaccented(text: str) -> str:
+    """ "café" as "cafe"; other scripts stay as they are."""
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", _accents.sub(r"\1", apart))
+
+
+_accents = re.compile("([A-Za-z])[\u0300-\u036f]+")
 _theirs = frozenset("his her their its".split())
 
 
@@ -184,8 +194,9 @@ def root(text: str) -> str:
 def _classed(text: str) -> str:
     if text[:1].isdigit():
         return _number(text)
-    stem = _stem(text)
-    return _class_of().get(text) or _class_of().get(stem) or stem
+    stem, classes = _stem(text), _class_of()
+    # "responses" is many a response, whatever else has its stem.
+    return classes.get(text) or classes.get(text.removesuffix("s")) or classes.get(stem) or stem
 
 
 def _number(text: str) -> str:
