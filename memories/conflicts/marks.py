@@ -108,6 +108,7 @@ def _auxiliary(found: Parse, word: Word, after: Sequence[Word]) -> None:
         case "get":
             found.is_past |= word.text == "got"
             is_auxiliary = found.is_passive = True
+            found.passives.add(verb)
         case _:
             is_auxiliary = word.text == "will"
     if word.text != "to":
@@ -126,6 +127,7 @@ def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
         return True
     if is_participle(verb) and verb not in ("called", "named"):
         found.is_passive = True
+        found.passives.add(verb)
         return True
     return False
 

@@ -186,7 +186,7 @@ def second_clause(found: Parse) -> Parse | None:
         if found.words[i].text == "and" and _is_verb(found, i + 1):
             words = [*found.noun_phrase, *found.words[i + 1 :]]
             later = Parse(words=words, verb=found.verb, change=set(found.change))
-            later.is_definite = found.is_definite
+            later.is_definite, later.passives = found.is_definite, found.passives
             _settle_tense(later)
             return later
     return _other_clause(found)

@@ -8,6 +8,7 @@ from memories.conflicts.replacement import denied, ended, new_value, replaced
 from memories.conflicts.same_slot import by_slot
 from memories.conflicts.verdict import DIFFERENT, Relation
 
+APART = 0.2  # below the threshold, a text within another is about something else
 LONG = 24  # content words; a text of so many says more than the one thing that has changed
 
 
@@ -28,6 +29,8 @@ def relation(
     found = _first_rule(old, new, overlap, words) or (
         near(old, new, overlap, cosine, threshold) or DIFFERENT
     )
+    if found.rule == "contained" and cosine is not None and cosine < threshold - APART:
+        return DIFFERENT
     if found.kind == "update" and len(old.stems) > LONG:
         return Relation("unsure", found.rule)
     return found

@@ -28,6 +28,7 @@ class Parse:
     is_passive: bool = False
     is_definite: bool = False
     is_ongoing: bool = False
+    passives: set[str] = field(default_factory=set)
 
     @property
     def noun_phrase(self) -> Sequence[Word]:

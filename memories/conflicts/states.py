@@ -49,8 +49,10 @@ def _is_status(parse: Parse, position: int) -> bool:
     first = parse.predicate[0]
     if parse.predicate[position].text in ("on", "off") and position + 1 < len(parse.predicate):
         return False
+    if [word.text for word in parse.predicate[position : position + 2]] == ["open", "to"]:
+        return False
     if position == 0:
-        return parse.is_passive or parse.predicate[0].text.endswith("ing")
+        return first.text in parse.passives or first.text.endswith("ing")
     is_next = position == 1 or position == 2 and parse.predicate[1].text in ("in", "for")
     return is_next and first.root in ("be", "become", root("get"), root("go"))
 
