@@ -57,7 +57,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         Memory.objects.filter(pk__in=ids).update(subject=target)
         Fact.objects.filter(memory__in=ids).update(subject=target)
         subjects.move_memories(space, ids, target.pk)
-        slots.rebuild(ids, space.own_words)
+        slots.rebuild(ids, slots.words_of(space))
         for memory in chosen:
             before = memory.subject.external_id if memory.subject else ""
             memory.subject = target
@@ -112,7 +112,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         }
         _merge_rejections(source, target)
         subjects.merge(space, source.pk, target.pk)
-        slots.rebuild(memories, space.own_words)
+        slots.rebuild(memories, slots.words_of(space))
         _tell(scope, source, target, moved)
     return moved
 
