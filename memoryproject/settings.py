@@ -152,7 +152,6 @@ RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 60_000, minimum=1)
 CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
 API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
-WORKSPACE_SETTINGS_FAULTS = "memories.workspace_settings.faults_of"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "workspaces.auth.KeyAuthentication",

@@ -195,7 +195,7 @@ def test_workspace_settings_must_be_an_object(workspace: Workspace) -> None:
     body = {"name": "Orchard", "slug": "orchard", "settings": "[1]"}
     answer = alice.client.post(page_of(workspace), body)
 
-    assert "Settings are a JSON object" in answer.content.decode()
+    assert "A JSON object is wanted" in answer.content.decode()
 
 
 def test_only_superusers_make_workspaces(workspace: Workspace) -> None:

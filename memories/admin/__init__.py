@@ -17,6 +17,7 @@ from memories.admin.runs import RunAdmin
 from memories.admin.sessions import SessionAdmin
 from memories.admin.supersessions import SupersessionAdmin
 from memories.admin.system import PAGES
+from memories.admin.workspace_page import SettledWorkspaceAdmin
 from memories.models import (
     Conversation,
     Episode,
@@ -33,7 +34,7 @@ from memories.models import (
     WorkspacePattern,
     WorkspaceSlot,
 )
-from workspaces.models import Subject
+from workspaces.models import Subject, Workspace
 
 admin.site.register(Memory, MemoryAdmin)
 admin.site.register(Supersession, SupersessionAdmin)
@@ -50,6 +51,8 @@ admin.site.register(WorkspaceSlot, WorkspaceSlotAdmin)
 admin.site.register(WorkspaceChange, WorkspaceChangeAdmin)
 admin.site.register(EvaluationRun, RunAdmin)
 admin.site.register(Subject, SubjectAdmin)
+
+admin.site.register(Workspace, SettledWorkspaceAdmin)
 
 admin.site.unregister([Success, *PAGES])
 for model, page in PAGES.items():

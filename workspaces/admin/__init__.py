@@ -7,14 +7,12 @@ from workspaces.admin.agents import AgentAdmin
 from workspaces.admin.audit import AuditAdmin
 from workspaces.admin.keys import KeyAdmin
 from workspaces.admin.members import MemberAdmin
-from workspaces.admin.spaces import WorkspaceAdmin
 from workspaces.admin.users import AccountAdmin
-from workspaces.models import Agent, ApiKey, AuditEntry, Membership, User, Workspace
+from workspaces.models import Agent, ApiKey, AuditEntry, Membership, User
 
 # Roles in workspaces say who may what: Django's groups would be a second, idle answer.
 admin.site.unregister(Group)
 
-admin.site.register(Workspace, WorkspaceAdmin)
 admin.site.register(Membership, MemberAdmin)
 admin.site.register(Agent, AgentAdmin)
 admin.site.register(ApiKey, KeyAdmin)

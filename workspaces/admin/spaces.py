@@ -2,14 +2,10 @@
 
 from typing import Any
 
-from django.conf import settings as django_settings
-from django.core.exceptions import ValidationError
 from django.db.models import Model
-from django.forms import ModelForm
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.module_loading import import_string
 from unfold.admin import TabularInline
 
 from workspaces.desk.access import access_of, workspace_id_of
@@ -49,25 +45,14 @@ class MembersInline(TabularInline):
     has_change_permission = has_delete_permission = has_add_permission
 
 
-class WorkspaceForm(ModelForm):
-    def clean_settings(self) -> dict[str, Any]:
-        settings = self.cleaned_data["settings"]
-        if not isinstance(settings, dict):
-            raise ValidationError(
-                'Settings are a JSON object, for example {"conflict_rule": "guarded"}.'
-            )
-        if faults := import_string(django_settings.WORKSPACE_SETTINGS_FAULTS)(settings):
-            raise ValidationError(faults)
-        return settings
-
-
 class WorkspaceAdmin(ScopedAdmin):
+    """Its settings are about what is remembered: memories/admin adds them."""
+
     workspace_path = "pk"
-    form = WorkspaceForm
     list_display = ("name", "slug", "role_here", "created_at")
     search_fields = ("slug__startswith", "name__icontains")
     search_help_text = "Name, or beginning of the slug"
-    fields = ("name", "slug", "settings")
+    fields: Any = ("name", "slug")
     inlines = (MembersInline,)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -1,0 +1,166 @@
+"""The settings of a workspace as a form: each one explained, with its default, and validated."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from memories.ranking import Weights
+from memories.semantics.config import PRODUCT, WORKSPACE_SETTING
+from memories.supersession import RULES
+from memories.workspace_settings import faults_of
+from workspaces.models import Workspace
+
+CONFLICT_RULES = {
+    "guarded": "guarded: words, slots and change decide what is newer",
+    "nearest": "nearest: the nearest memory over the model's threshold is replaced",
+}
+NUMBERS = {
+    "messages": "So many messages that wait are taken in at once.",
+    "seconds": "After so many seconds they are taken in, however few.",
+    "featuresPerConsolidation": "So many features of a tag are put together at a time.",
+}
+EXTRACTORS = (
+    "The models that read what no pattern covers, in the order in which they are asked, as JSON:"
+    ' [{"provider": "openai", "model": "llama3.2", "baseUrl": "http://localhost:11434/v1"}].'
+    " Default: the server's own."
+)
+SETS = (
+    "What feature sets hold, as JSON: categories with their tags, updatePrompt, consolidationPrompt,"
+    " languageModel, embedder. Default: the product's own."
+)
+OTHERS = "What has no field above, as JSON."
+WEIGHT, SET = "ranking.", f"{WORKSPACE_SETTING}."
+
+
+class Json(forms.JSONField):
+    """Empty where nothing is said, and indented where something is."""
+
+    def prepare_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, str):
+            return value or ""
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _json(label: str, about: str) -> forms.JSONField:
+    return Json(
+        label=label,
+        help_text=about,
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+    )
+
+
+def weight_fields() -> dict[str, forms.Field]:
+    """One for each part of the hybrid score, by its name in the settings."""
+    return {
+        f"{WEIGHT}{name}": forms.FloatField(
+            label=name,
+            required=False,
+            min_value=each["least"],
+            max_value=each["most"],
+            help_text=f"{each['about'].capitalize()}. Default: {each['default']:g}.",
+            widget=UnfoldAdminTextInputWidget(
+                attrs={"inputmode": "decimal", "placeholder": f"{each['default']:g}"}
+            ),
+        )
+        for name, each in Weights.described().items()
+    }
+
+
+def number_fields() -> dict[str, forms.Field]:
+    return {
+        f"{SET}{name}": forms.IntegerField(
+            label=name,
+            required=False,
+            min_value=1,
+            help_text=f"{about} Default: {PRODUCT[name]}.",
+            widget=UnfoldAdminIntegerFieldWidget(attrs={"placeholder": PRODUCT[name]}),
+        )
+        for name, about in NUMBERS.items()
+    }
+
+
+WEIGHTS, SET_NUMBERS = tuple(weight_fields()), tuple(number_fields())
+
+
+class SettingsForm(forms.ModelForm):
+    """What is left empty has its default. `settings` keeps what this page does not know."""
+
+    conflict_rule = forms.ChoiceField(
+        label="Conflict rule",
+        choices=[
+            ("", f"The default: {RULES[0]}"),
+            *((rule, CONFLICT_RULES.get(rule, rule)) for rule in RULES),
+        ],
+        required=False,
+        help_text="How it is decided that a new statement replaces an older one.",
+        widget=UnfoldAdminSelectWidget,
+    )
+    extractors = _json("Models", EXTRACTORS)
+    sets = _json("Feature sets", SETS)
+    settings = _json("Other settings", OTHERS)
+
+    class Meta:
+        model = Workspace
+        fields = ("name", "slug")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= weight_fields() | number_fields()
+        said = dict(self.instance.settings)
+        ranking, sets = said.pop("ranking", {}), dict(said.pop(WORKSPACE_SETTING, {}))
+        known: dict[str, Any] = {name: ranking.get(name.removeprefix(WEIGHT)) for name in WEIGHTS}
+        known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
+        known["conflict_rule"] = said.pop("conflict_rule", "")
+        known["extractors"] = said.pop("extractors", None)
+        self.initial = {**self.initial, **known, "sets": sets or None, "settings": said or None}
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if not self.errors and isinstance(self._others(values), dict):
+            self.instance.settings = said = self._said(values)
+            for fault in faults_of(said):
+                self.add_error(self._field_of(fault), fault)
+        return values
+
+    def _others(self, values: Mapping[str, Any]) -> Any:
+        others = values["settings"] or {}
+        for name, kind, word in (("settings", dict, "object"), ("sets", dict, "object"),
+                                 ("extractors", list, "list")):  # fmt: skip
+            if not isinstance(values[name] or kind(), kind):
+                self.add_error(name, f"A JSON {word} is wanted.")
+        return None if self.errors else others
+
+    def _said(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """All that is said, and nothing where it is not."""
+        said = dict(values["settings"] or {})
+        ranking = _given(values, WEIGHTS, WEIGHT)
+        sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
+        known = {
+            "conflict_rule": values["conflict_rule"],
+            "extractors": values["extractors"],
+            "ranking": ranking,
+            WORKSPACE_SETTING: sets,
+        }
+        return said | {name: value for name, value in known.items() if value}
+
+    def _field_of(self, fault: str) -> str | None:
+        """The field that a fault names by its beginning; None: of the whole."""
+        name = fault.partition(":")[0].strip()
+        if name in self.fields:
+            return name
+        beginning = name.partition(".")[0].partition("[")[0]
+        named = {WORKSPACE_SETTING: "sets", "ranking": "settings"}.get(beginning, beginning)
+        return named if named in self.fields else "settings"
+
+
+def _given(values: Mapping[str, Any], names: tuple[str, ...], prefix: str) -> dict[str, Any]:
+    return {n.removeprefix(prefix): values[n] for n in names if values.get(n) is not None}
