@@ -35,6 +35,7 @@ from workspaces.models import Workspace
 
 PROVIDERS = ("openai", "anthropic")
 FIELDS = {"provider", "model", "baseUrl", "timeout", "dailyCap", "keyEnv"}
+WHEN = UNMATCHED, ALWAYS = ("unmatched", "always")  # the setting `llm`: which messages it reads
 MOST_RUNGS = 10
 LONGEST_TIMEOUT = 300.0
 PIECE = 24_000  # characters of messages in one request
@@ -327,7 +328,7 @@ def _told(rule: str, found: ExtractionAnswer) -> Step:
     return Step(
         rule,
         found.model,
-        f"{len(found.facts)} facts",
+        f"{len(found.facts)} facts" + (", cut off" if found.is_cut else ""),
         found.prompt_version,
         found.input_tokens,
         found.output_tokens,

@@ -211,6 +211,18 @@ def read_facts(text: str) -> FactsAnswer:
         return _repaired(text)
 
 
+def whole_facts(text: str) -> list[FactAnswer]:
+    """Those facts of an answer that was cut off which stand there whole: all but the last one."""
+    start = text.find("{")
+    try:
+        told = from_json(text[max(start, 0) :], allow_partial=True)
+    except ValueError:
+        return []
+    facts = told.get("facts") if isinstance(told, dict) else None
+    listed = facts[:-1] if isinstance(facts, list) else []
+    return [fact for fact in map(_fact, listed) if fact is not None]
+
+
 def _repaired(text: str) -> FactsAnswer:
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:

@@ -22,6 +22,8 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
     found += feature_sets.faults_of(settings)
     for name, fault in weights.faults_of(settings.get("ranking", {})).items():
         found.append(f"ranking{name and '.'}{name}: {fault}")
+    if settings.get("llm", ladder.WHEN[0]) not in ladder.WHEN:
+        found.append(f"llm: one of {', '.join(ladder.WHEN)}.")
     return found
 
 

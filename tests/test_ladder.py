@@ -9,8 +9,9 @@ from django.urls import reverse
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from memories import ladder
+from memories import ladder, workspace_settings
 from memories.errors import Invalid
+from memories.ingest import NewMessage
 from memories.models import ExtractorUse, Fact, MemorySession
 from memories.providers import ExtractionRequest, Message
 from tests.api_fixtures import caller
@@ -240,3 +241,80 @@ def test_a_fact_of_two_overlapping_pieces_is_one(alice: Person, rungs: Any) -> N
     alice.say(filler, TEXT, filler, extract="llm", user_id="ana")
     assert len(asked) == 2
     assert Fact.objects.filter(statement=FACT["statement"]).count() == 1
+
+
+# ---- which messages a model reads
+
+
+PREFERS = "I prefer tea to coffee."
+
+
+def set_llm(person: Person, llm: object) -> None:
+    row = Workspace.objects.get(pk=person.workspace.pk)
+    row.settings["llm"] = llm
+    row.save()
+
+
+def test_a_model_reads_what_no_pattern_covered(alice: Person, rungs: Any) -> None:
+    [asked] = rungs([found()])
+    alice.say(PREFERS, TEXT, user_id="ana")
+    alice.say(PREFERS, user_id="ana")
+    assert len(asked) == 0 or all(PREFERS not in str(body["messages"]) for body in asked)
+
+
+def test_a_workspace_can_have_a_model_read_everything(alice: Person, rungs: Any) -> None:
+    [asked] = rungs([found(FACT | {"quotes": [{"message": 0, "text": "tea to coffee"}]})])
+    set_llm(alice, "always")
+    alice.say(PREFERS, user_id="ana")
+    assert len(asked) == 1
+    methods = Fact.objects.values_list("method", flat=True)
+    assert sorted(methods) == ["llm", "pattern"]
+
+
+def test_what_a_pattern_and_the_model_find_alike_is_one_fact(alice: Person, rungs: Any) -> None:
+    same = {"statement": "User prefers tea to coffee.", "entities": []}
+    rungs([found(FACT | same | {"quotes": [{"message": 0, "text": "I prefer tea to coffee"}]})])
+    set_llm(alice, "always")
+    alice.say(PREFERS)
+    assert Fact.objects.get().method == "pattern"
+
+
+@pytest.mark.parametrize("llm", ["unmatched", "always"])
+def test_an_exchange_costs_at_most_one_call(alice: Person, rungs: Any, llm: str) -> None:
+    [asked] = rungs([found()])
+    set_llm(alice, llm)
+    for number in range(3):
+        alice.say(f"Zorble {number} grelled the frumption in Lisbon.", thread_id="t")
+        alice.say(NewMessage("The grelling is over by now, in Lisbon.", "assistant"), thread_id="t")
+        alice.say(
+            f"Zorble {number} frumped the grelling in Lisbon.",
+            NewMessage("That may be so in Lisbon, by the river.", "assistant"),
+            thread_id="t",
+        )
+    assert len(asked) <= 6
+
+
+def test_a_model_is_told_what_was_said_before(alice: Person, rungs: Any) -> None:
+    [asked] = rungs([found()])
+    set_llm(alice, "always")
+    alice.say(NewMessage("Where in Portugal is the boat?", "assistant"), thread_id="t")
+    alice.say("Zorble grelled in Lisbon.", thread_id="t")
+    told = asked[0]["messages"][1]["content"]
+    assert "Where in Portugal" in told[: told.index("<messages>")]
+
+
+@pytest.mark.parametrize("llm", ["sometimes", "", None, 1, ["always"]])
+def test_another_word_for_when_a_model_reads_is_refused(llm: object) -> None:
+    [fault] = workspace_settings.faults_of({"llm": llm})
+    assert fault == "llm: one of unmatched, always."
+
+
+# ---- answers that break off
+
+
+def test_whole_facts_of_an_answer_that_was_cut_off_are_kept(alice: Person, rungs: Any) -> None:
+    cut = facts_json(FACT, FACT | {"statement": "Ana lives by the river"})[:-60]
+    _, second = rungs([chat_completion(cut, "length")], [found()])
+    session = told(alice)
+    assert outcomes(session) == [("llm:1", "1 facts, cut off")]
+    assert (alice.live(), second) == (["Ana lives in Lisbon"], [])

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from memories.errors import Invalid
 from memories.ingest import NewMessage
 from memories.models import Episode
+from memories.transcripts import activities
 from workspaces.api.fields import Camel, Choice, ExternalId, Flag, Free, Moment, Text
 
 Kind = Episode.Kind
@@ -35,15 +36,23 @@ class MessageBody(Camel):
     input = serializers.JSONField(required=False, allow_null=True)
     output = serializers.JSONField(required=False, allow_null=True)
     is_error = Flag(required=False, allow_null=True)
+    payload = Free(
+        required=False,
+        allow_null=True,
+        help_text="Of an activity: app, action, object, duration (seconds); told as a sentence.",
+    )
 
 
 def new_message(body: dict[str, Any], index: int) -> NewMessage:
     """A read MessageBody as ingest takes it. Invalid without content.
 
-    An empty content is kept, and nothing is learned from it: transcripts have such messages.
+    An activity without words of its own gets the sentence that tells it: that is what is kept,
+    read and cited. An empty content is kept, and nothing is learned from it: transcripts have such messages.
     """
     kind = kind_of(body)
-    content = body.get("content")
+    content, payload = body.get("content"), body.get("payload") or {}
+    if not content and kind == Kind.ACTIVITY:
+        content = activities.told(payload) or content
     if not content and kind in TOOLS:
         content = written(body) or content
     if content is None:
@@ -57,13 +66,16 @@ def new_message(body: dict[str, Any], index: int) -> NewMessage:
         id=body.get("id") or "",
         kind=kind,
         metadata=body.get("metadata") or {},
-        payload={name: value for name, value in kept.items() if value is not None},
+        payload={**payload, **{name: value for name, value in kept.items() if value is not None}},
     )
 
 
 def kind_of(body: dict[str, Any]) -> str:
-    """A tool's call by its input, its result by its output, else what the role says."""
+    """A tool's call by its input, its result by its output, what somebody did by its payload,
+    else what the role says."""
     role = body["role"]
+    if role == "user" and not body.get("content") and activities.is_told(body.get("payload") or {}):
+        return Kind.ACTIVITY
     if role in ("assistant", "tool") and body.get("input") is not None:
         return Kind.TOOL_USE
     return str(KIND_OF.get(role, role))

@@ -18,6 +18,7 @@ select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_e
        s.average_length, s.sealed_upto, s.stamp,
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+       w.settings ->> 'llm' as llm,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        (exists (select 1 from memories_workspaceslot o
@@ -29,7 +30,7 @@ from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where s.workspace_id = %(workspace)s
 """
-OF_THE_ROW, OF_THE_SPACE = 8, 13
+OF_THE_ROW, OF_THE_SPACE = 8, 14
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
@@ -42,7 +43,7 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     space = WorkspaceIndex(**dict(columns[:OF_THE_ROW]))
     space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
     space.conflict_rule, space.ranking = found[0].conflict_rule or "", found[0].ranking
-    space.has_own_words = found[0].has_own_words
+    space.has_own_words, space.llm = found[0].has_own_words, found[0].llm or ""
     if space.embedding_model_id is not None:
         own = dict(columns[OF_THE_SPACE:])
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)

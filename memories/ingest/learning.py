@@ -20,7 +20,7 @@ from memories.indexing.nearest import Placement
 from memories.ingest.before import before
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
-from memories.ladder import Ladder, ladder_from
+from memories.ladder import ALWAYS, Ladder, ladder_from
 from memories.models import (
     Episode,
     Fact,
@@ -84,7 +84,8 @@ def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     asked = matching and kept.space.has_patterns
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
     context = before(kept) if matching else ()
-    wish = Wish(session.extract, session.is_whole_text, session.visibility, own, context)
+    always = kept.space.llm == ALWAYS
+    wish = Wish(session.extract, session.is_whole_text, session.visibility, own, context, always)
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
     found = extraction.extract(messages, wish, ladder)
     return _finish(session, kept.space, found, started)

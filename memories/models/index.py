@@ -78,6 +78,7 @@ class WorkspaceIndex(models.Model):
     conflict_rule: str = ""
     ranking: Any = None
     has_own_words: bool = True
+    llm: str = ""
 
     def live(self, layer: int) -> int:
         """How many entries of the layer are live."""

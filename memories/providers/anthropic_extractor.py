@@ -9,11 +9,11 @@ from memories.providers.extractor import (
     ExtractorConfig,
     Question,
     Reply,
-    cut_off,
     refused,
 )
 
 DEFAULT_MODEL = "claude-haiku-4-5"
+CUT = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicExtractor(Extractor):
@@ -24,11 +24,11 @@ class AnthropicExtractor(Extractor):
         self._endpoint = config.endpoint
         self._max_tokens = config.max_tokens
         host = config.endpoint.host
-        self._who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
+        self.who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
 
     def ask(self, question: Question) -> Reply:
         client = self._client()
-        with network.asking(anthropic, self._who):
+        with network.asking(anthropic, self.who):
             # `parse` of the SDK sends the same, but reads the JSON before the stop reason can be
             # looked at, and throws the text away: a cut-off answer would look like a wrong one.
             message = client.messages.create(
@@ -45,9 +45,7 @@ class AnthropicExtractor(Extractor):
             )
             reply = _reply(message)
         if reply.stop_reason == "refusal":
-            raise refused(self._who)
-        if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):
-            raise cut_off(self._who, reply.output_tokens)
+            raise refused(self.who)
         return reply
 
     def _client(self) -> anthropic.Anthropic:
@@ -63,4 +61,5 @@ def _reply(message: anthropic.types.Message) -> Reply:
         model=message.model,
         input_tokens=message.usage.input_tokens,
         output_tokens=message.usage.output_tokens,
+        is_cut=message.stop_reason in CUT,
     )

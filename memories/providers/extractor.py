@@ -74,6 +74,7 @@ class ExtractionAnswer:
     output_tokens: int
     milliseconds: float
     stop_reason: str
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,26 +88,31 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """A complete answer of a model. Refused and cut-off ones never come this far."""
+    """An answer of a model; `is_cut`: it breaks off. Refused ones never come this far."""
 
     text: str
     stop_reason: str
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
+    is_cut: bool = False
 
 
 class Extractor(ABC):
+    """`who` is the model and where it is, in words."""
+
     provider: str
     model: str
+    who: str = ""
     is_remote: bool = True
 
     @abstractmethod
     def ask(self, question: Question) -> Reply:
-        """Raises ProviderError: for refusals and cut-off answers too."""
+        """Raises ProviderError: for refusals too."""
 
     def extract(self, request: ExtractionRequest) -> ExtractionAnswer:
-        """At most `request.max_facts` facts. Raises ProviderError."""
+        """At most `request.max_facts` facts; of an answer that was cut off, those that are whole.
+        Raises ProviderError, also where none is."""
         started = time.perf_counter()
         rules = prompts.extraction_rules(request)
         reply = self.ask(Question(rules, prompts.extraction_text(request), prompts.FactsAnswer))
@@ -119,9 +125,15 @@ class Extractor(ABC):
             output_tokens=reply.output_tokens,
             milliseconds=(time.perf_counter() - started) * 1000,
             stop_reason=reply.stop_reason,
+            is_cut=reply.is_cut,
         )
 
     def _read(self, reply: Reply) -> list[FactAnswer]:
+        if reply.is_cut:
+            whole = prompts.whole_facts(reply.text)
+            if not whole:
+                raise cut_off(self.who, reply.output_tokens)
+            return whole
         try:
             return prompts.read_facts(reply.text).facts
         except ValueError as error:

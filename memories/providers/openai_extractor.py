@@ -10,7 +10,6 @@ from memories.providers.extractor import (
     ExtractorConfig,
     Question,
     Reply,
-    cut_off,
     refused,
 )
 from memories.providers.openai_client import client_for, is_openai, named
@@ -30,14 +29,14 @@ class OpenAIExtractor(Extractor):
         own = is_openai(config.endpoint)
         self.model = config.model or (DEFAULT_MODEL if own else DEFAULT_LOCAL_MODEL)
         self._endpoint = config.endpoint
-        self._who = named(self.model, config.endpoint)
+        self.who = named(self.model, config.endpoint)
         # OpenAI's newer models refuse the old name, Ollama does not know the new one.
         name = "max_completion_tokens" if own else "max_tokens"
         self._limit = {name: config.max_tokens}
 
     def ask(self, question: Question) -> Reply:
         client = client_for(self._endpoint)
-        with network.asking(openai, self._who):
+        with network.asking(openai, self.who):
             # Not `parse` of the SDK: it drops the text of an answer that is no JSON.
             completion = client.chat.completions.create(
                 model=self.model,
@@ -58,9 +57,7 @@ class OpenAIExtractor(Extractor):
             reply = _reply(completion)
             refusal = completion.choices[0].message.refusal
         if refusal or reply.stop_reason == "content_filter":
-            raise refused(self._who, refusal or "its content filter")
-        if reply.stop_reason == "length":
-            raise cut_off(self._who, reply.output_tokens)
+            raise refused(self.who, refusal or "its content filter")
         return reply
 
 
@@ -73,4 +70,5 @@ def _reply(completion: "ChatCompletion") -> Reply:
         model=completion.model,
         input_tokens=usage.prompt_tokens if usage else 0,
         output_tokens=usage.completion_tokens if usage else 0,
+        is_cut=choice.finish_reason == "length",
     )

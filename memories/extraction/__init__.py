@@ -1,0 +1,91 @@
+"""From episodes to claims: gatekeeper, patterns, the configured model, then the whole text.
+
+Asks only: rows are read before, and written after. A claim's quotes are verified here against
+the text they cite; what has no evidence goes to quarantine.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from memories import patterns
+from memories.extraction.asking import asked, missed_in, to_ask
+from memories.extraction.citing import find_quote
+from memories.extraction.matching import listened
+from memories.extraction.values import (
+    Extraction,
+    Message,
+    Missed,
+    Skip,
+    Span,
+    Wish,
+    speaker_of,
+    step,
+    type_of,
+    visibility_of,
+)
+from memories.ladder import Ladder
+from memories.models import Category, Fact, FactType, MemorySession, Source
+from memories.supersession import Claim, Quote
+
+__all__ = [
+    "Extraction",
+    "Message",
+    "Missed",
+    "Skip",
+    "Span",
+    "Wish",
+    "extract",
+    "find_quote",
+    "speaker_of",
+    "type_of",
+    "visibility_of",
+    "warm_up",
+]
+
+
+def warm_up() -> None:
+    """Compile what compiles on first use (half a second of patterns), before the first request."""
+    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
+
+
+def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None) -> Extraction:
+    """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
+    found = Extraction()
+    if wish.extract == MemorySession.Extract.NONE:
+        found.claims = [_whole(m, wish, "none") for m in messages if m.text.strip()]
+        return found
+    heard, unmatched = listened(messages, wish, found)
+    chosen = to_ask(heard if wish.asks_always else unmatched, wish)
+    if chosen:
+        asked(chosen, wish, ladder, found)
+    if wish.extract == MemorySession.Extract.AUTO:
+        found.missed = list(missed_in(unmatched, found.claims))
+    if not found.claims and heard:
+        _nothing(heard, wish, found)
+    return found
+
+
+def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
+    """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
+    if wish.is_whole_text:
+        found.notes.insert(0, "kept whole: no claim found")
+        found.claims = [_whole(message, wish, "whole") for message in heard]
+        found.steps.append(step("whole", len(found.claims)))
+    else:
+        found.notes.insert(0, "no claim found")
+
+
+def _whole(message: Message, wish: Wish, rule: str) -> Claim:
+    start = len(message.text) - len(message.text.lstrip())
+    statement = message.text.strip()
+    return Claim(
+        statement=statement,
+        category=Category.OTHER,
+        fact_type=FactType.FACT,
+        visibility=wish.visibility or visibility_of(Category.OTHER),
+        method=Fact.Method.WHOLE,
+        rule=rule,
+        source=Source.INGESTED,
+        occurred_at=message.occurred_at,
+        quotes=(Quote(message.id, start, start + len(statement), statement),),
+    )

@@ -1,0 +1,102 @@
+"""What a model finds in messages: its facts become claims where their quotes stand in the text."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from memories import lexical, providers
+from memories.extraction.citing import names_strangers, verified
+from memories.extraction.values import (
+    Extraction,
+    Message,
+    Missed,
+    Wish,
+    since,
+    type_of,
+    visibility_of,
+)
+from memories.ladder import Ladder
+from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
+from memories.providers import ExtractedFact, ExtractionRequest
+from memories.supersession import Claim
+
+
+def to_ask(messages: list[Message], wish: Wish) -> list[Message]:
+    """What a model shall read. An assistant's words alone are no reason to ask: with its person's
+    they are read, and so an exchange costs one call, however it comes in."""
+    if wish.extract == MemorySession.Extract.LLM:
+        return messages
+    is_asked = wish.extract == MemorySession.Extract.AUTO
+    told = any(message.kind != Episode.Kind.ASSISTANT for message in messages)
+    return messages if is_asked and told else []
+
+
+def asked(unmatched: list[Message], wish: Wish, ladder: Ladder | None, found: Extraction) -> None:
+    if ladder is None:
+        found.notes.append("no model is configured")
+        return
+    started = time.perf_counter()
+    answer = ladder.extract(_request(unmatched, wish.before))
+    found.milliseconds["model"] = since(started)
+    found.steps += [step.as_json() for step in answer.steps]
+    if answer.error is not None:
+        found.error = answer.error
+        found.notes.append(f"provider failed: {answer.error.message}")
+    by_index = {message.index: message for message in unmatched}
+    known = {lexical.fingerprint(claim.statement) for claim in found.claims}
+    for read in answer.facts:
+        claim = _model_claim(read.fact, by_index, wish, read.rule)
+        if not claim.quotes or names_strangers(claim.statement, [*wish.before, *unmatched]):
+            found.quarantined.append(claim)
+        elif lexical.fingerprint(claim.statement) not in known:
+            found.claims.append(claim)
+    if found.quarantined:
+        found.notes.append(f"{len(found.quarantined)} claims of the model had no evidence")
+
+
+def _request(messages: Sequence[Message], before: Sequence[Message]) -> ExtractionRequest:
+    return ExtractionRequest(
+        messages=tuple(_told(message) for message in messages),
+        context=tuple(_told(message) for message in before),
+    )
+
+
+def _told(message: Message) -> providers.Message:
+    return providers.Message(
+        index=message.index,
+        role=message.role,
+        text=message.readable,
+        speaker=message.speaker,
+        time=message.occurred_at,
+    )
+
+
+def _model_claim(fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str) -> Claim:
+    quotes = verified(fact, by_index)
+    cited = [by_index[q.message_index] for q in fact.quotes if q.message_index in by_index]
+    first = cited[0] if cited else next(iter(by_index.values()))
+    category = fact.category if fact.category in Category.values else Category.OTHER
+    return Claim(
+        statement=fact.statement.strip(),
+        category=category,
+        fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
+        visibility=wish.visibility or visibility_of(category),
+        method=Fact.Method.LLM,
+        rule=rule,
+        source=Source.EXTRACTED,
+        occurred_at=first.occurred_at,
+        confidence=min(1.0, max(0.0, fact.confidence)),
+        entities=tuple(fact.entities),
+        event_date=fact.event_date,
+        quotes=quotes,
+    )
+
+
+def missed_in(unmatched: Sequence[Message], claims: Sequence[Claim]) -> Iterator[Missed]:
+    """Of the messages that no pattern covered, those in which a model found something."""
+    for message in unmatched:
+        in_it = [c for c in claims if any(q.episode_id == message.id for q in c.quotes)]
+        if in_it:
+            commonest = Counter(claim.category for claim in in_it).most_common(1)[0][0]
+            statements = tuple(dict.fromkeys(claim.statement for claim in in_it))
+            yield Missed(message.id, message.text, statements, commonest)

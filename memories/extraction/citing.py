@@ -1,0 +1,66 @@
+"""Whether the words that a model quotes really stand in the text, and where."""
+
+import calendar
+import re
+from collections.abc import Iterable
+
+from memories.extraction.values import Message
+from memories.patterns import entities
+from memories.providers import ExtractedFact
+from memories.supersession import Quote
+
+_word = re.compile(r"[^\W\d_]{3,}")
+_DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
+
+
+def verified(fact: ExtractedFact, by_index: dict[int, Message]) -> tuple[Quote, ...]:
+    """The quotes of a model's fact that really stand in the text, as they stand there."""
+    found = []
+    for cited in fact.quotes:
+        message = by_index.get(cited.message_index)
+        span = find_quote(message.readable, cited.text) if message else None
+        if message and span:
+            found.append(Quote(message.id, *span, message.text[slice(*span)]))
+    return tuple(found)
+
+
+def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
+    """Whether `statement` names somebody or something that nobody named in `messages`: then its
+    quotes may stand in the text, but what it says does not."""
+    said = " ".join(_heard(message) for message in messages).lower()
+    words = (word for name in entities.find(statement) for word in _word.findall(name))
+    return any(word.lower() not in said for word in words)
+
+
+def _heard(message: Message) -> str:
+    # A model may reckon a day out of "yesterday".
+    return f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
+
+
+def find_quote(text: str, quote: str) -> tuple[int, int] | None:
+    """Where `quote` stands in `text`, blanks of any kind and number counting as one; or None."""
+    words = quote.split()
+    if not words:
+        return None
+    start = text.find(words[0])
+    while start >= 0:
+        end = _follows(text, start, words)
+        if end is not None:
+            return start, end
+        start = text.find(words[0], start + 1)
+    return None
+
+
+def _follows(text: str, start: int, words: list[str]) -> int | None:
+    position = start
+    for number, word in enumerate(words):
+        if number:
+            blank = position
+            while position < len(text) and text[position].isspace():
+                position += 1
+            if position == blank:
+                return None
+        if not text.startswith(word, position):
+            return None
+        position += len(word)
+    return position

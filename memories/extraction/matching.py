@@ -1,0 +1,112 @@
+"""What patterns find in messages, each read with those before it."""
+
+import time
+from collections.abc import Sequence
+
+from memories import gatekeeper, patterns
+from memories.extraction.values import (
+    ASSISTANT_CATEGORIES,
+    SPEAKING,
+    Extraction,
+    Message,
+    Skip,
+    Wish,
+    since,
+    step,
+    visibility_of,
+)
+from memories.models import Episode, Fact, MemorySession, Source
+from memories.patterns import Talk, own
+from memories.patterns.own import OwnPattern
+from memories.supersession import Claim, Quote
+
+
+def listened(
+    messages: Sequence[Message], wish: Wish, found: Extraction
+) -> tuple[list[Message], list[Message]]:
+    """Add what patterns find; the messages that are worth reading, and of those the ones that no
+    pattern covered."""
+    started, talk = time.perf_counter(), Talk()
+    for message in wish.before:
+        _hear(talk, message)
+    heard, unmatched = [], []
+    for message in messages:
+        reason = _passed_over(message, talk)
+        if reason:
+            found.skipped.append(Skip(message.index, reason))
+        else:
+            heard.append(message)
+            claims = _pattern_claims(message, wish, talk)
+            found.claims += claims
+            unmatched += [] if claims else [message]
+        _hear(talk, message)
+    found.milliseconds["patterns"] = since(started)
+    if wish.extract != MemorySession.Extract.LLM:
+        found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
+    return heard, unmatched
+
+
+def _passed_over(message: Message, talk: Talk) -> str:
+    """Why a message is not read; empty where it is."""
+    if message.is_served:
+        return "served"
+    question = talk.question_to(message.speaker)
+    verdict = gatekeeper.verdict(message.readable, message.role, message.kind, question)
+    if verdict.skip:
+        return verdict.label
+    return "" if message.kind in SPEAKING else f"{message.kind} messages are kept only"
+
+
+def _hear(talk: Talk, message: Message) -> None:
+    if message.kind in SPEAKING:
+        is_assistant = message.kind == Episode.Kind.ASSISTANT
+        talk.hear(message.readable, message.speaker, message.id, is_assistant=is_assistant)
+
+
+def _pattern_claims(message: Message, wish: Wish, talk: Talk) -> list[Claim]:
+    if wish.extract == MemorySession.Extract.LLM:
+        return []
+    return [
+        _pattern_claim(message, hit, wish, talk)
+        for hit in _hits(message, wish.patterns, talk)
+        if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
+    ]
+
+
+def _hits(message: Message, own_patterns: Sequence[OwnPattern], talk: Talk) -> list[patterns.Found]:
+    """What the library finds, and in its other sentences what the workspace's own patterns do."""
+    said = (message.readable, message.speaker, message.occurred_at)
+    hits = patterns.extract(*said, talk)
+    for pattern in own_patterns:
+        found = own.find(pattern, *said)
+        hits += [each for each in found if not any(_overlap(each, hit) for hit in hits)]
+    return hits
+
+
+def _overlap(one: patterns.Found, other: patterns.Found) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk) -> Claim:
+    quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
+    if hit.is_answer and talk.asked is not None:
+        quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
+    return Claim(
+        statement=hit.statement,
+        category=hit.category,
+        fact_type=hit.fact_type,
+        visibility=wish.visibility or _own_visibility(hit, wish) or visibility_of(hit.category),
+        method=Fact.Method.PATTERN,
+        rule=hit.rule,
+        source=Source.EXTRACTED,
+        occurred_at=message.occurred_at,
+        confidence=hit.confidence,
+        entities=tuple(hit.entities),
+        event_date=hit.event_date,
+        quotes=tuple(quotes),
+    )
+
+
+def _own_visibility(hit: patterns.Found, wish: Wish) -> str:
+    rules = {f"{own.RULE}{pattern.name}": pattern.visibility for pattern in wish.patterns}
+    return rules.get(hit.rule, "")

@@ -1,0 +1,142 @@
+"""What extraction takes and gives, and what a claim's category means."""
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memories.errors import ProviderError
+from memories.models import Category, Episode, FactType, MemorySession, Visibility
+from memories.patterns.own import OwnPattern
+from memories.patterns.talk import UNKNOWN
+from memories.supersession import Claim
+
+TYPE_OF: dict[str, str] = {
+    Category.PREFERENCE: FactType.PREFERENCE,
+    Category.IDENTITY: FactType.PROFILE,
+    Category.RELATIONSHIP: FactType.PROFILE,
+    Category.POSSESSION: FactType.PROFILE,
+    Category.PLAN: FactType.EVENT,
+    Category.TEMPORAL: FactType.EVENT,
+    Category.INSTRUCTION: FactType.SYSTEM,
+}
+TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
+# What an assistant says of itself is no memory; what it decides or demands is its team's.
+ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
+SPEAKING = (
+    Episode.Kind.USER,
+    Episode.Kind.ASSISTANT,
+    Episode.Kind.TEXT,
+    Episode.Kind.ACTIVITY,
+)
+Span = tuple[int, int]
+NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One episode as extraction sees it; `index` is its place in the request.
+
+    `served` are the places of what this server itself had told: they are not read.
+    """
+
+    index: int
+    id: uuid.UUID
+    kind: str
+    role: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+    served: tuple[Span, ...] = ()
+
+    @property
+    def readable(self) -> str:
+        """The text, each place as it was, with other signs where it was served."""
+        text = self.text
+        for start, end in self.served:
+            # Not blanks alone: no quote must reach over it.
+            text = f"{text[:start]}{'…'.center(end - start, NEW_LINE)}{text[end:]}"
+        return text
+
+    @property
+    def is_served(self) -> bool:
+        return bool(self.served) and not self.readable.strip(BULLETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What a model found in a message in which no pattern fired; `category` is the commonest."""
+
+    episode_id: uuid.UUID
+    text: str
+    statements: tuple[str, ...]
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the caller asked of an extraction; `visibility` empty: by category.
+
+    `patterns` are the workspace's own; they are tried where the library found nothing. `before`
+    are the messages that the conversation had already: they are context, and make no claims.
+    `asks_always`: a model reads the messages that patterns covered, too.
+    """
+
+    extract: str = MemorySession.Extract.AUTO
+    is_whole_text: bool = False
+    visibility: str = ""
+    patterns: tuple[OwnPattern, ...] = ()
+    before: tuple[Message, ...] = ()
+    asks_always: bool = False
+
+
+@dataclass(slots=True)
+class Extraction:
+    """The claims found, and why the rest made none. `error` is a model's failure."""
+
+    claims: list[Claim] = field(default_factory=list)
+    skipped: list[Skip] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    error: ProviderError | None = None
+    quarantined: list[Claim] = field(default_factory=list)
+    missed: list[Missed] = field(default_factory=list)
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def reason(self) -> str:
+        """Why there are no more claims than there are, in words for people."""
+        counted: dict[str, int] = {}
+        for skip in self.skipped:
+            counted[skip.reason] = counted.get(skip.reason, 0) + 1
+        parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
+        return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+
+
+def visibility_of(category: str) -> str:
+    """The default of API.md's table: preferences and people private, the team's rules team."""
+    return Visibility.TEAM if category in TEAM_CATEGORIES else Visibility.PRIVATE
+
+
+def type_of(category: str) -> str:
+    return TYPE_OF.get(category, FactType.FACT)
+
+
+def speaker_of(kind: str, subject: str) -> str:
+    """Whose words a message without an author's name are."""
+    return "Assistant" if kind == Episode.Kind.ASSISTANT else subject or UNKNOWN
+
+
+def step(rule: str, facts: int, milliseconds: float = 0.0) -> dict[str, Any]:
+    return {"rule": rule, "outcome": f"{facts} facts", "milliseconds": milliseconds}
+
+
+def since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1e3, 2)

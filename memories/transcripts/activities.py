@@ -1,0 +1,102 @@
+"""Events of what somebody did in a program, told as they would tell it: then they are read like talk.
+
+An event's payload names `app`, `action`, `object` and `duration` (seconds, or words); each may be
+missing, but not all of the first three.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+NAMES = ("app", "action", "object")
+LONGEST = 300  # characters of one of the names
+_past_text = """
+    read read write wrote run ran buy bought send sent meet met build built make made take took
+    see saw find found get got give gave go went begin began draw drew sell sold pay paid put put
+    set set cut cut let let leave left keep kept hold held teach taught think thought speak spoke
+    learn learned do did be was have had choose chose drive drove eat ate drink drank sing sang
+    win won lose lost break broke bring brought catch caught feel felt
+"""
+_words = _past_text.split()
+_past = dict(zip(_words[::2], _words[1::2], strict=True))
+_known_past = frozenset(_past.values())
+_verb_after = re.compile(r"^(?P<object>[a-z]+)[._ -](?P<verb>[a-z]+ed)$")
+_doubled = re.compile(r"^[^aeiou]*[aeiou][bdgmnpt]$")  # one short syllable: stop, stopped
+_minute, _hour = 60.0, 3600.0
+
+
+def is_told(payload: Mapping[str, Any]) -> bool:
+    """Whether a payload is an activity's."""
+    return any(_name(payload, name) for name in NAMES)
+
+
+def told(payload: Mapping[str, Any]) -> str:
+    """What was done, in the first person and the past; "" where nothing is named.
+
+    {"app": "Word", "action": "edit", "object": "report.docx", "duration": 2700} is
+    "I edited report.docx in Word for 45 minutes."
+    """
+    app, action, thing = (_name(payload, name) for name in NAMES)
+    if not (app or action or thing):
+        return ""
+    if not action and not thing:
+        thing, app = app, ""
+    done = [_done(action) if action else "used", thing, f"in {app}" if app else ""]
+    return " ".join(["I", *(part for part in done if part)]) + _lasting(payload) + "."
+
+
+def _name(payload: Mapping[str, Any], name: str) -> str:
+    value = payload.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return " ".join(str(value).split())[:LONGEST].rstrip(".")
+
+
+def _done(action: str) -> str:
+    """The action in the past: "edit", "editing", "file.saved", "OPEN_TAB"."""
+    low = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", action).lower()
+    turned = _verb_after.match(low)
+    if turned:
+        return f"{turned['verb']} a {turned['object']} of"
+    verb, *rest = re.split(r"[._\s-]+", low)
+    return " ".join([past(verb), *rest])
+
+
+def past(verb: str) -> str:
+    """`verb` (its stem, or with -ing) in the past; what is past already stays."""
+    if verb in _known_past or verb.endswith("ed"):
+        return verb
+    stem = verb
+    if verb.endswith("ing") and len(verb) > 5:
+        stem = verb[:-3]
+        if stem[-1:] == stem[-2:-1] and stem[-1] not in "ls":
+            stem = stem[:-1]
+        stem = next((each for each in (stem, stem + "e") if each in _past), stem)
+    if stem in _past:
+        return _past[stem]
+    if stem.endswith("e"):
+        return stem + "d"
+    if stem.endswith("y") and stem[-2:-1] not in "aeiou":
+        return stem[:-1] + "ied"
+    return f"{stem}{stem[-1]}ed" if _doubled.match(stem) else stem + "ed"
+
+
+def _lasting(payload: Mapping[str, Any]) -> str:
+    length = payload.get("duration")
+    if isinstance(length, str) and length.strip():
+        return f" for {' '.join(length.split())[:LONGEST]}"
+    if isinstance(length, bool) or not isinstance(length, int | float) or not length > 0:
+        return ""
+    return f" for {_in_words(float(length))}" if length < _hour * 24 * 366 else ""
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < _minute:
+        return _counted(round(seconds) or 1, "second")
+    if seconds < 1.5 * _hour:
+        return _counted(round(seconds / _minute), "minute")
+    return _counted(round(seconds / _hour, 1), "hour")
+
+
+def _counted(number: float, unit: str) -> str:
+    return f"{number:g} {unit}{'' if number == 1 else 's'}"

@@ -1,0 +1,94 @@
+"""What somebody did in a program is told as a sentence, and then read like talk."""
+
+from typing import Any
+
+import pytest
+
+from memories.models import Citation, Episode, MemorySession
+from memories.transcripts import activities
+from tests.api_fixtures import Caller, caller
+from tests.people import Person
+
+EDITED = {"app": "Word", "action": "edit", "object": "the harbour report", "duration": 2700}
+
+
+@pytest.fixture
+def http(alice: Person) -> Caller:
+    return caller(alice)
+
+
+def activity(payload: dict[str, Any], role: str = "activity", **more: Any) -> dict[str, Any]:
+    event = {"role": role, "name": "Ada", "payload": payload, **more}
+    return {"pathway": "activity", "userId": "ada", "messages": [event]}
+
+
+@pytest.mark.parametrize(
+    ("payload", "sentence"),
+    [
+        (
+            {"app": "Word", "action": "edit", "object": "report.docx", "duration": 2700},
+            "I edited report.docx in Word for 45 minutes.",
+        ),
+        ({"app": "Figma", "duration": 9000}, "I used Figma for 2.5 hours."),
+        ({"app": "Safari", "action": "read", "object": "a paper"}, "I read a paper in Safari."),
+        ({"action": "writing", "object": "chapter 3"}, "I wrote chapter 3."),
+        ({"action": "OPEN_TAB", "app": "Chrome"}, "I opened tab in Chrome."),
+        ({"action": "planning", "object": "a trip"}, "I planned a trip."),
+        ({"action": "booked", "object": "a flight", "duration": "an hour"},
+         "I booked a flight for an hour."),
+        ({"app": "Zoom", "action": "call", "object": "Ida", "duration": 1},
+         "I called Ida in Zoom for 1 second."),
+    ],
+)  # fmt: skip
+def test_an_activity_is_told_in_a_sentence(payload: dict[str, Any], sentence: str) -> None:
+    assert activities.told(payload) == sentence
+
+
+@pytest.mark.parametrize(
+    "payload", [{}, {"duration": 60}, {"app": ""}, {"app": None, "action": ["edit"]}, {"app": True}]
+)
+def test_what_names_nothing_is_not_told(payload: dict[str, Any]) -> None:
+    assert activities.told(payload) == ""
+
+
+@pytest.mark.parametrize("duration", [True, -5, float("nan"), float("inf"), [], 10**12])
+def test_a_duration_without_sense_is_left_out(duration: object) -> None:
+    assert activities.told({"app": "Figma", "duration": duration}) == "I used Figma."
+
+
+def test_an_activity_becomes_a_memory_that_cites_the_kept_sentence(http: Caller) -> None:
+    told = http.post("/memories/ingest", activity(EDITED)).body
+    statement = "Ada edited the harbour report in Word for 45 minutes"
+    assert [memory["content"] for memory in told["memories"]] == [statement]
+    citation = Citation.objects.get()
+    assert citation.quote == "I edited the harbour report in Word for 45 minutes."
+    assert citation.episode.content[citation.start : citation.end] == citation.quote
+    assert MemorySession.objects.get().pathway == "activity"
+
+
+def test_an_activity_keeps_its_payload_as_it_was(http: Caller) -> None:
+    payload = {**EDITED, "windowTitle": "Harbour", "some_key": [1]}
+    http.post("/memories/ingest", activity(payload))
+    episode = Episode.objects.get()
+    assert (episode.kind, episode.payload) == ("activity", payload)
+
+
+def test_an_event_of_a_user_with_a_payload_alone_is_an_activity(http: Caller) -> None:
+    http.post("/memories/ingest", activity(EDITED, role="user"))
+    assert Episode.objects.get().kind == "activity"
+
+
+def test_words_that_come_with_an_activity_are_kept_as_they_are(http: Caller) -> None:
+    http.post("/memories/ingest", activity(EDITED, content="I prefer Word to Pages."))
+    assert Episode.objects.get().content == "I prefer Word to Pages."
+
+
+def test_an_activity_is_previewed_as_it_would_be_read(http: Caller) -> None:
+    [fact] = http.post("/memories/extract", activity(EDITED)).body["facts"]
+    assert fact["citations"][0]["quote"] == "I edited the harbour report in Word for 45 minutes."
+    assert Episode.objects.count() == 0
+
+
+def test_an_activity_that_names_nothing_is_refused(http: Caller) -> None:
+    answer = http.post("/memories/ingest", activity({"duration": 5}))
+    assert (answer.status, answer.fields) == (400, ["messages[0].content"])
