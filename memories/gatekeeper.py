@@ -31,6 +31,7 @@ REASONS = {
     "question": "only questions",
     "request": "only asks for a piece of work",
     "praise": "only talk about what the other one said",
+    "kept": "messages of a kind that is kept and not read",
 }
 SHORT, LONGEST = 100, 1500  # characters; whoever says more than this says something
 PRAISE_WEIGHT, QUESTION_WEIGHT = 3, 12  # telling words from which praise or a question is content

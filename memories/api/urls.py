@@ -15,6 +15,7 @@ from memories.api import (
     sessions,
     sets,
     supersessions,
+    verdicts,
 )
 
 OWN = "workspaces/<str:workspace>"
@@ -64,6 +65,7 @@ urlpatterns = [
     path(FEATURE, features.FeatureView.as_view()),
     path(f"{FEATURE}/history", features.FeatureHistoryView.as_view()),
     path(f"{FEATURE}/undo", features.UndoFeatureView.as_view()),
+    path(f"{OWN}/verdicts", verdicts.VerdictsView.as_view()),
     path(f"{OWN}/supersessions", supersessions.SupersessionsView.as_view()),
     path(SUPERSESSION, supersessions.SupersessionView.as_view()),
     path(f"{SUPERSESSION}/approve", supersessions.ApproveView.as_view()),

@@ -20,6 +20,8 @@ from memories.patterns import Talk, own
 from memories.patterns.own import OwnPattern
 from memories.supersession import Claim, Quote
 
+KEPT = "kept"  # the label of what is kept and not read
+
 
 def listened(
     messages: Sequence[Message], wish: Wish, found: Extraction
@@ -31,9 +33,10 @@ def listened(
         _hear(talk, message)
     heard, unmatched = [], []
     for message in messages:
-        reason = _passed_over(message, talk)
-        if reason:
-            found.skipped.append(Skip(message.index, reason))
+        label = _passed_over(message, talk)
+        if label:
+            reason = f"{message.kind} messages are kept only" if label == KEPT else label
+            found.skipped.append(Skip(message.index, reason, label))
         else:
             heard.append(message)
             claims = _pattern_claims(message, wish, talk)
@@ -54,7 +57,7 @@ def _passed_over(message: Message, talk: Talk) -> str:
     verdict = gatekeeper.verdict(message.readable, message.role, message.kind, question)
     if verdict.skip:
         return verdict.label
-    return "" if message.kind in SPEAKING else f"{message.kind} messages are kept only"
+    return "" if message.kind in SPEAKING else KEPT
 
 
 def _hear(talk: Talk, message: Message) -> None:

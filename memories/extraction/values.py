@@ -66,8 +66,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
+    """A message that is not read; `label` is one of the gatekeeper's, `reason` may say more."""
+
     index: int
     reason: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -11,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from memories import extraction, metrics, misses, outbox, served, supersession
+from memories import extraction, metrics, misses, outbox, served, supersession, verdicts
 from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
@@ -236,6 +237,7 @@ def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
         "rejected": counts.get("rejected", 0) + len(outcome.rejected),
         "skipped": len(found.skipped),
         "quarantined": len(found.quarantined),
+        **Counter(f"{verdicts.KEY}{skip.label}" for skip in found.skipped),
     }
     notes = [found.reason] if found.reason else []
     if outcome.rejected:
