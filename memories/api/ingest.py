@@ -4,25 +4,20 @@ import time
 import uuid
 from typing import Any
 
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import extraction, ingest, outbox, search, served
+from memories import ingest, outbox, search
 from memories.api import shapes
 from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message
-from memories.errors import Invalid
-from memories.ingest import IngestRequest, NewMessage
-from memories.ladder import ladder_of
+from memories.ingest import IngestRequest
 from memories.models import (
-    Episode,
     MemoryScope,
     MemorySession,
     Visibility,
-    WorkspacePattern,
 )
 from memories.supersession import Claim
 from workspaces.api.fields import (
@@ -37,7 +32,6 @@ from workspaces.api.fields import (
     read,
 )
 from workspaces.api.views import WorkspaceView
-from workspaces.naming import agent_to_read, subject_to_write
 from workspaces.scope import Scope
 
 LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
@@ -178,14 +172,8 @@ class PreviewView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """What an ingest of the same body would read out of it; nothing is stored."""
         started = time.perf_counter()
-        wanted = request_of(read(IngestSerializer, request.data))
-        check_request(self.scope, wanted)
-        asker = agent_to_read(self.scope, wanted.agent_id)
-        messages = served.marked(heard(wanted), lambda: asker)
-        own = WorkspacePattern.objects.in_use(self.scope.workspace_id)
-        wish = extraction.Wish(wanted.extract, wanted.content is not None, wanted.visibility, own)
-        found = extraction.extract(messages, wish, ladder_of(self.scope.workspace_id))
-        places = {message.id: message.index for message in messages}
+        shown = ingest.preview(self.scope, request_of(read(IngestSerializer, request.data)))
+        found, places = shown.found, {message.id: message.index for message in shown.messages}
         return Response(
             {
                 "facts": [claim_shape(claim, places) for claim in found.claims],
@@ -196,34 +184,6 @@ class PreviewView(WorkspaceView):
                 "tookMs": round((time.perf_counter() - started) * 1e3, 2),
             }
         )
-
-
-def check_request(scope: Scope, wanted: IngestRequest) -> None:
-    """The same refusals as an ingest's, without making anybody known."""
-    if (wanted.content is None) == (not wanted.messages):
-        raise Invalid("content", "Give exactly one of content and messages.")
-    agent_to_read(scope, wanted.agent_id)
-    if scope.subject_ids is not None:
-        subject_to_write(scope, wanted.user_id)
-
-
-def heard(wanted: IngestRequest) -> list[extraction.Message]:
-    new = wanted.messages
-    if wanted.content is not None:
-        new = (NewMessage(wanted.content, kind=Episode.Kind.TEXT, created_at=wanted.occurred_at),)
-    return [
-        extraction.Message(
-            index=index,
-            id=uuid.uuid4(),
-            kind=message.kind,
-            role=message.role,
-            speaker=message.name
-            or ("Assistant" if message.kind == Episode.Kind.ASSISTANT else "User"),
-            text=message.content,
-            occurred_at=message.created_at or wanted.occurred_at or timezone.now(),
-        )
-        for index, message in enumerate(new)
-    ]
 
 
 def claim_shape(claim: Claim, places: dict[uuid.UUID, int]) -> dict[str, Any]:
@@ -245,5 +205,6 @@ def claim_shape(claim: Claim, places: dict[uuid.UUID, int]) -> dict[str, Any]:
                 "quote": quote.quote,
             }
             for quote in claim.quotes
+            if quote.episode_id in places
         ],
     }

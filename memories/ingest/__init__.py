@@ -12,14 +12,17 @@ from memories.ingest.learning import (
     retry,
     run,
 )
+from memories.ingest.preview import Preview, preview
 from memories.ingest.request import IngestRequest, NewMessage
 
 __all__ = [
     "MAX_ATTEMPTS",
     "IngestRequest",
     "NewMessage",
+    "Preview",
     "append",
     "ingest",
+    "preview",
     "receive",
     "retry",
     "run",

@@ -1,0 +1,86 @@
+"""What an ingest would read, storing nothing."""
+
+import uuid
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from memories import extraction, served
+from memories.errors import Invalid
+from memories.extraction import Extraction, Message, Wish, speaker_of
+from memories.indexing import spaces
+from memories.ingest.before import Place, said_before
+from memories.ingest.request import IngestRequest
+from memories.ladder import ALWAYS, ladder_from
+from memories.models import Conversation, WorkspacePattern
+from workspaces.models import Agent, Subject
+from workspaces.naming import agent_to_read, subject_to_write
+from workspaces.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The messages of a request as they would be read, and what would come of them."""
+
+    messages: tuple[Message, ...]
+    found: Extraction
+
+
+def preview(scope: Scope, request: IngestRequest) -> Preview:
+    """Raises what an ingest of the same request would raise, without making anybody known."""
+    _check(scope, request)
+    asker = agent_to_read(scope, request.agent_id)
+    messages = served.marked(_messages(request), lambda: asker)
+    space = spaces.space_of(scope.workspace_id)
+    wish = Wish(
+        request.extract,
+        request.content is not None,
+        request.visibility,
+        WorkspacePattern.objects.in_use(scope.workspace_id) if space.has_patterns else (),
+        _before(asker, request, messages),
+        space.llm == ALWAYS,
+    )
+    ladder = ladder_from(scope.workspace_id, space.extractors)
+    return Preview(tuple(messages), extraction.extract(messages, wish, ladder))
+
+
+def _check(scope: Scope, request: IngestRequest) -> None:
+    if (request.content is None) == (not request.messages):
+        raise Invalid("content", "Give exactly one of content and messages.")
+    agent_to_read(scope, request.agent_id)
+    if scope.subject_ids is not None:
+        subject_to_write(scope, request.user_id)
+
+
+def _messages(request: IngestRequest) -> list[Message]:
+    return [
+        Message(
+            index=index,
+            id=uuid.uuid4(),
+            kind=message.kind or message.role,
+            role=message.role,
+            speaker=message.name or speaker_of(message.kind or message.role, ""),
+            text=message.content,
+            occurred_at=message.created_at or request.occurred_at or timezone.now(),
+        )
+        for index, message in enumerate(request.said)
+    ]
+
+
+def _before(asker: Scope, request: IngestRequest, messages: list[Message]) -> tuple[Message, ...]:
+    """What the request's thread had said before, as the asker may read it."""
+    if not request.thread_id or not messages:
+        return ()
+    thread = Conversation.objects.visible_to(asker).filter(external_id=request.thread_id).first()
+    if thread is None:
+        return ()
+    own = {"workspace_id": asker.workspace_id}
+    agent = Agent.objects.filter(**own, external_id=request.agent_id).first()
+    subject = Subject.objects.filter(**own, external_id=request.user_id).first()
+    place = Place(
+        thread.pk,
+        subject.pk if subject else None,
+        asker.agent_id or (agent.pk if agent else None),
+        messages[0].occurred_at,
+    )
+    return said_before(place, subject.name if subject else "")
