@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from memories import curation, figures, metrics, misses
 from memories.admin.days import by_day, last_days
-from memories.models import Episode, Memory
+from memories.models import Episode, FeatureSet, Memory
 from tests.desk import list_of, member
 from tests.factories import (
     FactFactory,
@@ -35,6 +35,14 @@ def test_home_says_what_needs_a_person(workspace: Workspace) -> None:
 
     assert "decisions to take" in html
     assert "sessions failed" in html
+
+
+def test_failing_and_waiting_sets_are_told(workspace: Workspace) -> None:
+    FeatureSet.objects.create(workspace=workspace, key="ada", error="away", waiting=3)
+    html = member(workspace).sees(reverse(HOME))
+
+    assert "feature sets that fail" in html
+    assert "<strong>1</strong>sets with news to take in" in html
 
 
 def test_home_counts_nothing_of_other_workspaces(workspace: Workspace) -> None:

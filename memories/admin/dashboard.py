@@ -19,6 +19,7 @@ from memories.models import (
     Conversation,
     DueVector,
     Fact,
+    FeatureSet,
     Memory,
     MemorySession,
     Miss,
@@ -66,9 +67,10 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 def needs(request: HttpRequest, access: Access) -> list[Tile]:
     """What waits for a person; nothing is a good sign."""
     now = waiting(request)
-    quarantined, misses = bounded_counts(
+    quarantined, misses, failing = bounded_counts(
         access.limit(Fact.objects.filter(quarantined_at__isnull=False), "workspace"),
         access.limit(Miss.objects.filter(state=Miss.State.OPEN), "workspace"),
+        access.limit(FeatureSet.objects.exclude(error=""), "workspace"),
         most=MOST_WAITING,
     )
     tiles = [
@@ -76,6 +78,7 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
         _waiting("sessions failed", now.stuck, "memories_memorysession", "?state=stuck"),
         _waiting("facts in quarantine", quarantined, "memories_fact", "?state=quarantined"),
         _waiting("misses to look at", misses, "memories_miss"),
+        _waiting("feature sets that fail", failing, "memories_featureset", "?state=failing"),
     ]
     return [tile for tile in tiles if tile.waits]
 
@@ -89,12 +92,13 @@ def doing(access: Access, days: "Days") -> list[Tile]:
     [every] = bounded_counts(mine, most=MOST_COUNTED)
     due = DueVector.objects.filter(entry__workspace__in=spaces.values("pk"))
     working = MemorySession.objects.filter(state__in=figures.OPEN)
-    twice, talks, people, at_work, vectors = bounded_counts(
+    twice, talks, people, at_work, vectors, sets = bounded_counts(
         said_twice(mine),
         access.limit(Conversation.objects.all(), "workspace"),
         access.limit(Subject.objects.all(), "workspace"),
         access.limit(working, "workspace"),
         due,
+        access.limit(FeatureSet.objects.filter(waiting__gt=0), "workspace"),
     )
     return [
         _tile("live memories", f"{believed:,}", "memories_memory"),
@@ -111,6 +115,7 @@ def doing(access: Access, days: "Days") -> list[Tile]:
             "sessions at work or waiting", told(at_work),
             "memories_memorysession", "?state=working",
         ),
+        _tile("sets with news to take in", told(sets), "memories_featureset", "?state=waiting"),
         _tile("vectors still to make", told(vectors), "memories_memory", "?state=unembedded"),
         Tile(
             "failed calls of models in 24 hours", f"{_failed_calls():,}",
