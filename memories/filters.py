@@ -9,7 +9,7 @@ Nothing of the caller's is ever part of a statement's text.
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -252,9 +252,13 @@ def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], s
 
 def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str]) -> str:
     """A memory answers for its own metadata and for that of the episodes it cites."""
+    if c.op == "neq":
+        return f"not coalesce({_metadata_sql(replace(c, op='eq'), layer, put)}, false)"
+    if c.op == "exists" and not c.value:
+        return f"not {_metadata_sql(replace(c, value=True), layer, put)}"
     key = put(c.field.removeprefix("metadata."))
     own = _json_sql("row.metadata", key, c, put)
-    if layer != "memories" or c.op == "neq" or (c.op == "exists" and not c.value):
+    if layer != "memories":
         return own
     cited = _json_sql("ep.metadata", key, c, put)
     return (
@@ -263,6 +267,7 @@ def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str]) -> str:
         " join memories_episode ep on ep.id = ci.episode_id"
         " where f.memory_id = row.id"
         " and (%(bound)s::uuid is null or ep.agent_id = %(bound)s::uuid)"
+        " and (%(subjects)s::uuid[] is null or ep.subject_id = any(%(subjects)s::uuid[]))"
         f" and {cited}))"
     )
 
@@ -270,7 +275,7 @@ def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str]) -> str:
 def _json_sql(column: str, key: str, c: Condition, put: Callable[[Any], str]) -> str:
     found = f"({column} -> {key}::text)"
     if c.op == "exists":
-        return f"(({found} is not null) = {put(c.value)}::bool)"
+        return f"({found} is not null)"
     if c.op == "in":
         listed = put([json.dumps(value) for value in c.value])
         return f"{found} = any({listed}::jsonb[])"
@@ -278,8 +283,6 @@ def _json_sql(column: str, key: str, c: Condition, put: Callable[[Any], str]) ->
         text = f"strpos(lower({column} ->> {key}::text), lower({put(str(c.value))}::text)) > 0"
         return f"({found} @> {put(json.dumps(c.value))}::jsonb or {text})"
     value = put(json.dumps(c.value))
-    if c.op == "neq":
-        return f"{found} is distinct from {value}::jsonb"
     same_kind = f"jsonb_typeof({found}) = jsonb_typeof({value}::jsonb)"
     return f"({same_kind} and {found} {COMPARISONS[c.op]} {value}::jsonb)"
 

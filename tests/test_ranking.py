@@ -1,3 +1,4 @@
+import random
 from datetime import UTC, date, datetime
 
 import pytest
@@ -340,3 +341,14 @@ def test_weights_of_a_workspace_have_names_and_ranges(own: object, faulty: list[
 
 def test_a_faulty_weight_counts_as_not_said() -> None:
     assert Weights.of({"vector": -1, "keyword": 2}) == Weights(keyword=2.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_does_not_hang_on_the_order_of_the_candidates(seed: int) -> None:
+    rows = [candidate(n, bm25=n % 3, conversation=n % 2, position=n) for n in range(40)]
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    for query in ("tea", "How many different teas are there?", TURN):
+        view = analyse(query, CHAT)
+        assert hybrid(view, shuffled) == hybrid(view, rows)
+    assert by_keyword(shuffled) == by_keyword(rows)
+    assert by_vector(shuffled) == by_vector(rows)

@@ -66,8 +66,20 @@ def test_belief_at_any_instant_equals_a_replay(alice: Person, seed: int) -> None
         history.append((timezone.now(), set(alice.live())))
     for instant, live in history:
         seen = Memory.objects.visible_to(alice.scope)
-        then = seen.believed(alice.workspace.pk, AsOf(known_at=instant))
+        at = AsOf(known_at=instant)
+        then = seen.believed(alice.workspace.pk, at)
         assert set(then.values_list("content", flat=True)) == live
+        assert set(alice.finds("note of this story", at=at, limit=100)) == live
+        assert _told(alice, at) == live
+
+
+def _told(alice: Person, at: AsOf) -> set[str]:
+    """All that the profile says."""
+    subject = Memory.objects.filter(subject__external_id="u").first()
+    assert subject is not None
+    assert subject.subject_id is not None
+    groups = profile(alice.scope, Wish(subject.subject_id, at)).groups
+    return {memory.content for group in groups.values() for memory in group}
 
 
 def _act(alice: Person, chance: random.Random, step: int) -> None:
@@ -78,7 +90,7 @@ def _act(alice: Person, chance: random.Random, step: int) -> None:
     acts = ["note"] + ["edit", "forget"] * bool(live) + ["restore"] * bool(gone)
     match chance.choice(acts + ["undo"] * bool(decided)):
         case "note":
-            alice.note(f"Note number {step} of this story")
+            alice.note(f"Note number {step} of this story", user_id="u")
         case "edit":
             changes = {"content": f"Edited at step {step}"}
             curation.edit(alice.scope, chance.choice(live).pk, changes)

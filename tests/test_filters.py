@@ -1,0 +1,77 @@
+"""The filter's grammar: every operator on every kind of field, found or refused by name."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memories import filters
+from memories.errors import Invalid
+from memories.filters import OPERATORS
+from memories.ingest import NewMessage
+from tests.people import Person
+
+DAY, ID = "2026-05-01T00:00:00Z", "01a1f9cd-e417-7000-8000-000000000000"
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq, "neq": operator.ne, "gt": operator.gt, "gte": operator.ge,
+    "lt": operator.lt, "lte": operator.le,
+}  # fmt: skip
+FLOORS = {f"The duck house on floor {n} is red": n for n in (1, 2, 3)}
+
+
+def value_for(op: str, value: object) -> object:
+    return {"in": [value], "exists": True}.get(op, value)
+
+
+@pytest.mark.parametrize(
+    ("layer", "field", "value", "refused"),
+    [
+        ("memories", "category", "plan", set()),
+        ("memories", "metadata.floor", 2, set()),
+        ("memories", "metadata.name", "red", set()),
+        ("memories", "version", 2, {"contains"}),
+        ("memories", "pinned", True, {"contains"}),
+        ("memories", "createdAt", DAY, {"contains"}),
+        ("memories", "id", ID, {"contains"}),
+        ("memories", "entities", "Lisbon", {"eq", "neq", "gt", "gte", "lt", "lte"}),
+        ("episodes", "name", "Ana", set()),
+        ("episodes", "position", 1, {"contains"}),
+        ("episodes", "occurredAt", DAY, {"contains"}),
+        ("episodes", "metadata.floor", 2, set()),
+    ],
+)
+def test_every_operator_is_answered_or_refused_by_name(
+    alice: Person, layer: str, field: str, value: object, refused: set[str]
+) -> None:
+    alice.tell("The duck house is red", metadata={"floor": 2})
+    for op in OPERATORS:
+        condition = {"field": field, "op": op, "value": value_for(op, value)}
+        if op in refused:
+            with pytest.raises(Invalid, match=r"fit|list") as caught:
+                filters.parse({"not": condition}, (layer,))
+            assert caught.value.field == "filter.not.value"
+        else:
+            tree = filters.parse({"not": condition}, (layer,))
+            alice.finds("duck", filter=tree, layers=(layer,))
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(True, ["red"]), (False, ["blue"])])
+def test_a_memory_has_the_metadata_of_what_it_cites(
+    alice: Person, wanted: bool, found: list[str]
+) -> None:
+    alice.say(NewMessage("red", metadata={"floor": 2}), NewMessage("blue"), extract="none")
+    tree = filters.parse(
+        {"field": "metadata.floor", "op": "exists", "value": wanted}, ("memories",)
+    )
+    assert alice.finds("red blue", filter=tree) == found
+
+
+@pytest.mark.parametrize("op", COMPARED)
+@pytest.mark.parametrize("ranking", ["hybrid", "linea"])
+def test_comparisons_are_those_of_numbers(alice: Person, op: str, ranking: str) -> None:
+    said = [NewMessage(text, metadata={"floor": n}) for text, n in FLOORS.items()]
+    alice.say(*said, extract="none")
+    tree = filters.parse({"field": "metadata.floor", "op": op, "value": 2}, ("memories",))
+    found = set(alice.finds("duck house", filter=tree, ranking=ranking))
+    assert found == {text for text, n in FLOORS.items() if COMPARED[op](n, 2)}
