@@ -3,14 +3,17 @@
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from memories import curation, folding
-from memories.features import history
+from memories.features import erasing, history
 from memories.forgetting import forget
+from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
-from memories.models import Feature, FeatureMark, FeatureSet, Memory
+from memories.models import Episode, Feature, FeatureChange, FeatureMark, FeatureSet, Memory
 from tests.people import Person
+from workspaces.models import Subject
 
 
 def told(person: Person, *said: str, **wish: Any) -> None:
@@ -108,3 +111,28 @@ def test_a_set_waits_for_its_threshold(alice: Person) -> None:
     found = FeatureSet.objects.get()
     assert (found.waiting, found.due_at - found.waiting_since) == (1, timedelta(seconds=60))
     assert folding.fold(found.pk) is None
+
+
+def test_what_is_erased_takes_its_features_and_their_history_with_it(alice: Person) -> None:
+    told(alice, "I live in Lisbon.")
+    told(alice, "I live in Porto now.")
+    gone = Episode.objects.get(content="I live in Porto now.")
+    with transaction.atomic():
+        erasing.erase(spaces.space_of(alice.workspace.pk), [gone.pk])
+        Memory.objects.filter(content__contains="Porto").delete()
+        gone.delete()
+    assert not FeatureChange.objects.filter(after__value="Porto").exists()
+    folded(alice)
+    assert known(alice) == {("home", "home", "Lisbon")}
+    assert alice.finds("Porto", layers=("features",)) == ["Ada home (home): Lisbon"]
+
+
+def test_a_merged_subject_s_words_are_folded_into_the_other_s_set(alice: Person) -> None:
+    told(alice, "I live in Lisbon.")
+    alice.say(NewMessage("I work as a nurse.", name="Ada"), user_id="ada2")
+    folded(alice, "user:ada2")
+    ids = [Subject.objects.get(external_id=name).pk for name in ("ada2", "ada")]
+    curation.merge_subjects(alice.scope, *ids)
+    folded(alice)
+    assert known(alice) == {("home", "home", "Lisbon"), ("work", "job", "nurse")}
+    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}

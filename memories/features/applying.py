@@ -65,7 +65,7 @@ def live_of(act: Act) -> dict[uuid.UUID, Feature]:
     """The live features that the act may change, by id."""
     whose = Q(agent_id=act.agent_id) if act.agent_id else Q(agent=None)
     rows = Feature.objects.live().filter(whose, set=act.set)
-    return {row.pk: row for row in rows}
+    return {row.pk: row for row in rows.order_by("pk")}
 
 
 def known_of(features: Iterable[Feature]) -> list[Known]:

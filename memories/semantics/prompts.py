@@ -178,7 +178,7 @@ def _read(text: str, name: str, shape: type[Answer]) -> Read[Answer]:
     rows = told.get(name) if isinstance(told, dict) else None
     if not isinstance(rows, list):
         raise ValueError(f"there are no {name} in the answer")
-    found = Read[Answer]([], [])
+    found: Read[Answer] = Read([], [])
     for row in rows:
         try:
             found.parts.append(shape.model_validate(row))
