@@ -1,7 +1,9 @@
 """The bell: jobs are posted in the transaction that makes them due, and commit with it."""
 
 import uuid
+from collections.abc import Collection
 
+from django_q.models import Task
 from django_q.tasks import async_task
 
 
@@ -9,3 +11,11 @@ def post(job: str, row_id: uuid.UUID | int | None = None) -> None:
     """Wake the worker for a row. Losing the bell loses nothing: the sweep reads the rows."""
     arguments = () if row_id is None else (str(row_id),)
     async_task(f"memories.tasks.{job}", *arguments, task_name=job)
+
+
+def forget(ids: Collection[uuid.UUID]) -> None:
+    """Drop what is kept of finished tasks about these rows: an error may hold their words."""
+    gone = {str(one) for one in ids}
+    tasks = Task.objects.only("args")
+    about = [task.pk for task in tasks if any(str(one) in gone for one in task.args or ())]
+    Task.objects.filter(pk__in=about).delete()

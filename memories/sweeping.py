@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import figures, folding, ingest
+from memories import erasing, figures, folding, ingest
 from memories.forgetting import end
 from memories.indexing import common_terms, due, spaces
 from memories.models import (
@@ -54,6 +54,7 @@ class Swept:
     sets: int = 0
     episodes: int = 0
     summaries: int = 0
+    erasures: int = 0
 
 
 def ensure_schedule() -> None:
@@ -74,6 +75,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
+    _run_erasures(done, tell, until)
     _run_summaries(done, tell, until)
     done.counted = common_terms.count_due()
     figures.prune()
@@ -101,6 +103,18 @@ def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> N
             # One that breaks its worker must not keep the others from their turn. Its claim
             # counted the attempt: when the lease has run out it is tried again, then dead.
             log.exception("session %s failed", session_id)
+            done.failed += 1
+
+
+def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for erasure_id in erasing.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"erasure {erasure_id}")
+        try:
+            done.erasures += erasing.run(erasure_id, until - time.monotonic()) is not None
+        except Exception:
+            log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
             done.failed += 1
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 
-from memories import folding, ingest, sweeping
+from memories import erasing, folding, ingest, sweeping
 from memories.short_term import summarizing
 
 
@@ -24,6 +24,10 @@ def summarize(summary_id: str) -> None:
 
 def consolidate_set(set_id: str) -> None:
     folding.consolidate_set(uuid.UUID(set_id))
+
+
+def erase(erasure_id: str) -> None:
+    erasing.run(uuid.UUID(erasure_id))
 
 
 def sweep() -> None:

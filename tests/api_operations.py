@@ -61,6 +61,7 @@ def _operations() -> Iterator[Operation]:
 def furnish(alice: Person) -> dict[str, str]:
     """Fill Alice's workspace; the id of one row for each resource."""
     http = caller(alice)
+    erasure = erased(http)
     about = {"userId": "u1", "agentId": "assistant", "threadId": "t1"}
     told = http.post("/memories/ingest", {"messages": [SAID], **about}).body
     http.patch(f"/memories/{told['memories'][0]['id']}", {"pinned": True})
@@ -73,6 +74,14 @@ def furnish(alice: Person) -> dict[str, str]:
     folding.fold_now(alice.scope, "user:u1")
     rows["sets"] = "user:u1"
     rows["features"] = http.get("/sets/user:u1/features").body["results"][0]["id"]
+    rows["erasures"] = erasure
     rows["memories"] = told["memories"][0]["id"]
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
     return rows
+
+
+def erased(http: Caller) -> str:
+    """The id of an erasure."""
+    http.post("/memories/ingest", {"content": "Nothing to keep.", "userId": "gone"})
+    [subject] = http.get("/subjects", externalId="gone").body["results"]
+    return str(http.delete(f"/subjects/{subject['id']}").body["id"])

@@ -4,6 +4,7 @@ from memories.api import (
     context,
     conversations,
     episodes,
+    erasing,
     facts,
     features,
     ingest,
@@ -17,6 +18,7 @@ from memories.api import (
     supersessions,
     verdicts,
 )
+from workspaces.api.subjects import SubjectView
 
 OWN = "workspaces/<str:workspace>"
 MEMORY = f"{OWN}/memories/<uuid:row>"
@@ -24,7 +26,20 @@ SET = f"{OWN}/sets/<str:key>"
 FEATURE = f"{OWN}/features/<uuid:row>"
 SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
+Subject = erasing.erases(SubjectView, "subject", "Subject")
+Conversation = erasing.erases(conversations.ConversationView, "conversation", "Conversation")
+Episode = erasing.erases(episodes.EpisodeView, "episode", "Episode")
+
 urlpatterns = [
+    path(f"{OWN}/subjects/<uuid:row>", Subject.as_view()),
+    path(f"{OWN}/subjects/<uuid:row>/erasure", erasing.plans("subject", "Subject").as_view()),
+    path(
+        f"{OWN}/conversations/<uuid:row>/erasure",
+        erasing.plans("conversation", "Conversation").as_view(),
+    ),
+    path(f"{OWN}/episodes/<uuid:row>/erasure", erasing.plans("episode", "Episode").as_view()),
+    path(f"{OWN}/erasures", erasing.ErasuresView.as_view()),
+    path(f"{OWN}/erasures/<uuid:row>", erasing.ErasureView.as_view()),
     path(f"{OWN}/memories/search", search.SearchView.as_view()),
     path(f"{OWN}/memories/context", context.ContextView.as_view()),
     path(f"{OWN}/memories/ingest", ingest.IngestView.as_view()),
@@ -42,9 +57,9 @@ urlpatterns = [
     path(f"{OWN}/facts", facts.FactsView.as_view()),
     path(f"{OWN}/facts/<uuid:row>", facts.FactView.as_view()),
     path(f"{OWN}/episodes", episodes.EpisodesView.as_view()),
-    path(f"{OWN}/episodes/<uuid:row>", episodes.EpisodeView.as_view()),
+    path(f"{OWN}/episodes/<uuid:row>", Episode.as_view()),
     path(f"{OWN}/conversations", conversations.ConversationsView.as_view()),
-    path(f"{OWN}/conversations/<uuid:row>", conversations.ConversationView.as_view()),
+    path(f"{OWN}/conversations/<uuid:row>", Conversation.as_view()),
     path(
         f"{OWN}/conversations/<uuid:row>/episodes",
         conversations.ConversationEpisodesView.as_view(),

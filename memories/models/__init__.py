@@ -7,6 +7,7 @@ from memories.models.conversation import (
     MemorySession,
     Visibility,
 )
+from memories.models.erasure import Erasure
 from memories.models.fact import Citation, Fact
 from memories.models.feature import (
     Feature,
@@ -69,6 +70,7 @@ __all__ = [
     "EmbeddingModel",
     "Entry",
     "Episode",
+    "Erasure",
     "EvaluationRun",
     "ExtractorUse",
     "Fact",

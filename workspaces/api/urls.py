@@ -3,7 +3,7 @@ from django.urls import path
 from workspaces.api.agents import AgentsView, AgentView
 from workspaces.api.keys import KeysView, KeyView
 from workspaces.api.members import MembersView, MemberView
-from workspaces.api.subjects import SubjectsView, SubjectView
+from workspaces.api.subjects import SubjectsView
 from workspaces.api.workspaces import OneWorkspaceView, WorkspacesView
 
 OWN = "workspaces/<str:workspace>"
@@ -14,7 +14,6 @@ urlpatterns = [
     path(f"{OWN}/agents", AgentsView.as_view()),
     path(f"{OWN}/agents/<uuid:row>", AgentView.as_view()),
     path(f"{OWN}/subjects", SubjectsView.as_view()),
-    path(f"{OWN}/subjects/<uuid:row>", SubjectView.as_view()),
     path(f"{OWN}/keys", KeysView.as_view()),
     path(f"{OWN}/keys/<uuid:row>", KeyView.as_view()),
     path(f"{OWN}/members", MembersView.as_view()),

@@ -1,0 +1,91 @@
+"""Every copy of content has a name here: which columns hold what was said, or was made of it.
+
+A test walks all models: a column of text, JSON, a list or bytes that is named neither here nor
+among those that hold none fails it. The proof of an erasure reads all of CONTENT.
+"""
+
+from typing import Any
+
+from memories.models import (
+    Citation,
+    Conversation,
+    ConversationSummary,
+    DueVector,
+    Entry,
+    Episode,
+    Fact,
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureRefusal,
+    FeatureSet,
+    IdempotentAnswer,
+    Memory,
+    MemorySession,
+    Miss,
+    Rejection,
+    Speaker,
+    Supersession,
+    WorkspacePattern,
+)
+from workspaces.models import AuditEntry, Subject
+
+# What goes, is blanked or is made anew when its origin is erased.
+CONTENT: dict[Any, tuple[str, ...]] = {
+    Episode: ("content", "payload", "metadata", "author", "external_id"),
+    Conversation: ("external_id", "title", "metadata"),
+    MemorySession: ("metadata", "reason", "error", "steps", "counts", "timings"),
+    Fact: ("statement", "entities", "quarantine_reason"),
+    Citation: ("quote",),
+    Memory: ("content", "entities", "metadata", "forget_reason", "fingerprint", "slots"),
+    Supersession: ("note",),
+    Rejection: ("content", "reason", "fingerprint"),
+    Miss: ("text", "statements", "note"),
+    Feature: (
+        "value", "content", "feature", "category", "tag", "about", "slot", "metadata",
+        "fingerprint",
+    ),
+    FeatureChange: ("before", "after", "reason"),
+    FeatureCitation: ("quote",),
+    FeatureRefusal: ("command", "reason"),
+    FeatureSet: ("key", "metadata", "error"),
+    ConversationSummary: ("lines", "error"),
+    IdempotentAnswer: ("body", "request_digest"),
+    WorkspacePattern: ("examples", "counter_examples"),
+    AuditEntry: ("before", "after", "reason"),
+    Subject: ("external_id", "name", "metadata"),
+    Entry: ("author", "terms", "trigrams", "weights"),
+    Speaker: ("author",),
+    DueVector: ("error",),
+}  # fmt: skip
+# Columns that are keys, numbers or vectors: they go with their row and cannot be read for words.
+UNREADABLE = {
+    "fingerprint", "slots", "request_digest", "terms", "trigrams", "weights", "embedding", "lines",
+}  # fmt: skip
+FREE = {
+    # ids, names of rules and actors, states, counts
+    "MemorySession": {
+        "workflow", "requested_by", "episode_ids", "created_ids", "updated_ids", "reinforced_ids",
+    },
+    "Episode": {"role", "workflow"},
+    "Conversation": {"workflow"},
+    "Memory": {"workflow"},
+    "Fact": {"rule"},
+    "Liveness": {"ended_by"},
+    "Supersession": {"rule", "method", "decided_by"},
+    "Rejection": {"rejected_by"},
+    "FeatureSet": {"role", "config"},
+    "FeatureChange": {"by", "rule"},
+    "FeatureRefusal": {"rule", "episode_ids"},
+    "ConversationSummary": {"rule"},
+    "IdempotentAnswer": {"asker", "key"},
+    "WorkspacePattern": {"name", "regex", "template"},
+    "AuditEntry": {"actor", "action", "target_kind"},
+    "Entry": {"role"},
+    # A vector goes with its entry.
+    "Vector": {"embedding"},
+    "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
+    # of the server and its people, not of what is remembered
+    "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
+    "LargeLayer": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
+}  # fmt: skip

@@ -1,0 +1,65 @@
+"""What was erased on demand, and the proof that it is gone."""
+
+from django.db import models
+
+from workspaces.models import Row, Workspace
+
+
+class Erasure(Row):
+    """One erasure: what was asked, what went, and how it was proved. The certificate that stays.
+
+    It holds no content: `plan` and `removed` are counts by table, `proof` says what was looked
+    for and where. `probes` are words of what goes, kept only until the proof has been made.
+    """
+
+    class Kind(models.TextChoices):
+        SUBJECT = "subject"
+        CONVERSATION = "conversation"
+        EPISODE = "episode"
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=12, choices=Kind)
+    target_id = models.UUIDField()
+    state = models.CharField(max_length=7, choices=State, default=State.WAITING)
+    requested_by = models.CharField(max_length=200)
+    plan = models.JSONField(default=dict)
+    removed = models.JSONField(default=dict)
+    proof = models.JSONField(default=dict)
+    probes = models.JSONField(default=list)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    error = models.CharField(max_length=300, blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "kind", "target_id"],
+                name="erasure_once_at_a_time",
+                condition=models.Q(state__in=["waiting", "running"]),
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state="done") | models.Q(probes=[]),
+                name="erasure_keeps_no_words",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["due_at"], name="erasure_due", condition=models.Q(due_at__isnull=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.target_id} ({self.state})"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in (self.State.WAITING, self.State.RUNNING)
