@@ -9,6 +9,7 @@ from memories import ingest
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of, with_quotes
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, PickFilter, SessionStateFilter
+from memories.admin.preview import PreviewPage
 from memories.admin.searching import SearchedAdmin
 from memories.models import Episode, Memory, MemorySession
 from workspaces.desk.actors import names_of
@@ -20,7 +21,7 @@ MOST_ROWS = 50
 STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
 
 
-class SessionAdmin(SearchedAdmin, MemoryPage):
+class SessionAdmin(PreviewPage, SearchedAdmin, MemoryPage):
     says = "error"
     list_display = (
         "received", "state_told", "subject", "became", "why", "mode", "attempts", "took",
