@@ -30,7 +30,14 @@ BECOMES = {
 }
 
 
-class SlotForm(forms.ModelForm):
+class OwnWordsForm(forms.ModelForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in {"regex", "examples", "counter_examples"} & set(self.fields):
+            self.fields[name].widget.attrs["rows"] = 3
+
+
+class SlotForm(OwnWordsForm):
     examples = lines("Examples", "Statements that tell it, one in a line.", required=True)
     counter_examples = lines(
         "Counter-examples", "Statements that do not, one in a line.", required=False
@@ -43,7 +50,7 @@ class SlotForm(forms.ModelForm):
         help_texts = {"regex": escape(WorkspaceSlot._meta.get_field("regex").help_text)}
 
 
-class ChangeForm(forms.ModelForm):
+class ChangeForm(OwnWordsForm):
     examples = lines("Examples", escape("Pairs, one in a line: before => after."), required=True)
     counter_examples = lines(
         "Counter-examples",

@@ -8,6 +8,7 @@ from memories.conflicts.grammar import PREPOSITIONS
 from memories.conflicts.overlap import (
     Overlap,
     light,
+    meet,
     same_subject,
     same_verb,
     subject_words,
@@ -18,6 +19,7 @@ from memories.conflicts.reading import Reading
 from memories.conflicts.verdict import Relation
 from memories.conflicts.wording import Word, root
 
+VERBS_APART = 0.06  # below the threshold; so near are two ways of putting one thing
 # The one who feels it follows: "spiders scare Ann", "Ann is scared of spiders".
 TURNED_TEXTS = frozenset(
     "scare scares frighten frightens terrify terrifies fascinate fascinates bore bores relax "
@@ -95,13 +97,31 @@ def near(
     old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float
 ) -> Relation | None:
     """Where the embedder takes them for one and no guard objects."""
-    if cosine is None or cosine < threshold or not same_claim(old, new):
+    if cosine is None or cosine < threshold - VERBS_APART or not same_claim(old, new):
+        return None
+    if _is_other_verb(old, new, overlap):
+        return Relation("same", "other-verb", is_richer(old, new, overlap))
+    if cosine < threshold:
         return None
     if not same_subject(old, new):
         return None
     if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
         return Relation("same", "near", is_richer(old, new, overlap))
     return Relation("unsure", "near")
+
+
+def _is_other_verb(old: Reading, new: Reading, overlap: Overlap) -> bool:
+    """All is alike but for how it is put: "trains for" and "prepares for a race". Where the verb is
+    the same and its object is not, the two are two things, however near the embedder finds them."""
+    return (
+        old.head != new.head
+        and old.is_past == new.is_past
+        and max(overlap.missing, overlap.added) <= 1.2
+        and meet(old, new)
+        and bool(overlap.shared - subject_words(old))
+        and not overlap.only_old & (old.names - {old.head})
+        and not overlap.only_new & (new.names - {new.head})
+    )
 
 
 def same_claim(old: Reading, new: Reading) -> bool:

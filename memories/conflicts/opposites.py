@@ -8,7 +8,7 @@ NEGATIVES = {
     "offline": "online", "unhappy": "happy", "unmarried": "married", "incomplete": "complete",
     "lack": "have", "lacks": "have", "lacking": "have", "forbid": "allow", "forbidden": "allow",
     "forbids": "allow", "ban": "allow", "banned": "allow", "disallow": "allow", "bad": "good",
-    "poor": "good", "failing": "passing", "fails": "passes", "failed": "passes",
+    "poor": "good", "failing": "passing", "fail": "passes", "fails": "passes", "failed": "passes",
     "broken": "working", "unavailable": "available", "impossible": "possible",
     "unsafe": "safe", "insecure": "secure", "optional": "required", "unnecessary": "required",
     "distrust": "trust", "disagree": "agree", "disagrees": "agree", "ill": "healthy",

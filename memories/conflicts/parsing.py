@@ -10,7 +10,9 @@ from memories.conflicts.slots import CHANGE_TO
 from memories.conflicts.tools import tool_role
 from memories.conflicts.wording import Word, root, words
 
-PERIODS = frozenset("day days week weeks weekend weekends month months year years".split())
+STARTS = frozenset("every each on in since by at".split())
+OFTEN = frozenset("daily nightly weekly monthly yearly".split())
+PERIODS = OFTEN | frozenset("day days week weeks weekend weekends month months year years".split())
 FRONTED = frozenset(
     "before after since during in on at by for with without until despite as from".split()
 )
@@ -48,7 +50,7 @@ def _turn_around(found: Parse) -> None:
     _move_front(found)
     all_words = found.words
     end = 0
-    if all_words and all_words[0].text in ("every", "each", "on", "in", "since", "by", "at"):
+    if all_words and all_words[0].text in STARTS | OFTEN:
         while end < len(all_words) and (_tells_when(all_words[end]) or all_words[end].is_function):
             end += 1
         if any(map(_tells_when, all_words[:end])) and end < len(all_words) - 1:
