@@ -24,6 +24,24 @@ from memories.supersession.deciding import NEAREST, Belief, Decision
 from memories.supersession.resolver import Resolver
 
 State = Supersession.State
+# All that a batch replaces at once; as `MemoryQuerySet.supersede` does for one successor.
+SUPERSEDE = """
+with pair as (
+  select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
+    p(old, new, since)),
+ended as (
+  update memories_liveness l set until_at = %(at)s, ended_by = 'superseded' from pair
+  where l.memory_id = pair.old and l.until_at is null)
+update memories_memory m
+set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
+    valid_until = case when m.valid_until is null and m.valid_from < pair.since
+                       then pair.since else m.valid_until end
+from pair where m.id = pair.old and m.superseded_by_id is null
+"""
+SUPPORT = """
+update memories_memory m set source_count = m.source_count + more.facts, updated_at = %(at)s
+from unnest(%(ids)s::uuid[], %(facts)s::int4[]) more(id, facts) where m.id = more.id
+"""
 
 
 class Batch:
@@ -84,7 +102,7 @@ class Batch:
         made = [memory for _, memory in self.memories.values()]
         # Successors first: a version of the past names one that may come with the same batch.
         statements.insert(made)
-        Memory.objects.add_support(self.support)
+        self._support_known()
         self._end_replaced()
         if self.promoted:
             Memory.objects.filter(pk__in=self.promoted).update(version=F("version") + 1)
@@ -206,10 +224,21 @@ class Batch:
         )
 
     def _end_replaced(self) -> None:
-        for old, new in self.replaced.items():
-            Memory.objects.filter(pk=old).supersede(by=new, at=self.now)
-        if self.replaced:
-            entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
+        if not self.replaced:
+            return
+        values = {
+            "olds": list(self.replaced),
+            "news": [new.pk for new in self.replaced.values()],
+            "since": [new.valid_from for new in self.replaced.values()],
+            "at": self.now,
+        }
+        statements.execute(SUPERSEDE, values)
+        entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
+
+    def _support_known(self) -> None:
+        if self.support:
+            values = {"ids": list(self.support), "facts": list(self.support.values())}
+            statements.execute(SUPPORT, values | {"at": self.now})
 
     def _life(self, memory: Memory) -> Liveness:
         # What the same batch replaced, or filed as past, was believed for no time at all.
