@@ -40,7 +40,7 @@ def _tell(space: WorkspaceIndex, memory: Memory, fact: Fact) -> None:
     memory.fingerprint = lexical.fingerprint(fact.statement)
     memory.entities, memory.metadata = fact.entities, {}
     memory.event_date = fact.event_date
-    memory.slots = slots.of_memory(memory, space.own_words)
+    memory.slots = slots.of_memory(memory, slots.words_of(space))
     memory.save(
         update_fields=["content", "fingerprint", "entities", "metadata", "event_date", "slots"]
     )
