@@ -14,9 +14,9 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import erasing, figures, folding, ingest
+from memories import erasing, figures, folding, ingest, outbox
 from memories.forgetting import end
-from memories.indexing import common_terms, due, spaces
+from memories.indexing import common_terms, due, sealing, spaces
 from memories.models import (
     DueVector,
     IdempotentAnswer,
@@ -78,6 +78,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_erasures(done, tell, until)
     _run_summaries(done, tell, until)
     done.counted = common_terms.count_due()
+    if sealing.is_due():
+        outbox.post("seal")
     figures.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
     return done

@@ -3,6 +3,7 @@
 import uuid
 
 from memories import erasing, folding, ingest, sweeping
+from memories.indexing import sealing
 from memories.short_term import summarizing
 
 
@@ -28,6 +29,10 @@ def consolidate_set(set_id: str) -> None:
 
 def erase(erasure_id: str) -> None:
     erasing.run(uuid.UUID(erasure_id))
+
+
+def seal() -> None:
+    sealing.settle()
 
 
 def sweep() -> None:

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from memories import ranking
 from memories.indexing import candidates, spaces, speakers
-from memories.indexing.candidates import EVERYTHING, POOL_TOP, TOP, Asked
+from memories.indexing.candidates import POOL_TOP, TOP
+from memories.indexing.shape import EVERYTHING, Asked
 from memories.models import (
     SCOPE_CODE,
     DueVector,

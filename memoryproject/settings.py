@@ -112,6 +112,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 WEB_PROCESSES = env_int("WEB_PROCESSES", 1, minimum=1, maximum=256)  # `up` sets it for its children
 
+# Live entries of a layer from which its vectors get an approximate index of their own. 0: never.
+VECTOR_INDEX_FROM = env_int("VECTOR_INDEX_FROM", 20_000, maximum=1_000_000_000)
+
 # Language and time
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"

@@ -14,7 +14,7 @@ from memories.benchmarking.http_client import Client
 from memories.benchmarking.loading import USER, Place
 from memories.benchmarking.timing import Act
 from memories.indexing import candidates
-from memories.indexing.candidates import Asked
+from memories.indexing.shape import Asked
 from memories.models import Layer
 from memories.search import MEMORY_ROWS, SearchRequest, query_vector, search
 from memoryproject import databases

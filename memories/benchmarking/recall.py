@@ -5,7 +5,7 @@ import numpy as np
 from memories.benchmarking.corpus import Corpus, Matrix
 from memories.benchmarking.loading import Place
 from memories.indexing import candidates
-from memories.indexing.candidates import Asked
+from memories.indexing.shape import Asked
 from memories.models import Layer
 
 QUERIES = 20

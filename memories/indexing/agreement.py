@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db import connection, transaction
 
 from memories import lexical, ranking
-from memories.indexing import due, rebuild, spaces, statements, truth
+from memories.indexing import due, rebuild, sealing, spaces, statements, truth
 from memories.indexing.entries import Item
 from memories.models import Entry, Layer, WorkspaceIndex
 from memories.providers.embedder import embeddable
@@ -76,6 +76,7 @@ def check(space: WorkspaceIndex, advance: Callable[[int], object]) -> Agreement:
                 advance(len(ids))
         _check_counts(space, found)
         _check_speakers(space, found)
+        _check_seals(space, found)
         for rule, statement in RULES.items():
             _check_rule(space, rule, statement, found)
         _check_cycles(space, found)
@@ -164,6 +165,12 @@ def _check_speakers(space: WorkspaceIndex, found: Agreement) -> None:
         found.add(
             "count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said"
         )
+
+
+def _check_seals(space: WorkspaceIndex, found: Agreement) -> None:
+    for state in sealing.states():
+        if state.number == space.number and state.upto and not state.is_sealed:
+            found.add("sealed layers without their vector index", Layer(state.layer).label)
 
 
 def _check_rule(space: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:

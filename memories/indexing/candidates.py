@@ -1,244 +1,36 @@
-"""The search statements: scope and visibility stand here once, for every layer.
-
-Texts are put together from fixed pieces only, so each is prepared once and planned once; what
-the caller said is a parameter. The exact texts compare an untyped column without a cast, which
-leaves the planner no index but the covering one.
-"""
+"""The search statements: candidates of one layer by vector and by word, in one round trip."""
 
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
-
-import numpy as np
-from pgvector import HalfVector
+from typing import Any, TypeAlias
 
 from memories import lexical
 from memories.indexing import statements
-from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
+from memories.indexing.shape import DEPTH, TABLES, Asked, Shape, parameters, shape_of
+from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Candidate
-from workspaces.scope import Scope
 
-# x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
-# because every condition is evaluated for every row of a scan.
-AS_AGENT = """
-  and (x.visibility = 2
-       or (x.visibility = 1 and (x.agent = any(%(team)s::uuid[])
-                                 or (x.agent is null and %(default_team)s)))
-       or (x.visibility = 0 and x.agent = %(bound)s::uuid))"""
-OF_SUBJECTS = """
-  and x.subject = any(%(subjects)s::uuid[])"""
-OPEN_SCOPE = """
-  and x.scope = %(open_scope)s::int2"""
-SCOPE_OR_PLACE = """
-  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))"""
-SUBJECT_BRANCHES = {
-    False: ("",),
-    True: ("and x.subject = %(subject)s::uuid", "and x.subject is null"),
-}
-# The exact scan: index-only, a range of the covering index for each branch.
-LIVE_VECTORS = """
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from memories_vector x
-  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and {wide}x.wide {branch} {part} {visible} {inside}"""
-# What a filter wants is found once (w). Old versions are in no index for search, only in w.
-WANTED = """
-w as materialized (
-  select x.id from memories_entry x join {table} row on row.id = x.item
-  left join workspaces_subject s on s.id = row.subject_id
-  left join workspaces_agent a on a.id = row.agent_id
-  left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {subject} and {condition}),"""
-OLD_VECTORS = """
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from w join memories_vector x on x.entry_id = w.id
-  where x.embedding_model_id = %(model)s {part} {visible}"""
-TABLES = {
-    Layer.MEMORIES: "memories_memory",
-    Layer.EPISODES: "memories_episode",
-    Layer.FEATURES: "memories_feature",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a search is narrowed to: an SQL condition over `row`, s, a, c, and its values.
-
-    `history`: also what is no longer live; the condition says what was believed.
-    """
-
-    condition: str = ""
-    history: bool = False
-
-
-EVERYTHING = Wanted()
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is looked for and who asks, as the statements take it.
-
-    `subject` None: about anybody.
-    """
-
-    scope: Scope
-    layer: Layer
-    query: str
-    vector: np.ndarray | None = None
-    subject: uuid.UUID | None = None
-    memory_scope: str = ""
-    place_of_thread: uuid.UUID | None = None
-    workflow: str = ""
-    wanted: Wanted = EVERYTHING
-    wanted_values: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def places(self) -> list[uuid.UUID]:
-        asked = self.memory_scope
-        thread = [self.place_of_thread] if self.place_of_thread and asked != "workflow" else []
-        workflow = [workflow_place(self.workflow)] if self.workflow and asked != "thread" else []
-        return [] if asked == "user" else [*thread, *workflow]
-
-    @property
-    def open_scopes(self) -> list[int]:
-        """Scopes of which all is looked at; a thread's or workflow's own needs its name."""
-        asked = self.memory_scope or "user"
-        return [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
-
-
-def parameters(space: WorkspaceIndex, asked: Asked) -> dict[str, Any]:
-    scope = asked.scope
-    return {
-        "workspace": space.number,
-        "model": space.embedding_model_id,
-        "layer": int(asked.layer),
-        "vector": None if asked.vector is None else HalfVector(asked.vector),
-        "bound": scope.agent_id,
-        "team": list(scope.team_agent_ids),
-        "default_team": scope.in_default_team,
-        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
-        "subject": asked.subject,
-        "open_scope": next(iter(asked.open_scopes), None),
-        "open_scopes": asked.open_scopes,
-        "places": asked.places,
-        **asked.wanted_values,
-    }
-
-
-def is_wide(space: WorkspaceIndex) -> bool:
-    model = space.embedding_model
-    return model is not None and model.dimensions > WIDEST_COVERED
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """All that a statement's text depends on."""
-
-    layer: Layer
-    wanted: Wanted
-    has_subject: bool
-    has_vector: bool
-    is_wide: bool
-    is_bound: bool = False
-    is_limited: bool = False
-    has_places: bool = False
-
-    @property
-    def visible(self) -> str:
-        """What of the layer the asker may find, and has asked for."""
-        who = AS_AGENT if self.is_bound else ""
-        about = OF_SUBJECTS if self.is_limited else ""
-        return who + about + (SCOPE_OR_PLACE if self.has_places else OPEN_SCOPE)
-
-    @property
-    def is_all(self) -> bool:
-        """Nothing narrows the layer but the scope of its memories."""
-        narrowed = self.has_subject or self.is_bound or self.is_limited
-        return not (narrowed or self.wanted.condition or self.wanted.history)
-
-    @property
-    def prelude(self) -> str:
-        """The set that a filter wants, as the first part of the statement."""
-        if not self.wanted.condition:
-            return ""
-        return WANTED.format(
-            table=TABLES[self.layer],
-            live="" if self.wanted.history else "and x.live",
-            subject=self._subject,
-            condition=self.wanted.condition,
-        )
-
-    def vectors(self, part: str = "") -> str:
-        """All rows of the asked set with their distance d (the negative cosine), by vector."""
-        if not self.has_vector:
-            return NO_VECTORS
-        if self.wanted.history:
-            return OLD_VECTORS.format(part=part, visible=self.visible)
-        inside = "and x.entry_id in (select id from w)" if self.wanted.condition else ""
-        return "\n  union all".join(
-            LIVE_VECTORS.format(
-                wide="" if self.is_wide else "not ",
-                branch=branch,
-                part=part,
-                visible=self.visible,
-                inside=inside,
-            )
-            for branch in SUBJECT_BRANCHES[self.has_subject]
-        )
-
-    def entries(self, *, by_key: bool = False) -> str:
-        """`from ... where ...`: the entries x of the layer that the asker may find.
-
-        `by_key`: a key follows, which names workspace and layer already. Hidden from the planner,
-        they do not make it read the whole workspace beside each key's rows.
-        """
-        if self.wanted.history:
-            return f"from w join memories_entry x on x.id = w.id where true {self.visible}"
-        inside = "and x.id in (select id from w)" if self.wanted.condition else ""
-        hidden = " + 0" if by_key else ""
-        return f"""from memories_entry x
-  where x.workspace{hidden} = %(workspace)s and x.layer{hidden} = %(layer)s and x.live
-    {self._subject} {self.visible} {inside}"""
-
-    @property
-    def _subject(self) -> str:
-        if not self.has_subject:
-            return ""
-        return "and (x.subject = %(subject)s::uuid or x.subject is null)"
-
-
-def shape_of(space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True) -> Shape:
-    model = space.embedding_model
-    return Shape(
-        asked.layer,
-        asked.wanted,
-        has_subject=asked.subject is not None,
-        has_vector=by_vector and asked.vector is not None and model is not None,
-        is_wide=is_wide(space),
-        is_bound=asked.scope.is_bound,
-        is_limited=asked.scope.subject_ids is not None,
-        has_places=bool(asked.places),
-    )
-
+Statement: TypeAlias = tuple[str, dict[str, Any]]
 
 # ---- the seed's merge -----------------------------------------------------------------------
 
 LINEA = """
 with {prelude}
-v as materialized (
-  select entry_id, -d as cosine from ({vectors}) x order by d, entry_id limit {top}),
+nearest as materialized ({nearest}),
+v as (select entry_id, -d as cosine from nearest order by d, entry_id limit {top}),
 k as materialized ({keywords}),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
       from v full join k on k.id = v.entry_id)
-select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id
+select f.id, f.cosine, f.matched, e.item{seen} from f join memories_entry e on e.id = f.id
 """
-NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false"
 NO_KEYWORDS = "select null::int8 as id where false"
 KEYWORDS = """
   select y.id from (select x.id, x.item {entries} {trigrams}) y join {table} t on t.id = y.item
   where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {top}"""
 TOP = 20
+SEEN = ", (select count(*) from {}) as seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +53,9 @@ def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool) -> str:
     )
     return LINEA.format(
         prelude=shape.prelude,
-        vectors=shape.vectors("and x.part = 0"),
+        nearest=shape.nearest(TOP, "and x.part = 0"),
         keywords=keywords if has_keywords else NO_KEYWORDS,
+        seen=SEEN.format("nearest") if shape.seal else "",
         top=TOP,
     )
 
@@ -271,20 +64,29 @@ def linea(
     space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, by_words: bool = True
 ) -> list[Found]:
     """20 nearest by cosine and the newest 20 whose text holds the whole query, in one round trip."""
-    statement = linea_statement(space, asked, by_vector=by_vector, by_words=by_words)
-    rows = statements.rows(*statement)
+    shape = shape_of(space, asked, by_vector=by_vector)
+    rows = _seen_enough(
+        shape, lambda found: linea_statement(space, asked, found, by_words=by_words)
+    )
     return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
 
 
 def linea_statement(
-    space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, by_words: bool = True
-) -> tuple[str, dict[str, Any]]:
+    space: WorkspaceIndex, asked: Asked, shape: Shape | None = None, *, by_words: bool = True
+) -> Statement:
     """The text that is prepared, and its values."""
     values = parameters(space, asked)
     trigrams = lexical.ilike_keys(space.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
-    shape = shape_of(space, asked, by_vector=by_vector)
-    return linea_text(shape, by_words, bool(trigrams)), values
+    return linea_text(shape or shape_of(space, asked), by_words, bool(trigrams)), values
+
+
+def _seen_enough(shape: Shape, statement: Callable[[Shape], Statement]) -> list[Any]:
+    """The rows, compared one by one where the HNSW has not seen enough that fits."""
+    found = statements.rows(*statement(shape))
+    if not shape.seal or shape.is_all or (found and found[0].seen >= DEPTH):
+        return found
+    return statements.rows(*statement(replace(shape, seal=None)))
 
 
 def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
@@ -300,9 +102,9 @@ def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
 POOL = """
 with {prelude}
 stats as materialized (select {count} as n),
-v as materialized ({nearest}),
+nearest as materialized ({nearest}),
 near as (
-  select entry_id, min(d) as d from v group by entry_id order by 2, 1 limit {top}),
+  select entry_id, min(d) as d from nearest group by entry_id order by 2, 1 limit {top}),
 asked as materialized (
   select t.key, t.number, c.share
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
@@ -336,15 +138,13 @@ select e.id, e.layer, coalesce(-near.d, other.best) as cosine,
        uuid_hash_extended(e.conversation, 0) as conversation, e.position,
        extract(epoch from e.occurred_at)::float8 as at,
        case when e.layer = {episodes} then e.role = 'assistant' end as assistant,
-       e.author, e.length, e.marks, uuid_send(e.item) as item
+       e.author, e.length, e.marks, uuid_send(e.item) as item{seen}
 from pool join memories_entry e on e.id = pool.id
 left join near on near.entry_id = pool.id
 left join lateral ({cosine}) other on true
 order by e.id
 """
 COUNTED = "(select count(*) {entries})"
-# More vectors than entries, because an entry may have its passages among them.
-NEAREST = "select entry_id, d from ({vectors}) x order by d limit 2 * {top}"
 COSINE = """
   select -min(x.embedding <#> %(vector)s::halfvec) as best from memories_vector x
   where near.entry_id is null and x.entry_id = pool.id
@@ -364,8 +164,11 @@ ENOUGH, MOST = 1000, 5000
 def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
     return POOL.format(
         prelude=shape.prelude,
-        count="%(n)s::int8" if shape.is_all else COUNTED.format(entries=shape.entries()),
-        nearest=NEAREST.format(vectors=shape.vectors(), top=top),
+        count="%(n)s::int8"
+        if shape.is_all or shape.seal
+        else COUNTED.format(entries=shape.entries()),
+        # More vectors than entries, because an entry may have its passages among them.
+        nearest=shape.nearest(2 * top),
         keyed=shape.entries(by_key=True),
         newest=NEWEST.format(entries=shape.entries()),
         cosine=COSINE if shape.has_vector else NO_COSINE,
@@ -374,6 +177,7 @@ def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
         terms=RAREST,
         enough=ENOUGH,
         most=MOST,
+        seen=SEEN.format("nearest") if shape.seal else "",
     )
 
 
@@ -381,12 +185,19 @@ def pool(
     space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP
 ) -> list[Candidate]:
     """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
-    return statements.rows_as(Candidate._make, *pool_statement(space, asked, stems, top=top))
+    shape = shape_of(space, asked, exact=top > POOL_TOP)
+    found = _seen_enough(shape, lambda tried: pool_statement(space, asked, stems, tried, top=top))
+    return [Candidate._make(row[: len(Candidate._fields)]) for row in found]
 
 
 def pool_statement(
-    space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP
-) -> tuple[str, dict[str, Any]]:
+    space: WorkspaceIndex,
+    asked: Asked,
+    stems: list[str],
+    shape: Shape | None = None,
+    *,
+    top: int = POOL_TOP,
+) -> Statement:
     """The text that is prepared, and its values."""
     keys = lexical.term_keys(space.number, asked.layer, stems)
     values = parameters(space, asked) | {
@@ -394,4 +205,4 @@ def pool_statement(
         "numbers": lexical.numbers_of(keys),
         "n": space.live(asked.layer),
     }
-    return pool_text(shape_of(space, asked), top), values
+    return pool_text(shape or shape_of(space, asked), top), values

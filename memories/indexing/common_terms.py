@@ -7,7 +7,7 @@ their entries would be most of the layer. Until they are counted, all words are 
 from django.db import transaction
 
 from memories.indexing import statements
-from memories.models import LargeLayer, WorkspaceIndex
+from memories.models import LargeLayer, Layer, WorkspaceIndex
 
 FROM = 2_000  # live entries of a layer
 COMMON = 0.002  # the share of a layer's entries from which a word is noted
@@ -26,7 +26,8 @@ on conflict (key) do update set share = excluded.share
 """
 DUE = """
 select w.number, n.layer from memories_workspaceindex w
-cross join lateral (values (1, live_memories), (2, live_episodes)) n(layer, live)
+cross join lateral (
+  values (1, live_memories), (2, live_episodes), (3, live_features)) n(layer, live)
 left join memories_largelayer l on l.workspace_id = w.number and l.layer = n.layer
 where n.live >= %(least)s
   and n.live > %(grown)s::float8 * coalesce(l.counted_live, 0)
@@ -39,6 +40,14 @@ def count_due() -> int:
     for row in found:
         count(WorkspaceIndex.objects.get(pk=row.number), row.layer)
     return len(found)
+
+
+def count_in(space: WorkspaceIndex) -> None:
+    """Count anew in the large layers of one workspace, due or not."""
+    now = WorkspaceIndex.objects.get(pk=space.pk)
+    for layer in (Layer.MEMORIES, Layer.EPISODES, Layer.FEATURES):
+        if now.live(layer) >= FROM:
+            count(now, layer)
 
 
 @transaction.atomic

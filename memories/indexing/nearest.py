@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector
 
-from memories.indexing import statements
+from memories.indexing import matrix, seals, statements
+from memories.indexing.seals import Seal
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -18,50 +19,71 @@ from memories.models import (
     place_of,
 )
 
+# The rows that a new statement of one visibility may meet. `n` are the statements, where there
+# are several in one text.
+MEETS = """
+    and {subject} and x.part = 0 and x.scope = %(scope)s
+    and x.place is not distinct from %(place)s::uuid and {who}"""
+EXACT = """
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide}x.wide {meets}"""
+ASKED = """
+  select v, visible, i - 1 as i from unnest(%(vectors)s::halfvec[], %(visible)s::int2[])
+  with ordinality n(v, visible, i) where v is not null"""
 # The best pairs at or over a cosine in one scan of the subject's rows, index-only.
 PAIRS = """
-with asked as materialized (
-  select v, visible, i - 1 as i from unnest(%(vectors)s::halfvec[], %(visible)s::int2[])
-  with ordinality n(v, visible, i) where v is not null),
+with asked as materialized ({asked}),
 near as materialized (
   select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity,
          row_number() over (partition by n.i order by x.embedding <#> n.v, x.entry_id) as rank
-  from memories_vector x cross join asked n
-  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and {subject} and x.live and {wide}x.wide
-    and x.part = 0 and x.scope = %(scope)s and x.place is not distinct from %(place)s::uuid
-    and x.visibility = n.visible
-    and (n.visible = 2
-         or (n.visible = 1 and (x.agent = any(%(team)s::uuid[])
-                                or (x.agent is null and %(default_team)s)))
-         or (n.visible = 0 and x.agent is not distinct from %(agent)s::uuid))
-    and (x.embedding <#> n.v) <= -%(threshold)s::float8)
+  from asked n cross join lateral (select x.entry_id, x.embedding {exact}) x
+  where (x.embedding <#> n.v) <= -%(threshold)s::float8)
 select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
 where near.rank <= %(most)s
 order by near.i, near.similarity desc, near.entry_id
 """
-
-
+# In a sealed layer: of each statement the best of the HNSW and the best of the tail. One case of
+# all conditions: else the planner would multiply its guesses of each, and shun the HNSW.
+SEALED = """
+with asked as materialized ({asked}),
+near as materialized (
+  select n.i, y.entry_id, -y.d as similarity,
+         row_number() over (partition by n.i order by y.d, y.entry_id) as rank
+  from asked n cross join lateral (
+    (select x.entry_id, x.embedding::{seal.kind} <#> n.v::{seal.kind} as d from memories_vector x
+     where {seal.rows} and entry_id <= {seal.upto} and case when true {meets} then true else false end
+     order by x.embedding::{seal.kind} <#> n.v::{seal.kind} limit {most})
+    union all
+    (select x.entry_id, x.embedding <#> n.v as d from memories_vector x
+     where {seal.rows} and entry_id > {seal.upto} {meets}
+     order by x.embedding <#> n.v limit {most})) y
+  where y.d <= -%(threshold)s::float8)
+select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+where near.rank <= %(most)s
+order by near.i, near.similarity desc, near.entry_id
+"""
 # The same for one statement: without the join, a third faster.
 ONE = """
 select 0 as i, near.similarity, e.item from (
-  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity
-  from memories_vector x
-  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and {subject} and x.live and {wide}x.wide
+  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity {exact}
     and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
-    and x.part = 0 and x.scope = %(scope)s and x.place is not distinct from %(place)s::uuid
-    and x.visibility = {visible} {who}
   order by similarity desc, x.entry_id limit %(most)s) near
 join memories_entry e on e.id = near.entry_id
 order by near.similarity desc, near.entry_id
 """
+ROWS_OF_ONE = "select x.entry_id, x.embedding {exact}"
+# From so many statements on the comparison is a product of matrices.
+MANY = 16
+# Fewer links of the HNSW are followed for each of many statements: what says the same lies near.
+QUICKER = "select set_config('hnsw.ef_search', '40', true)"
 WHO = {
-    VISIBILITY_CODE["global"]: "",
-    VISIBILITY_CODE["team"]: "and (x.agent = any(%(team)s::uuid[])"
+    VISIBILITY_CODE["global"]: "x.visibility = 2",
+    VISIBILITY_CODE["team"]: "x.visibility = 1 and (x.agent = any(%(team)s::uuid[])"
     " or (x.agent is null and %(default_team)s))",
-    VISIBILITY_CODE["private"]: "and x.agent is not distinct from %(agent)s::uuid",
+    VISIBILITY_CODE["private"]: "x.visibility = 0 and x.agent is not distinct from %(agent)s::uuid",
 }
+ANY_OF_THEM = " or ".join(f"(n.visible = {code} and {who})" for code, who in WHO.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +135,6 @@ def nearest(
     model = space.embedding_model
     if model is None or all(vector is None for vector in vectors):
         return []
-    pieces = {
-        "subject": "x.subject is null"
-        if placement.subject_id is None
-        else "x.subject = %(subject)s",
-        "wide": "" if model.dimensions > WIDEST_COVERED else "not ",
-    }
     codes = [VISIBILITY_CODE[visibility] for visibility in visibilities]
     values: dict[str, Any] = {
         "workspace": space.number,
@@ -133,11 +149,79 @@ def nearest(
         "threshold": reach.floor,
         "most": reach.most,
     }
+    texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
+    seal = seals.seal_of(space, Layer.MEMORIES)
+    if seal is not None and seal.speaks_of([placement.subject_id]):
+        if len(vectors) >= MANY:
+            statements.rows(QUICKER, {})
+        return _found(texts.sealed(seal, reach.most), values | _arrays(vectors, codes))
     if len(vectors) == 1 and vectors[0] is not None:
-        text = ONE.format(**pieces, visible=codes[0], who=WHO[codes[0]])
-        values["vector"] = HalfVector(vectors[0])
-    else:
-        text = PAIRS.format(**pieces)
-        values["vectors"] = [None if v is None else HalfVector(v) for v in vectors]
-        values["visible"] = codes
+        return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
+    if len(vectors) < MANY:
+        return _found(texts.pairs(), values | _arrays(vectors, codes))
+    return [
+        pair
+        for code in sorted(set(codes))
+        for pair in _by_matrix(texts.rows(code), values, _of_code(vectors, codes, code))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The texts for a workspace's vectors, and for what is about somebody or about nobody."""
+
+    is_wide: bool
+    of_nobody: bool
+
+    def one(self, code: int) -> str:
+        return ONE.format(exact=self._exact(WHO[code]))
+
+    def rows(self, code: int) -> str:
+        return ROWS_OF_ONE.format(exact=self._exact(WHO[code]))
+
+    def pairs(self) -> str:
+        return PAIRS.format(asked=ASKED, exact=self._exact(f"({ANY_OF_THEM})"))
+
+    def sealed(self, seal: Seal, most: int) -> str:
+        meets = self._meets(f"({ANY_OF_THEM})")
+        return SEALED.format(asked=ASKED, seal=seal, meets=meets, most=most)
+
+    def _exact(self, who: str) -> str:
+        return EXACT.format(wide="" if self.is_wide else "not ", meets=self._meets(who))
+
+    def _meets(self, who: str) -> str:
+        subject = "x.subject is null" if self.of_nobody else "x.subject = %(subject)s"
+        return MEETS.format(subject=subject, who=who)
+
+
+def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[str, Any]:
+    halves = [None if v is None else HalfVector(v) for v in vectors]
+    return {"vectors": halves, "visible": list(codes)}
+
+
+def _found(text: str, values: dict[str, Any]) -> list[Pair]:
     return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]
+
+
+def _of_code(
+    vectors: Sequence[np.ndarray | None], codes: Sequence[int], code: int
+) -> list[tuple[int, np.ndarray]]:
+    own = zip(vectors, codes, strict=True)
+    return [(i, v) for i, (v, of) in enumerate(own) if of == code and v is not None]
+
+
+ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
+
+
+def _by_matrix(
+    text: str, values: dict[str, Any], asked: Sequence[tuple[int, np.ndarray]]
+) -> list[Pair]:
+    if not asked:
+        return []
+    # As the index has them: in half precision.
+    rows = np.array([vector for _, vector in asked], np.float16).astype(np.float32)
+    reach = {"floor": values["threshold"], "most": values["most"]}
+    found = matrix.best_pairs(text, values, rows, **reach)
+    ids = list({entry for _, entry, _ in found})
+    items = {row.id: row.item for row in statements.rows(ITEMS, {"ids": ids})}
+    return [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]

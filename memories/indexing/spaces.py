@@ -7,15 +7,16 @@ from importlib.util import find_spec
 from django.conf import settings
 
 from memories.indexing import statements
+from memories.indexing.seals import SEALS
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
 
 LOCK_CLASS = 4242
 
 
-SPACE = """
+SPACE = f"""
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-       s.average_length, s.sealed_upto, s.stamp,
+       s.live_features, s.average_length, s.stamp,
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
@@ -25,12 +26,13 @@ select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_e
                 where o.workspace_id = w.id and o.enabled)
         or exists (select 1 from memories_workspacechange c
                    where c.workspace_id = w.id and c.enabled)) as has_own_words,
+       {SEALS},
        m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where s.workspace_id = %(workspace)s
 """
-OF_THE_ROW, OF_THE_SPACE = 8, 14
+OF_THE_ROW, OF_THE_MODEL = 8, 6  # the first and the last columns
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
@@ -44,8 +46,9 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
     space.conflict_rule, space.ranking = found[0].conflict_rule or "", found[0].ranking
     space.has_own_words, space.llm = found[0].has_own_words, found[0].llm or ""
+    space.seals = found[0].seals
     if space.embedding_model_id is not None:
-        own = dict(columns[OF_THE_SPACE:])
+        own = dict(columns[-OF_THE_MODEL:])
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
     return space
 

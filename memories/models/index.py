@@ -4,6 +4,7 @@ An entry is one searchable thing; a vector is one embedding of it, or of a passa
 one embedding model. Rows here count in small integers; the truth has UUIDs.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -69,20 +70,21 @@ class WorkspaceIndex(models.Model):
     live_episodes = models.BigIntegerField(default=0)
     live_features = models.BigIntegerField(default=0)
     average_length = models.FloatField(default=16.0)
-    sealed_upto = models.BigIntegerField(null=True)
     stamp = models.BigIntegerField(default=0)
 
-    # What `space_of` reads beside the row, because every ingest asks for it.
+    # What `space_of` reads beside the row, because every ingest or search asks for it.
     extractors: Any = None
     has_patterns: bool = True
     conflict_rule: str = ""
     ranking: Any = None
     has_own_words: bool = True
     llm: str = ""
+    seals: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:
         """How many entries of the layer are live."""
-        return self.live_memories if layer == Layer.MEMORIES else self.live_episodes
+        live: int = getattr(self, f"live_{Layer(layer).label}")
+        return live
 
 
 class CommonTerm(models.Model):
@@ -102,7 +104,7 @@ class LargeLayer(models.Model):
 
     Its common terms were counted at `counted_live` live entries. Where `sealed_upto` is set, an
     approximate index holds the vectors of `embedding_model` of entries up to that id, and the
-    rest, its tail, is compared one by one. `generation` tells the names of both indexes.
+    rest, its tail, is compared one by one.
     """
 
     workspace = models.ForeignKey(WorkspaceIndex, models.CASCADE, related_name="large_layers")
@@ -111,7 +113,6 @@ class LargeLayer(models.Model):
     embedding_model = models.ForeignKey(EmbeddingModel, models.PROTECT, null=True)
     sealed_upto = models.BigIntegerField(null=True)
     sealed_live = models.BigIntegerField(default=0)
-    generation = models.IntegerField(default=0)
     large_subjects = ArrayField(models.UUIDField(), default=list)
 
     class Meta:

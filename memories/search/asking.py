@@ -8,8 +8,8 @@ import numpy as np
 
 from memories import filters
 from memories.errors import Forbidden, Invalid, ProviderError
-from memories.indexing import candidates, query_vectors, statements
-from memories.indexing.candidates import Asked
+from memories.indexing import query_vectors, statements
+from memories.indexing.shape import Asked, Wanted
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
 from memories.search.request import LAYERS, SearchRequest
 from workspaces.naming import NOBODY, NotAllowed, agent_to_read
@@ -72,7 +72,7 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
         raise Invalid("layers", "What features were is told by the profile and their history.")
     if history:
         conditions.append(_believed(request.at, layer, values))
-    wanted = candidates.Wanted(" and ".join(conditions), history and layer == "memories")
+    wanted = Wanted(" and ".join(conditions), history and layer == "memories")
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from memories import ranking, reranking
 from memories.indexing import candidates, query_vectors, speakers, statements
-from memories.indexing.candidates import Asked
+from memories.indexing.shape import Asked
 from memories.models import WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
 from memories.search.request import LAYERS, SearchRequest

@@ -2,6 +2,7 @@
 
 So `--help`, type checkers and `collectstatic` never start one."""
 
+import select
 import time
 from typing import Any
 
@@ -47,6 +48,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     raise
             time.sleep(0.05)
             embedded_postgres.ensure_running(home, recheck=True)
+
+    def is_usable(self) -> bool:
+        """As Django asks before every request, but mostly without a round trip: a connection that
+        the server or the kernel has closed has something to be read."""
+        if self.connection is not None and not self.errors_occurred and _is_silent(self.connection):
+            return True
+        return bool(super().is_usable())
+
+
+def _is_silent(connection: Any) -> bool:
+    if connection.closed:
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return not poll.poll(0)
 
 
 def is_passing(error: psycopg.OperationalError) -> bool:

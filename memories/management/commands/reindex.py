@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.indexing import rebuild, reembedding, truth
+from memories.indexing import common_terms, rebuild, reembedding, sealing, truth
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import progress
@@ -34,6 +34,7 @@ class Command(CommandWithExamples):
             try:
                 for space in chosen_spaces(workspace):
                     self.rebuild(space, asked)
+                sealing.settle(self.stdout.write)
             except ProviderError as error:
                 raise CommandError(
                     f"The entries are rebuilt, but the embedding model failed: {error}\n"
@@ -47,6 +48,7 @@ class Command(CommandWithExamples):
     def rebuild(self, space: WorkspaceIndex, asked: Interruption) -> None:
         with progress(truth.size(space), "rows", sys.stderr) as shown:
             done = rebuild.rebuild(space, Steps(asked, shown))
+        common_terms.count_in(space)
         name = space.workspace.slug
         self.stdout.write(
             f"{name}: {done.added} entries added, {done.changed} changed, {done.removed} removed;"

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import folding
+from memories.indexing import sealing
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
@@ -38,6 +39,7 @@ class Command(CommandWithExamples):
             done = sweep(told, math.inf)
             done.episodes = folding.fold_due(math.inf, told)
             told(summary(done))
+            sealing.settle(told)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:

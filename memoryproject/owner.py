@@ -1,0 +1,32 @@
+"""A connection with the owner's rights, for what the ordinary role of web and worker may not do."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import connections
+
+from memoryproject import databases
+from memoryproject.postgres.base import DatabaseWrapper
+
+LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")
+
+
+@contextmanager
+def owner_connection() -> Iterator[psycopg.Connection[Any]]:
+    """To the database of this process; every statement commits by itself."""
+    own = connections["default"].settings_dict
+    wrapper = DatabaseWrapper({**own, **_login()}, alias="owner")
+    with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:
+        owner.autocommit = True
+        yield owner
+
+
+def _login() -> dict[str, object]:
+    if settings.EMBEDDED_POSTGRES is not None:
+        found = databases.embedded(settings.DATA_DIR, "owner")
+    else:
+        found = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, "owner")
+    return {name: found[name] for name in LOGIN if name in found}

@@ -1,0 +1,87 @@
+"""The conflict check finds the same pairs on each of its ways."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection, transaction
+
+from memories.benchmarking.corpus import Corpus
+from memories.benchmarking.layout import Plot
+from memories.benchmarking.loading import load
+from memories.indexing import nearest, sealing, spaces
+from memories.indexing.nearest import Pair, Placement, Reach
+from memories.models import WorkspaceIndex
+
+CORPUS = Corpus(256)
+SIZE, REACH = 300, Reach(0.5, 4)
+
+
+@pytest.fixture
+def placement(transactional_db: None, settings: Any) -> Iterator[Placement]:
+    settings.VECTOR_INDEX_FROM = 0
+    place = load([Plot("full", SIZE)], CORPUS, lambda n: None)[0]
+    workspace = place.scope.workspace_id
+    yield Placement(workspace, place.subject_id, None, (), True, "user", None, "")
+    settings.VECTOR_INDEX_FROM = 0
+    sealing.settle()
+
+
+def pairs(placement: Placement, size: int, visibility: str = "private") -> list[Pair]:
+    vectors = CORPUS.near(CORPUS.block(0, 0, SIZE).vectors, 40)[:size]
+    with transaction.atomic():
+        return nearest.nearest(space(placement), placement, [*vectors], [visibility] * size, REACH)
+
+
+def space(placement: Placement) -> WorkspaceIndex:
+    return spaces.space_of(placement.workspace_id)
+
+
+def alike(ones: list[Pair], others: list[Pair]) -> bool:
+    def key(pair: Pair) -> tuple[int, str]:
+        return pair.index, str(pair.memory_id)
+
+    ones, others = sorted(ones, key=key), sorted(others, key=key)
+    cosines = [[pair.similarity or 0.0 for pair in found] for found in (ones, others)]
+    same = [key(pair) for pair in ones] == [key(pair) for pair in others]
+    return same and np.allclose(*cosines, atol=1e-3)
+
+
+@pytest.fixture
+def by_join(placement: Placement, monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
+    with monkeypatch.context() as patch:
+        patch.setattr(nearest, "MANY", 1000)
+        return pairs(placement, 40)
+
+
+def test_there_is_something_to_compare(by_join: list[Pair]) -> None:
+    assert len({pair.index for pair in by_join}) > 20
+
+
+def test_a_product_of_matrices_finds_what_a_join_finds(
+    placement: Placement, by_join: list[Pair]
+) -> None:
+    assert alike(pairs(placement, 40), by_join)
+
+
+def test_one_statement_finds_what_many_find(placement: Placement, by_join: list[Pair]) -> None:
+    assert alike(pairs(placement, 1), [pair for pair in by_join if pair.index == 0])
+
+
+@pytest.mark.parametrize("size", [1, 10, 40])
+def test_a_sealed_layer_shows_the_same(
+    placement: Placement, by_join: list[Pair], settings: Any, size: int
+) -> None:
+    settings.VECTOR_INDEX_FROM = SIZE // 2
+    assert sealing.settle() == 1
+    with connection.cursor() as cursor:
+        cursor.execute("set enable_sort to off; set enable_seqscan to off")
+        found = pairs(placement, size)
+        cursor.execute("reset enable_sort; reset enable_seqscan")
+    assert alike(found, [pair for pair in by_join if pair.index < size])
+
+
+@pytest.mark.parametrize("size", [1, 10, 40])
+def test_what_is_seen_by_others_is_another_matter(placement: Placement, size: int) -> None:
+    assert pairs(placement, size, "global") == []

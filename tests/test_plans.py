@@ -1,0 +1,136 @@
+"""The plans of the hot statements, as they are made once for all values, on a mixed table.
+
+A statement that reads a whole table, or the whole of a workspace where it need not, fails here.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from psycopg._queries import PostgresQuery
+from psycopg.adapt import Transformer
+
+from memories import filters
+from memories.benchmarking.corpus import Corpus
+from memories.benchmarking.layout import Plot
+from memories.benchmarking.loading import Place, load
+from memories.indexing import candidates, nearest, sealing, spaces, statements
+from memories.indexing.nearest import Placement, Reach
+from memories.indexing.shape import Asked, Wanted
+from memories.models import Layer
+from memories.search.hits import MEMORY_ROWS
+from workspaces.keys import FIND
+
+CORPUS = Corpus(256)
+PLOTS = [Plot("large", 4_000), *(Plot(f"small-{n}", 200) for n in range(20))]
+WHOLE_TABLE = re.compile(r"Seq Scan on memories_(entry|vector|memory|episode)\b")
+
+
+@pytest.fixture
+def place(transactional_db: None, settings: Any) -> Iterator[Place]:
+    settings.VECTOR_INDEX_FROM = 0
+    yield load(PLOTS, CORPUS, lambda n: None)[0]
+    settings.VECTOR_INDEX_FROM = 0
+    sealing.settle()
+
+
+def plan(text: str, values: dict[str, Any]) -> str:
+    """The generic plan, which the hot connection is told to use."""
+    raw = statements.hot_connection()
+    query = PostgresQuery(Transformer(raw))
+    query.convert(text, values)
+    found = raw.pgconn.exec_(b"explain (generic_plan) " + query.query)
+    assert found.ntuples, (found.error_message, text)
+    return "\n".join((found.get_value(i, 0) or b"").decode() for i in range(found.ntuples))
+
+
+def asked(place: Place, **more: Any) -> Asked:
+    vector = CORPUS.block(0, 0, 1).vectors[0]
+    return Asked(place.scope, Layer.MEMORIES, "bonumi takuzu", vector, **more)
+
+
+def wanted() -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    tree = filters.parse({"field": "category", "op": "eq", "value": "plan"}, ("memories",))
+    return {"wanted": Wanted(filters.sql_of(tree, "memories", values)), "wanted_values": values}
+
+
+def placement(place: Place) -> Placement:
+    return Placement(place.scope.workspace_id, place.subject_id, None, (), True, "user", None, "")
+
+
+def texts_of_nearest(place: Place, size: int) -> tuple[str, dict[str, Any]]:
+    """What the conflict check of `size` statements sends first."""
+    sent: list[tuple[str, dict[str, Any]]] = []
+    vectors = [*CORPUS.block(0, 0, size).vectors]
+
+    def note(text: str, values: dict[str, Any]) -> list[Any]:
+        sent.append((text, values))
+        return []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statements, "rows", note)
+        where = placement(place)
+        nearest.nearest(place.space, where, vectors, ["global"] * size, Reach(0.8, 10))
+    return sent[0]
+
+
+Statement = tuple[str, dict[str, Any]]
+STEMS = ["bonumi", "takuzu", "zobizo"]
+# Each with an index that its plan must name.
+HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
+    "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_scan"),
+    "linea by words": (lambda p: candidates.linea_statement(p.space, asked(p)), "entry_trigrams"),
+    "hybrid": (lambda p: candidates.pool_statement(p.space, asked(p), STEMS), "vector_scan"),
+    "hybrid by words": (
+        lambda p: candidates.pool_statement(p.space, asked(p), STEMS),
+        "entry_terms",
+    ),
+    "hybrid of a subject": (
+        lambda p: candidates.pool_statement(p.space, asked(p, subject=p.subject_id), STEMS),
+        "vector_scan",
+    ),
+    "rows of the best": (
+        lambda p: (MEMORY_ROWS, {"ids": [], "workspace": p.scope.workspace_id, "history": False}),
+        "_pkey",
+    ),
+    "the space": (lambda p: (spaces.SPACE, {"workspace": p.scope.workspace_id}), ""),
+    "the key": (lambda p: (FIND.replace("%s", "%(prefix)s"), {"prefix": "a"}), "prefix"),
+    "conflicts of one": (lambda p: texts_of_nearest(p, 1), "vector_scan"),
+    "conflicts of some": (lambda p: texts_of_nearest(p, 5), "vector_scan"),
+}
+
+
+def faults(place: Place, hot: dict[str, tuple[Callable[[Place], Statement], str]]) -> list[str]:
+    found = []
+    for name, (statement, index) in hot.items():
+        told = plan(*statement(place))
+        if WHOLE_TABLE.search(told) or index not in told:
+            found.append(f"{name}: {index} is not used, or a table is read whole\n{told}")
+    return found
+
+
+def test_hot_statements_are_answered_by_their_indexes(place: Place) -> None:
+    assert not faults(place, HOT)
+
+
+def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, settings: Any) -> None:
+    settings.VECTOR_INDEX_FROM = 2_000
+    assert sealing.settle() == 1
+    place.space.seals = spaces.space_of(place.scope.workspace_id).seals
+    filtered = asked(place, **wanted())
+    sealed = {
+        "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_sealed"),
+        "tail": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_tail"),
+        "hybrid": (lambda p: candidates.pool_statement(p.space, asked(p), STEMS), "vector_sealed"),
+        "filter": (lambda p: candidates.linea_statement(p.space, filtered), "vector_sealed"),
+        "conflicts": (lambda p: texts_of_nearest(p, 1), "vector_sealed"),
+    }
+    assert not faults(place, sealed)
+
+
+def test_the_nearest_are_taken_without_sorting_all_that_is_known(place: Place) -> None:
+    told = plan(*candidates.pool_statement(place.space, asked(place), STEMS))
+    assert "Sort Key: v" not in told
+    assert "Limit" in told

@@ -1,0 +1,183 @@
+"""Approximate indexes of large layers: built, used, renewed and dropped in the background."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django_q.models import OrmQ
+
+from memories import curation, filters
+from memories.benchmarking.corpus import Corpus
+from memories.benchmarking.layout import Plot
+from memories.benchmarking.loading import Place, load
+from memories.benchmarking.recall import recall
+from memories.forgetting import forget
+from memories.indexing import candidates, sealing, spaces
+from memories.indexing.shape import Asked
+from memories.models import LargeLayer, Layer, Memory
+from memories.search import SearchRequest, search
+from memories.sweeping import sweep
+from memoryproject.owner import owner_connection
+from workspaces.models import Agent
+
+CORPUS = Corpus(256)
+SIZE = 400
+
+
+@pytest.fixture
+def place(transactional_db: None, settings: Any) -> Iterator[Place]:
+    settings.VECTOR_INDEX_FROM = SIZE // 2
+    yield load([Plot("grown", SIZE)], CORPUS, lambda n: None)[0]
+    with connection.cursor() as cursor:
+        cursor.execute("reset enable_sort; reset enable_seqscan")
+        for name in indexes():
+            cursor.execute(f"drop index {name}")
+
+
+@pytest.fixture
+def sealed(place: Place) -> Place:
+    assert sealing.settle() == 1
+    with connection.cursor() as cursor:
+        # So few rows are faster sorted: a plan that is right at 400 is not the one to be tested.
+        cursor.execute("set enable_sort to off; set enable_seqscan to off")
+    return fresh(place)
+
+
+def fresh(place: Place) -> Place:
+    """As the next request sees it."""
+    space = spaces.space_of(place.scope.workspace_id)
+    values = {name: getattr(place, name) for name in ("plot", "number", "slug", "key", "scope")}
+    return Place(**values, space=space, subject_id=place.subject_id)
+
+
+def indexes() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select indexname from pg_indexes where tablename = 'memories_vector'"
+            " and (indexname like 'vector\\_sealed%' or indexname like 'vector\\_tail%')"
+        )
+        return sorted(row[0] for row in cursor.fetchall())
+
+
+def found(place: Place, query: str, **wish: Any) -> list[str]:
+    hits = search(place.scope, SearchRequest(query, **wish)).hits
+    return [hit.memory.content for hit in hits]
+
+
+def path(place: Place) -> str:
+    """The plan of the nearest, as a search would have it."""
+    vector = CORPUS.block(0, 0, 1).vectors[0]
+    asked = Asked(place.scope, Layer.MEMORIES, "", vector)
+    text, values = candidates.linea_statement(place.space, asked, by_words=False)
+    with connection.cursor() as cursor:
+        cursor.execute(f"explain {text}", values)
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+def test_a_small_layer_is_compared_one_by_one(place: Place, settings: Any) -> None:
+    settings.VECTOR_INDEX_FROM = SIZE + 1
+    assert not sealing.is_due()
+    assert sealing.settle() == 0
+    assert "vector_sealed" not in path(place)
+
+
+def test_zero_means_never(place: Place, settings: Any) -> None:
+    settings.VECTOR_INDEX_FROM = 0
+    assert sealing.settle() == 0
+
+
+def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
+    plan = path(sealed)
+    assert "vector_sealed" in plan
+    assert "vector_tail" in plan
+    assert recall(sealed, CORPUS) >= 0.95
+
+
+def test_sealing_again_changes_nothing(sealed: Place) -> None:
+    before = indexes()
+    assert not sealing.is_due()
+    assert sealing.settle() == 0
+    assert indexes() == before
+
+
+def test_what_is_newer_than_the_seal_is_found(sealed: Place) -> None:
+    note = curation.NewMemory("Ada keeps bees on the roof")
+    curation.create(sealed.scope, note)
+    for ranking in ("hybrid", "linea", "vector"):
+        assert found(sealed, "bees on the roof", ranking=ranking)[0] == note.content
+
+
+def test_what_was_forgotten_is_not_found(sealed: Place) -> None:
+    text = CORPUS.block(0, 0, SIZE).texts[7]
+    assert found(sealed, text, ranking="hybrid")[0] == text
+    forget(sealed.scope, Memory.objects.get(content=text).pk, "wrong")
+    assert text not in found(sealed, text, ranking="hybrid", limit=50)
+
+
+def test_a_long_tail_is_sealed_anew(
+    sealed: Place, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = indexes()
+    monkeypatch.setattr(sealing, "TAIL", 0.0)
+    settings.VECTOR_INDEX_FROM = 8
+    for word in ("honey", "wax", "smoke"):
+        curation.create(sealed.scope, curation.NewMemory(f"Ada sells {word} at the gate"))
+    assert sealing.settle() == 1
+    assert len(indexes()) == 2
+    assert not set(indexes()) & set(before)
+
+
+def test_a_layer_that_has_shrunk_loses_its_indexes(sealed: Place, settings: Any) -> None:
+    settings.VECTOR_INDEX_FROM = 2 * SIZE + 2
+    assert sealing.settle() == 1
+    assert indexes() == []
+    assert "vector_sealed" not in path(fresh(sealed))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.01])
+def test_a_filter_costs_no_recall(sealed: Place, share: float) -> None:
+    chosen = Memory.objects.live().order_by("id")[: int(SIZE * share)]
+    Memory.objects.filter(pk__in=[m.pk for m in chosen]).update(category="plan")
+    tree = filters.parse({"field": "category", "op": "eq", "value": "plan"}, ("memories",))
+    for ranking in ("vector", "hybrid"):
+        hits = found(sealed, "anything at all", filter=tree, ranking=ranking, limit=20)
+        assert len(hits) == min(20, int(SIZE * share))
+
+
+def test_an_agent_sees_its_own_and_no_more(sealed: Place) -> None:
+    agent = Agent.objects.create(workspace_id=sealed.scope.workspace_id, external_id="scout")
+    curation.create(sealed.scope.as_agent(agent), curation.NewMemory("The scout saw a fox"))
+    request = SearchRequest("fox", limit=50)
+    hits = search(sealed.scope.as_agent(agent), request).hits
+    assert all(hit.memory.agent_id in (None, agent.pk) for hit in hits)
+    assert hits[0].memory.content == "The scout saw a fox"
+
+
+def test_a_lost_index_is_told_and_made_again(sealed: Place) -> None:
+    with owner_connection() as owner:
+        owner.execute(f"drop index {indexes()[0]}")
+    with pytest.raises(CommandError, match="disagree in grown"):
+        call_command("checkindex", workspace="grown", verbosity=0)
+    assert sealing.settle() == 1
+    assert len(indexes()) == 2
+
+
+def test_what_a_killed_builder_left_is_taken_into_use(sealed: Place) -> None:
+    before = indexes()
+    LargeLayer.objects.update(sealed_upto=None, embedding_model=None)
+    assert sealing.settle() == 1
+    assert indexes() == before
+
+
+def test_two_do_not_build_at_once(place: Place) -> None:
+    with owner_connection() as owner:
+        owner.execute(f"select pg_advisory_lock({sealing.LOCK_CLASS}, 0)")
+        assert sealing.settle() == 0
+    assert indexes() == []
+
+
+def test_the_sweep_rings_for_the_builder(place: Place) -> None:
+    sweep()
+    assert [task.name() for task in OrmQ.objects.all()] == ["seal"]
