@@ -63,8 +63,8 @@ def groups_of(memories: Sequence[Memory]) -> list[Group]:
 
 
 def of_this_week(memories: Sequence[Memory]) -> list[Memory]:
-    since = first_uuid7(timezone.now() - WEEK)
-    return [memory for memory in memories if memory.pk >= since][:MOST]
+    since = timezone.now() - WEEK
+    return [memory for memory in memories if memory.created_at >= since][:MOST]
 
 
 def acts_of_this_week(subject: Subject) -> list[tuple[AuditEntry, str]]:

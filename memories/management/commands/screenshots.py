@@ -53,6 +53,8 @@ def places(workspace: Workspace) -> dict[str, str]:
     return {
         "home": "",
         "memories": "memories/memory/?state=all",
+        "search": "memories/memory/search/?query=what+does+Ada+drink%3F",
+        "profile": f"workspaces/subject/{pinned.subject_id}/change/",
         "chain": f"memories/memory/{chained.pk}/change/",
         "review": f"memories/supersession/{pending.pk}/change/",
         "episode": f"memories/episode/{episode}/change/?fact={quote.pk}",
