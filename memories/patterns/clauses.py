@@ -1,9 +1,11 @@
 """Cutting a text into clauses that each say one thing, with their places in the text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
 _sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+")
 _heads = re.compile(r"((I|we|my|our)\b[^:\n]{2,80}):[*_\s]*", re.IGNORECASE)
@@ -106,8 +108,18 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def of_text(text: str) -> Iterator[Clause]:
+def of_text(text: str) -> Sequence[Clause]:
     """The clauses of all sentences of `text`, in order."""
+    return _of_message(text) if len(text) <= MESSAGE else tuple(_of_text(text))
+
+
+@lru_cache(maxsize=16)
+def _of_message(text: str) -> Sequence[Clause]:
+    """As `of_text`: the gatekeeper and the patterns read the same messages."""
+    return tuple(_of_text(text))
+
+
+def _of_text(text: str) -> Iterator[Clause]:
     heading = ""
     for start, end in sentences(text):
         sentence = text[start:end]

@@ -5,6 +5,7 @@ Patterns then need one form of words for "I'm", "Im" and "I am", and for "Just m
 """
 
 import re
+from functools import lru_cache
 
 from memories.patterns.morphology import ADVERB, FREE_PAST
 
@@ -84,6 +85,7 @@ _finite = re.compile(
 )
 
 
+@lru_cache(maxsize=512)  # the gatekeeper and the patterns read the same clauses
 def plain(clause: str) -> str:
     """`clause` with contractions in full and without asides that claim nothing."""
     clause = clause.translate(_curly)
