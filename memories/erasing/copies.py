@@ -26,7 +26,9 @@ from memories.models import (
     Rejection,
     Speaker,
     Supersession,
+    WorkspaceChange,
     WorkspacePattern,
+    WorkspaceSlot,
 )
 from workspaces.models import AuditEntry, Subject
 
@@ -52,6 +54,8 @@ CONTENT: dict[Any, tuple[str, ...]] = {
     ConversationSummary: ("lines", "error"),
     IdempotentAnswer: ("body", "request_digest"),
     WorkspacePattern: ("examples", "counter_examples"),
+    WorkspaceSlot: ("examples", "counter_examples"),
+    WorkspaceChange: ("examples", "counter_examples"),
     AuditEntry: ("before", "after", "reason"),
     Subject: ("external_id", "name", "metadata"),
     Entry: ("author", "terms", "trigrams", "weights"),
@@ -80,6 +84,8 @@ FREE = {
     "ConversationSummary": {"rule"},
     "IdempotentAnswer": {"asker", "key"},
     "WorkspacePattern": {"name", "regex", "template"},
+    "WorkspaceSlot": {"name", "regex"},
+    "WorkspaceChange": {"name", "verbs", "ended"},
     "AuditEntry": {"actor", "action", "target_kind"},
     "Entry": {"role"},
     # A vector goes with its entry.

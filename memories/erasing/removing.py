@@ -27,12 +27,15 @@ from memories.models import (
     Miss,
     Rejection,
     Speaker,
+    WorkspaceChange,
     WorkspaceIndex,
     WorkspacePattern,
+    WorkspaceSlot,
 )
 from memories.short_term import marking
 from workspaces.models import AuditEntry, erasing_audit
 
+QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
 Ids: TypeAlias = Collection[uuid.UUID]
 
 # Beside an episode that goes stand those whose index entries borrowed words from it.
@@ -71,7 +74,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     features = Feature.objects.filter(citations__episode__in=ids).values_list("pk", flat=True)
     done += remove_features(space, set(features))
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
-    _clean_patterns(space, [episode.content for episode in episodes])
+    _clean_examples(space, [episode.content for episode in episodes])
     _unhear(space, episodes)
     entries.remove(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
@@ -94,6 +97,7 @@ def _facts_of(ids: Ids, sessions: Iterable[uuid.UUID]) -> set[uuid.UUID]:
 
 def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
     facts = Fact.objects.filter(pk__in=ids)
+    _clean_examples(space, list(facts.values_list("statement", flat=True)))
     touched = {one for one in facts.values_list("memory_id", flat=True) if one}
     standing = Fact.objects.filter(memory__in=touched).exclude(pk__in=ids)
     stands = set(standing.values_list("memory_id", flat=True))
@@ -187,19 +191,28 @@ def _remove_misses(space: WorkspaceIndex, episodes: Ids) -> TALLY:
     return Counter({"misses": rows.delete()[0]})
 
 
-def _clean_patterns(space: WorkspaceIndex, contents: Sequence[str]) -> None:
-    """Examples of the workspace's patterns that were taken from these texts."""
-    for pattern in WorkspacePattern.objects.filter(workspace_id=space.workspace_id):
-        examples = _not_in(contents, pattern.examples)
-        counter = _not_in(contents, pattern.counter_examples)
-        if (examples, counter) != (pattern.examples, pattern.counter_examples):
-            rows = WorkspacePattern.objects.filter(pk=pattern.pk)
-            rows.update(examples=examples, counter_examples=counter)
+def _clean_examples(space: WorkspaceIndex, texts: Sequence[str]) -> None:
+    """Examples of the workspace's patterns, slots and changes that were taken from these texts."""
+    for model in (WorkspacePattern, WorkspaceSlot, WorkspaceChange):
+        for row in model._default_manager.filter(workspace_id=space.workspace_id):
+            examples = _not_in(texts, row.examples)
+            counter = _not_in(texts, row.counter_examples)
+            if (examples, counter) != (row.examples, row.counter_examples):
+                same = model._default_manager.filter(pk=row.pk)
+                same.update(examples=examples, counter_examples=counter)
 
 
-def _not_in(contents: Sequence[str], examples: Sequence[str]) -> list[str]:
-    said = [" ".join(text.split()) for text in contents]
-    return [one for one in examples if not any(" ".join(one.split()) in text for text in said)]
+def _not_in(texts: Sequence[str], examples: Sequence[str]) -> list[str]:
+    """The examples that neither stand in one of the texts nor quote one."""
+    said = [" ".join(text.split()) for text in texts]
+    quotable = [text for text in said if len(text) >= QUOTABLE]
+    plain = {one: " ".join(one.split()) for one in examples}
+    return [
+        one
+        for one in examples
+        if not any(plain[one] in text for text in said)
+        and not any(text in plain[one] for text in quotable)
+    ]
 
 
 def _unhear(space: WorkspaceIndex, episodes: Sequence[Episode]) -> None:
