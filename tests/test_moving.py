@@ -145,9 +145,9 @@ def test_duplicates_are_of_one_subject_and_live(alice: Person) -> None:
 def test_memories_that_are_alike_are_found_in_pairs(alice: Person) -> None:
     first = alice.note("We always encrypt the backups", user_id="ada", visibility="team")
     again = alice.note("We always encrypt the backups", user_id="ada", visibility="global")
-    alice.note("Prefers tea", user_id="ada")
+    other = alice.note("Prefers tea", user_id="ada")
     space = spaces.space_of(alice.workspace.pk)
-    [(one, two, cosine)] = subjects.alike(space, subject("ada").pk)
+    [(one, two, cosine)] = subjects.alike(space, [other.pk, again.pk, first.pk])
 
     assert (one, two) == (first.pk, again.pk)
     assert cosine > 0.99

@@ -85,20 +85,19 @@ def waiting(scope: Scope, subject: Subject) -> list[Supersession]:
     return list(pending.select_related("old", "new").order_by("-id")[:MOST])
 
 
-def duplicates(scope: Scope, subject: Subject) -> list[Pair]:
+def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[Pair]:
     """Pairs that nobody decided on yet."""
-    space = spaces.space_of(scope.workspace_id)
-    alike = subjects.alike(space, subject.pk)
+    seen = {memory.pk: memory for memory in memories}
+    alike = subjects.alike(spaces.space_of(scope.workspace_id), list(seen))
     ids = [one for pair in alike for one in pair[:2]]
     if not ids:
         return []
-    seen = Memory.objects.visible_to(scope).live().in_bulk(ids)
     decided = Supersession.objects.filter(Q(old__in=ids) & Q(new__in=ids))
     known = {frozenset(each) for each in decided.values_list("old_id", "new_id")}
     return [
         Pair(seen[older], seen[newer], cosine)
         for older, newer, cosine in alike
-        if older in seen and newer in seen and frozenset((older, newer)) not in known
+        if frozenset((older, newer)) not in known
     ]
 
 

@@ -124,7 +124,7 @@ class SubjectAdmin(MemoryPage):
             "week": parts.of_this_week(memories),
             "acts": parts.acts_of_this_week(row),
             "waiting": parts.waiting(scope, row),
-            "duplicates": parts.duplicates(scope, row),
+            "duplicates": parts.duplicates(scope, memories),
             "conversations": parts.conversations(row),
             "features": parts.features(scope, row),
             "exports": list(FORMATS),

@@ -42,13 +42,10 @@ do update set episodes = memories_speaker.episodes + excluded.episodes
 delete from memories_speaker where workspace = %(workspace)s and subject = %(source)s::uuid
 """,
 )
-NEWEST_VECTORS = """
+VECTORS = """
 select e.item, v.embedding from memories_entry e
 join memories_vector v on v.entry_id = e.id and v.part = 0
-where e.id in (
-    select id from memories_entry
-    where workspace = %(workspace)s and layer = %(layer)s and subject = %(subject)s::uuid and live
-    order by id desc limit %(most)s)
+where e.layer = %(layer)s and e.item = any(%(items)s::uuid[]) and e.workspace = %(workspace)s
   and v.embedding_model_id = %(model)s::int2
 order by e.id
 """
@@ -74,18 +71,18 @@ def merge(space: WorkspaceIndex, source: uuid.UUID, target: uuid.UUID) -> None:
 
 
 def alike(
-    space: WorkspaceIndex, subject: uuid.UUID, *, newest: int = 300, most: int = 10
+    space: WorkspaceIndex, memories: Sequence[uuid.UUID], *, most: int = 10
 ) -> list[tuple[uuid.UUID, uuid.UUID, float]]:
-    """Pairs of a subject's newest live memories that the model takes for the same statement, older
-    one first, the most alike first; [] where the workspace has no model."""
+    """Pairs of these memories that the model takes for the same statement, older one first, the
+    most alike first; [] where the workspace has no model. All are compared with all."""
     model = space.embedding_model
     if model is None:
         return []
     values = {
-        "workspace": space.number, "layer": int(Layer.MEMORIES), "subject": subject,
-        "model": model.pk, "most": newest,
+        "workspace": space.number, "layer": int(Layer.MEMORIES), "items": list(memories),
+        "model": model.pk,
     }  # fmt: skip
-    rows = statements.rows(NEWEST_VECTORS, values)
+    rows = statements.rows(VECTORS, values)
     if len(rows) < 2:
         return []
     vectors = np.stack([row.embedding.to_numpy() for row in rows]).astype(np.float32)
