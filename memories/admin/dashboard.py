@@ -74,7 +74,10 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
         most=MOST_WAITING,
     )
     tiles = [
-        _waiting("decisions to take", now.decisions, "memories_supersession"),
+        replace(
+            _waiting("decisions to take", now.decisions, "memories_supersession"),
+            url=reverse("admin:memories_review"),
+        ),
         _waiting("sessions failed", now.stuck, "memories_memorysession", "?state=stuck"),
         _waiting("facts in quarantine", quarantined, "memories_fact", "?state=quarantined"),
         _waiting("misses to look at", misses, "memories_miss"),

@@ -69,7 +69,7 @@ def _mark(path: str, items: list[dict[str, Any]]) -> None:
 def _memory(now: Waiting) -> list[dict[str, Any]]:
     return [
         _item("Memories", "neurology", "memories_memory_changelist"),
-        _item("Review", "rule", "memories_supersession_changelist", waits=now.decisions),
+        _item("Review", "rule", "memories_review", waits=now.decisions),
         _item("Search", "search", "memories_search"),
         _item("Why not?", "troubleshoot", "memories_why_not"),
         _item("Feature sets", "badge", "memories_featureset_changelist"),

@@ -9,10 +9,11 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import curation
 from memories.admin.base import MemoryPage, said, typed
-from memories.admin.chains import state_of, with_quotes
+from memories.admin.cases import cases, undoing
+from memories.admin.decided import DecidedPage
 from memories.admin.filters import DecisionFilter
-from memories.admin.worddiff import side, word_diff
-from memories.models import Fact, Supersession
+from memories.admin.review import ReviewPage
+from memories.models import Supersession
 from workspaces.auth import as_uuid
 from workspaces.desk.actors import names_of
 from workspaces.desk.columns import display
@@ -20,7 +21,6 @@ from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Verb
 
 State = Supersession.State
-MOST_QUOTES = 5
 
 
 class ApproveForm(forms.Form):
@@ -39,7 +39,7 @@ class RejectForm(forms.Form):
     )
 
 
-class SupersessionAdmin(MemoryPage):
+class SupersessionAdmin(ReviewPage, DecidedPage, MemoryPage):
     list_display = ("was", "becomes", "rule", "score", "state_told", "decider", "decided_at")
     list_select_related = ("workspace", "old", "new")
     list_filter = (DecisionFilter,)
@@ -54,12 +54,13 @@ class SupersessionAdmin(MemoryPage):
         Verb("keep-both", "Keep both", "call_split", bulk=True),
         Verb(
             "reject", "Reject", "close", "danger",
-            "The old memory stays, the new one is forgotten.", RejectForm, bulk=True,
+            "The old memory stays, the new one is not learned again.", RejectForm, bulk=True,
         ),
         Verb(
             "undo", "Undo", "undo",
-            question="The old memory is live again, and the new one ends.",
+            question="Both memories are as they were before it was decided.",
         ),
+        Verb("redo", "Apply again", "redo"),
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -101,8 +102,8 @@ class SupersessionAdmin(MemoryPage):
             row.decider_name = names.get(row.decided_by, row.decided_by)
 
     def offers(self, row: Any, verb: Verb) -> bool:
-        if verb.name == "undo":
-            return row.state == State.APPLIED and row.new.superseded_by_id is None
+        if verb.name in ("undo", "redo"):
+            return undoing(row) == verb.name
         return row.state == State.PENDING
 
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
@@ -111,24 +112,8 @@ class SupersessionAdmin(MemoryPage):
         return verb.form(data, initial={"content": row.new.content}, auto_id=f"{prefix}-%s")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        pieces = word_diff(row.old.content, row.new.content)
-        quotes = self._facts(row)
-        return {
-            "title": f"{row.rule} decision",
-            "sides": [
-                ("Was", row.old, state_of(row.old), side(pieces, "removed"), quotes[row.old_id]),
-                ("Becomes", row.new, state_of(row.new), side(pieces, "added"), quotes[row.new_id]),
-            ],
-            "decider": names_of([row.decided_by]).get(row.decided_by, row.decided_by),
-        }
-
-    def _facts(self, row: Supersession) -> dict[Any, list[Fact]]:
-        found: dict[Any, list[Fact]] = {row.old_id: [], row.new_id: []}
-        facts = with_quotes(Fact.objects.filter(memory__in=list(found))).order_by("-id")
-        for fact in facts[: MOST_QUOTES * 4]:
-            if len(found[fact.memory_id]) < MOST_QUOTES:
-                found[fact.memory_id].append(fact)
-        return found
+        [case] = cases([row])
+        return {"title": f"{row.rule} decision", "case": case}
 
     def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         curation.approve(self.scope(request, row), row.pk, typed(values["content"]))
@@ -143,8 +128,15 @@ class SupersessionAdmin(MemoryPage):
         return "Both are live."
 
     def do_undo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        if row.waited:
+            curation.reopen(self.scope(request, row), row.pk)
+            return "Taken back: it waits again."
         curation.undo(self.scope(request, row), row.pk)
         return "Undone: the old memory is live again."
+
+    def do_redo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        curation.redo(self.scope(request, row), row.pk)
+        return "Applied again: the new memory is live."
 
     def empty(self, request: HttpRequest) -> Empty:
         if request.GET.get("state", "pending") == "pending":

@@ -40,18 +40,21 @@ def test_every_page_opens_without_an_error_and_fits(visit: Any, looks: dict[str,
 
 
 def test_curator_approves_a_replacement(visit: Any) -> None:
+    decision = Supersession.objects.filter(state="pending").latest("id")
     grace = visit("grace.hopper")
     grace.page.get_by_role("link", name="decisions to take").click()
-    grace.page.get_by_role("link", name="prefers tea to coffee").click()
+    case = grace.page.locator(f'[data-id="{decision.pk}"]')
+    case.get_by_role("link", name="open", exact=True).click()
     grace.presses("Approve")
     grace.page.locator("dialog[open]").get_by_role("button", name="Approve").click()
 
     expect(grace.page.get_by_text("Approved: the new memory is live.")).to_be_visible()
-    assert not Supersession.objects.filter(state="pending").exists()
+    decision.refresh_from_db()
+    assert decision.state == "applied"
 
 
 def test_two_curators_never_overwrite_each_other(visit: Any) -> None:
-    decision = Supersession.objects.get(state="pending")
+    decision = Supersession.objects.filter(state="pending").latest("id")
     ada, grace = visit(), visit("grace.hopper")
     for curator in (ada, grace):
         curator.opens(f"memories/supersession/{decision.pk}/change/")

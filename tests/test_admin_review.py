@@ -1,0 +1,183 @@
+"""The review queue: who may decide what, what is told, and what each page costs."""
+
+import json
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from memories.models import Memory, Supersession
+from tests.desk import Desk, member
+from tests.factories import MemoryFactory, SupersessionFactory, evidence
+from tests.test_admin_queries import MOST, queries_of
+from workspaces.models import AuditEntry, Role, Workspace
+
+QUEUE, DECIDED = reverse("admin:memories_review"), reverse("admin:memories_decided")
+ACT = reverse("admin:memories_review_act")
+VERBS = ("approve", "keep-both", "reject")
+
+
+@pytest.fixture
+def waiting(workspace: Workspace) -> Supersession:
+    return SupersessionFactory(workspace=workspace)
+
+
+def acts(desk: Desk, verb: str, *decisions: Supersession, **fields: str) -> list[dict[str, Any]]:
+    ids = [str(each.pk) for each in decisions]
+    data = {"verb": verb, "ids": ids, **fields}
+    answer = desk.client.post(ACT, data, headers={"Accept": "application/json"})
+    assert answer.status_code == 200, answer.status_code
+    return json.loads(answer.content)["results"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_decision_is_taken_with_the_persons_name(
+    workspace: Workspace, waiting: Supersession, verb: str
+) -> None:
+    grace = member(workspace, Role.EDITOR)
+    [result] = acts(grace, verb, waiting)
+    waiting.refresh_from_db()
+
+    assert (result["ok"], result["state"]) == (True, waiting.state)
+    assert waiting.decided_by == f"user:{grace.user.pk}"
+    assert AuditEntry.objects.filter(
+        action=verb.replace("-", "_"), actor=waiting.decided_by
+    ).exists()
+
+
+def test_whoever_comes_second_is_told_who_was_first(
+    workspace: Workspace, waiting: Supersession
+) -> None:
+    acts(member(workspace, username="ada"), "keep-both", waiting)
+    [result] = acts(member(workspace), "approve", waiting)
+
+    assert (result["ok"], result["told"]) == (False, "ada kept both just now.")
+
+
+def test_what_cannot_be_replaced_any_more_is_said(
+    workspace: Workspace, waiting: Supersession
+) -> None:
+    Memory.objects.filter(pk=waiting.old_id).update(forgotten_at=timezone.now())
+    alice = member(workspace)
+    assert "The old memory is forgotten meanwhile" in alice.sees(QUEUE)
+    [result] = acts(alice, "approve", waiting)
+
+    assert (result["ok"], result["state"]) == (False, "pending")
+    assert "no longer live" in result["told"]
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "undo", "redo"])
+def test_a_viewer_may_not_decide(workspace: Workspace, waiting: Supersession, verb: str) -> None:
+    alan = member(workspace, Role.VIEWER)
+    data = {"verb": verb, "ids": [str(waiting.pk)]}
+
+    assert waiting.new.content in alan.sees(QUEUE)
+    assert "<button name=" not in alan.sees(QUEUE)
+    assert alan.client.post(ACT, data).status_code == 403
+
+
+def test_mallory_sees_and_decides_nothing_of_another_workspace(
+    workspace: Workspace, waiting: Supersession
+) -> None:
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+    [result] = acts(mallory, "approve", waiting)
+    waiting.refresh_from_db()
+
+    assert (result["ok"], result["state"], waiting.state) == (False, "gone", "pending")
+    for page in (QUEUE, DECIDED, f"{QUEUE}?after={'0' * 32}"):
+        assert waiting.new.content not in mallory.sees(page)
+
+
+def test_an_editor_of_one_workspace_is_a_viewer_in_another(
+    workspace: Workspace, waiting: Supersession
+) -> None:
+    grace = member(workspace, Role.VIEWER)
+    Workspace.objects.create(slug="own", name="Own").memberships.create(
+        user=grace.user, role=Role.OWNER
+    )
+    [result] = acts(grace, "approve", waiting)
+    waiting.refresh_from_db()
+
+    assert (result["ok"], waiting.state) == (False, "pending")
+
+
+@pytest.mark.parametrize("fields", [{}, {"verb": "forget"}, {"verb": "approve"}])
+def test_what_is_no_decision_changes_nothing(
+    workspace: Workspace, waiting: Supersession, fields: dict[str, str]
+) -> None:
+    status = member(workspace).client.post(ACT, fields).status_code
+    waiting.refresh_from_db()
+
+    assert (status in (302, 403), waiting.state) == (True, "pending")
+    assert member(workspace).client.get(ACT).status_code == 403
+
+
+def test_several_are_asked_about_once_more_with_their_number(workspace: Workspace) -> None:
+    decisions = [SupersessionFactory(workspace=workspace) for _ in range(3)]
+    alice = member(workspace)
+    data = {"verb": "reject", "ids": [str(each.pk) for each in decisions]}
+
+    assert "Reject 3?" in alice.client.post(ACT, data).content.decode()
+    assert Supersession.objects.filter(state="pending").count() == 3
+    alice.client.post(ACT, data | {"confirmed": "1"})
+    assert Supersession.objects.filter(state="rejected").count() == 3
+
+
+def test_the_oldest_come_first_and_the_rest_behind_them(workspace: Workspace) -> None:
+    decisions = [SupersessionFactory(workspace=workspace) for _ in range(25)]
+    alice = member(workspace)
+    html = alice.sees(QUEUE)
+    assert f"after={decisions[19].pk}" in html
+    rest = alice.sees(QUEUE, after=str(decisions[19].pk))
+
+    assert str(decisions[20].pk) in rest
+    assert str(decisions[19].pk) not in rest
+
+
+@pytest.mark.parametrize(("who", "seen"), [("me", 1), ("people", 2), ("machines", 1), ("all", 3)])
+def test_what_was_decided_is_told_by_who_did_it(workspace: Workspace, who: str, seen: int) -> None:
+    ada, grace = member(workspace), member(workspace)
+    for decider in (f"user:{ada.user.pk}", f"user:{grace.user.pk}", "session"):
+        SupersessionFactory(workspace=workspace, state="applied", decided_by=decider)
+
+    assert ada.sees(DECIDED, who=who).count('class="desk-done"') == seen
+
+
+def test_each_decision_of_a_person_can_be_taken_back(workspace: Workspace) -> None:
+    alice = member(workspace)
+    for verb in VERBS:
+        decision = SupersessionFactory(workspace=workspace)
+        acts(alice, verb, decision)
+        [result] = acts(alice, "undo", decision)
+        assert (result["ok"], result["state"]) == (True, "pending"), verb
+
+
+def test_what_a_machine_applied_is_undone_and_applied_again(workspace: Workspace) -> None:
+    alice = member(workspace)
+    old = MemoryFactory(workspace=workspace)
+    new = MemoryFactory(workspace=workspace)
+    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
+    decision = SupersessionFactory(workspace=workspace, old=old, new=new, state="applied")
+    for verb, state in (("undo", "undone"), ("redo", "applied"), ("undo", "undone")):
+        [result] = acts(alice, verb, decision)
+        assert (result["ok"], result["state"]) == (True, state)
+
+
+@pytest.mark.parametrize("page", [QUEUE, DECIDED])
+def test_a_full_page_takes_few_queries(workspace: Workspace, page: str) -> None:
+    for state in ("pending", "rejected"):
+        for number in range(25):
+            decision = SupersessionFactory(workspace=workspace, state=state)
+            evidence(decision.old, f"Old {number}")
+            evidence(decision.new, f"New {number}")
+
+    queries = queries_of(member(workspace), page)
+    assert len(queries) <= MOST, "\n".join(queries)
+
+
+@pytest.mark.parametrize("nonsense", ["x", "2026-02-31T00:00:00+00:00", "2026-02-03T00:00:00", "é"])
+def test_nonsense_in_the_address_is_no_error(workspace: Workspace, nonsense: str) -> None:
+    alice = member(workspace)
+    alice.sees(DECIDED, before=nonsense, who=nonsense)
+    alice.sees(QUEUE, after=nonsense)
