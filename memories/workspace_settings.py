@@ -1,4 +1,4 @@
-"""The settings of a workspace: what is wrong with them, and how its weights of ranking change."""
+"""The settings of a workspace: what is wrong with them, and how its weights and its policy change."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +6,17 @@ from typing import Any
 from django.db import transaction
 
 from memories import ladder
+from memories.conflicts import policy
+from memories.conflicts.policy import Policy
 from memories.errors import Invalid
+from memories.models import Category
 from memories.ranking import Weights, weights
 from memories.semantics import config as feature_sets
 from memories.supersession import RULES
 from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
+
+CATEGORIES = frozenset(Category.values)
 
 
 def faults_of(settings: dict[str, Any]) -> list[str]:
@@ -24,6 +29,8 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
         found.append(f"ranking{name and '.'}{name}: {fault}")
     if settings.get("llm", ladder.WHEN[0]) not in ladder.WHEN:
         found.append(f"llm: one of {', '.join(ladder.WHEN)}.")
+    for name, fault in policy.faults_of(settings.get("review", {}), CATEGORIES).items():
+        found.append(f"review{name and '.'}{name}: {fault}")
     return found
 
 
@@ -49,3 +56,18 @@ def change_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights
         scope.workspace_id, scope.actor, "change_weights", row, before=before, after=after
     ).save()
     return Weights.of(after)
+
+
+@transaction.atomic(durable=True)
+def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
+    """Hold other replacements back from now on. Raises Invalid."""
+    for name, fault in policy.faults_of(changes, CATEGORIES).items():
+        raise Invalid(f"review.{name}", fault)
+    row = Workspace.objects.select_for_update().get(pk=scope.workspace_id)
+    before, after = row.settings.get("review") or {}, dict(changes)
+    row.settings = {**row.settings, "review": after}
+    row.save(update_fields=["settings", "updated_at"])
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, "change_policy", row, before=before, after=after
+    ).save()
+    return Policy.of(after)

@@ -20,6 +20,7 @@ select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_e
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
+       w.settings -> 'review' as review,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        (exists (select 1 from memories_workspaceslot o
@@ -46,7 +47,7 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
     space.conflict_rule, space.ranking = found[0].conflict_rule or "", found[0].ranking
     space.has_own_words, space.llm = found[0].has_own_words, found[0].llm or ""
-    space.seals = found[0].seals
+    space.seals, space.review = found[0].seals, found[0].review
     if space.embedding_model_id is not None:
         own = dict(columns[-OF_THE_MODEL:])
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)

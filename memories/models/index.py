@@ -77,6 +77,7 @@ class WorkspaceIndex(models.Model):
     has_patterns: bool = True
     conflict_rule: str = ""
     ranking: Any = None
+    review: Any = None
     has_own_words: bool = True
     llm: str = ""
     seals: Sequence[dict[str, Any]] = ()

@@ -42,7 +42,8 @@ with met as (
     and superseded_by_id is null and forgotten_at is null
   {{by_slot}})
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
-       m.valid_from as since, m.event_date, m.source_count as support, m.slots
+       m.valid_from as since, m.event_date, m.source_count as support, m.slots,
+       m.category
 from met join memories_memory m on m.id = met.id
 where {MINE} order by m.id
 """

@@ -32,6 +32,7 @@ class Belief:
     event_date: datetime | None = None
     support: int = 1
     slots: frozenset[int] = frozenset()
+    category: str = ""
 
 
 @dataclass(frozen=True, slots=True)

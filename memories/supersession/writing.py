@@ -8,6 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories import lexical
+from memories.conflicts.policy import Policy, Replacement
 from memories.indexing import entries, statements
 from memories.indexing.nearest import Placement
 from memories.models import (
@@ -65,12 +66,13 @@ class Batch:
         self.replaced: dict[uuid.UUID, Memory] = {}
         self.support: dict[uuid.UUID, int] = {}
         self.promoted: set[uuid.UUID] = set()
+        self.policy = Policy.of(space.review)
 
     def take(self, claim: Claim, index: int, keys: Sequence[int], resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
         new = self._memory(claim, keys)
         belief = _belief(new)
-        decision = resolver.decide(index, belief, claim.occurred_at)
+        decision = self._as_policy_allows(resolver.decide(index, belief, claim.occurred_at), claim)
         if decision.act == "reinforce":
             self._reinforce(claim, decision.targets[0].id)
             return
@@ -92,6 +94,21 @@ class Batch:
             case "supersede":
                 self._supersede(decision, new, resolver)
         resolver.add(_belief(new), index)
+
+    def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
+        """What is about to replace, or stands beside while a person is asked, may be held back."""
+        if decision.act not in ("supersede", "review"):
+            return decision
+        reason = self.policy.holds(
+            Replacement(
+                similarity=decision.similarity,
+                confidence=claim.confidence,
+                categories=frozenset({claim.category, *(t.category for t in decision.targets)}),
+                agent=str(self.placement.agent_id or ""),
+                pinned=any(target.pinned for target in decision.targets),
+            )
+        )
+        return replace(decision, act="hold", rule=reason) if reason else decision
 
     def reject(self, claim: Claim) -> None:
         """A person said no to it before: the fact is kept, under no memory."""
@@ -264,4 +281,5 @@ def _belief(memory: Memory) -> Belief:
         since=memory.valid_from,
         event_date=memory.event_date,
         slots=frozenset(memory.slots),
+        category=memory.category,
     )
