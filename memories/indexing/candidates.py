@@ -145,6 +145,8 @@ left join lateral ({cosine}) other on true
 order by e.id
 """
 COUNTED = "(select count(*) {entries})"
+# A subject's own stand together in the covering index, among the entries they are scattered.
+COUNTED_BY_VECTOR = "(select count(*) from ({wholes}) c)"
 COSINE = """
   select -min(x.embedding <#> %(vector)s::halfvec) as best from memories_vector x
   where near.entry_id is null and x.entry_id = pool.id
@@ -152,6 +154,7 @@ COSINE = """
 NO_COSINE = "select null::float8 as best"
 # The next turn of a conversation is about what was said last, whatever its words are.
 NEWEST = "select x.id {entries} order by x.id desc limit 40"
+NEWEST_BY_VECTOR = "select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
 POOL_TOP = 120
 # Of a long query the rarest words say what it is about; the others cost much and add nothing.
 RAREST = 16
@@ -162,15 +165,16 @@ ENOUGH, MOST = 1000, 5000
 
 @lru_cache(maxsize=256)
 def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
+    by_vector = shape.has_vector and shape.has_subject and not shape.seal
+    count, newest = (COUNTED_BY_VECTOR, NEWEST_BY_VECTOR) if by_vector else (COUNTED, NEWEST)
+    pieces = {"entries": shape.entries(), "wholes": shape.vectors("and x.part = 0")}
     return POOL.format(
         prelude=shape.prelude,
-        count="%(n)s::int8"
-        if shape.is_all or shape.seal
-        else COUNTED.format(entries=shape.entries()),
+        count="%(n)s::int8" if shape.is_all or shape.seal else count.format(**pieces),
         # More vectors than entries, because an entry may have its passages among them.
         nearest=shape.nearest(2 * top),
         keyed=shape.entries(by_key=True),
-        newest=NEWEST.format(entries=shape.entries()),
+        newest=newest.format(**pieces),
         cosine=COSINE if shape.has_vector else NO_COSINE,
         episodes=int(Layer.EPISODES),
         top=top,

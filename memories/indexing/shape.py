@@ -197,9 +197,9 @@ class Shape:
         """At least the `number` nearest vectors with their distance d (the negative cosine)."""
         if self.seal:
             return self._sealed(self.seal, part)
-        return f"select * from ({self._vectors(part)}) x order by d, entry_id limit {number}"
+        return f"select * from ({self.vectors(part)}) x order by d, entry_id limit {number}"
 
-    def _vectors(self, part: str) -> str:
+    def vectors(self, part: str) -> str:
         """All vectors of the asked set."""
         if not self.has_vector:
             return NO_VECTORS
