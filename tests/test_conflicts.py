@@ -139,3 +139,10 @@ def test_labelled_pairs_are_told_apart(name: str, embedder: str) -> None:
     assert _share(found["same"], "same") >= 0.75
     assert _share(found["update"], "update") >= 0.65
     assert _share(found["different"], "same", "update") <= 0.06
+
+
+def test_pairs_of_many_styles_are_told_apart_well_enough() -> None:
+    found = _shares("many_styles", "local")
+    assert _share(found["same"], "same") >= 0.60
+    assert _share(found["update"], "update") >= 0.50
+    assert _share(found["different"], "same", "update") <= 0.06
