@@ -1,0 +1,52 @@
+"""Several workers at one heap of sets, some of which die: everything is taken in, and once."""
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from memories import folding
+from memories.indexing import agreement, spaces
+from memories.ingest import NewMessage
+from memories.models import Episode, Feature, FeatureMark, FeatureSet
+from tests.live_server import wait_for
+from tests.people import Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SETS, EACH, LEASE = 8, 12, "15"
+WORKER = Path(__file__).with_name("fold_again.py")
+
+
+def worker() -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(WORKER), str(connection.settings_dict["NAME"]), LEASE]
+    return subprocess.Popen(command)
+
+
+@pytest.fixture
+def heap(alice: Person) -> None:
+    for number in range(SETS):
+        said = [NewMessage(f"I like tea number {n}.", name="Ada") for n in range(EACH)]
+        alice.say(*said, user_id=f"u{number}", extract="patterns")
+    folding.discover()
+    FeatureSet.objects.update(due_at=timezone.now())
+
+
+def test_every_episode_is_taken_in_once_though_workers_are_killed(
+    alice: Person, heap: None
+) -> None:
+    running = [worker() for _ in range(4)]
+    assert wait_for(FeatureMark.objects.exists, 60)
+    for process in random.sample(running, 2):
+        process.send_signal(signal.SIGKILL)
+    for process in running:
+        process.wait(timeout=240)
+    assert FeatureMark.objects.count() == Episode.objects.count() == SETS * EACH
+    assert list(FeatureSet.objects.values_list("waiting", flat=True)) == [0] * SETS
+    told = Feature.objects.live().values_list("set", "value")
+    assert len(told) == len(set(told)) > 0
+    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
