@@ -16,7 +16,7 @@ from memories.admin.base import said
 from memories.admin.filters import ChoicesDropdownFilter
 from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
-from memories.patterns import own
+from memories.patterns import clauses, own
 from memories.patterns.own import OwnPattern
 from workspaces.auth import as_uuid
 from workspaces.desk.access import access_of
@@ -104,11 +104,12 @@ class WorkspacePatternAdmin(ScopedAdmin):
         if miss is None:
             own_workspaces = list(access_of(request).workspaces(self.write_capability)[:2])
             return initial | ({"workspace": own_workspaces[0]} if len(own_workspaces) == 1 else {})
+        sentence = _telling(miss.text)
         return initial | {
             "workspace": miss.workspace_id,
             "category": miss.category,
-            "regex": said(miss.text).translate(ESCAPED),
-            "examples": [said(miss.text, 2_000)],
+            "regex": said(sentence).rstrip(".").translate(ESCAPED),
+            "examples": [said(sentence, 2_000)],
         }
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -146,6 +147,13 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
         {"quote": text[each.start : each.end], "statement": each.statement} for each in found
     ]
     return {"faults": [], "matches": matches}
+
+
+def _telling(text: str) -> str:
+    """The longest sentence that asks nothing: patterns are searched in one sentence."""
+    sentences = [text[start:end] for start, end in clauses.sentences(text)]
+    told = [each for each in sentences if not each.endswith("?")] or sentences
+    return max(told, key=len, default=text)
 
 
 def _miss_of(request: HttpRequest) -> Miss | None:
