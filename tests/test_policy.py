@@ -64,16 +64,26 @@ def test_settings_that_make_sense_are_not(workspace: Workspace) -> None:
     assert workspace_settings.faults_of({}) == []
 
 
+def applied_rule(person: Person, user_id: str) -> str:
+    """The rule by which a machine that no policy binds replaces the one by the other."""
+    workspace_settings.change_policy(person.scope, {})
+    for said in (LISBON, PORTO):
+        person.say(said, user_id=user_id, extract="patterns")
+    return Supersession.objects.get(state="applied").rule
+
+
 def test_a_protected_category_waits_for_a_person(alice: Person) -> None:
     workspace_settings.change_policy(alice.scope, {"categories": ["identity"]})
     alice.say(LISBON, user_id="u1", extract="patterns")
     session = alice.say(PORTO, user_id="u1", extract="patterns")
     decision = Supersession.objects.get()
 
-    assert (decision.state, decision.rule) == ("pending", "protected")
+    reason, rule = decision.rule.split(": ")
+    assert (decision.state, reason) == ("pending", "protected")
     assert decision.new.held_at is not None
     assert session.counts["held"] == 1
     assert len(alice.live()) == 1
+    assert rule == applied_rule(alice, "u2")
 
 
 def test_without_a_policy_the_machine_replaces(alice: Person) -> None:
@@ -89,7 +99,7 @@ def test_what_an_untrusted_agent_writes_waits(alice: Person) -> None:
     for said in (LISBON, PORTO):
         alice.say(said, user_id="u1", agent_id="scraper", extract="patterns")
 
-    assert Supersession.objects.get().rule == "untrusted"
+    assert Supersession.objects.get().rule.startswith("untrusted: ")
     assert Memory.objects.live().count() == 1
 
 

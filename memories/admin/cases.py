@@ -20,6 +20,10 @@ MOST_QUOTES = 3
 # Why a machine asks, by rule; a rule without words is named.
 WHY = {
     "pinned": "the old one is pinned",
+    "protected": "a protected category",
+    "untrusted": "written by an agent that is not trusted",
+    "unsure": "low confidence",
+    "grey": "as similar as policy lets no machine decide",
     "near": "nearly the same words, and not clearly the same",
     "nearest": "the nearest memory",
 }
@@ -98,6 +102,10 @@ def _case(decision: Supersession, facts: dict[Any, list[Fact]], names: dict[str,
 
 
 def why(rule: str) -> str:
+    """In words; of what policy held back, its reason and the rule that the machine went by."""
+    reason, _, machine = rule.partition(": ")
+    if machine and reason in WHY:
+        return f"{WHY[reason]} · {WHY.get(machine, f'rule {machine}')}"
     return WHY.get(rule, f"rule {rule}")
 
 

@@ -70,7 +70,7 @@ select gen_random_uuid(), now(), now(), (select min(workspace_id::text)::uuid fr
 """,
     """
 update memories_supersession set state = 'pending'
-where id in (select id from memories_supersession order by id limit 200)
+where id in (select id from memories_supersession order by id limit 500)
 """,
 )
 
@@ -158,7 +158,10 @@ def _page_of_subject() -> str:
     return reverse("admin:workspaces_subject_change", args=[subject])
 
 
-OWN_PAGES = ("memories_search", "memories_repeats", "memories_why_not", "memories_plots")
+OWN_PAGES = (
+    "memories_search", "memories_repeats", "memories_why_not", "memories_plots",
+    "memories_review", "memories_decided",
+)  # fmt: skip
 
 
 def _own_pages() -> Iterator[tuple[str, str]]:

@@ -63,6 +63,11 @@ class Policy:
 NO_POLICY = Policy()
 
 
+def held_by(reason: str, rule: str) -> str:
+    """What is kept with a decision that was held back: why, and what the machine went by."""
+    return f"{reason}: {rule}" if rule and rule != reason else reason
+
+
 def faults_of(settings: Any, categories: frozenset[str]) -> dict[str, str]:
     """What is wrong, by field, "" for all of it; `categories` are those that there are."""
     if not isinstance(settings, Mapping):

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories import lexical
-from memories.conflicts.policy import Policy, Replacement
+from memories.conflicts.policy import Policy, Replacement, held_by
 from memories.indexing import entries, statements
 from memories.indexing.nearest import Placement
 from memories.models import (
@@ -108,7 +108,9 @@ class Batch:
                 pinned=any(target.pinned for target in decision.targets),
             )
         )
-        return replace(decision, act="hold", rule=reason) if reason else decision
+        if not reason:
+            return decision
+        return replace(decision, act="hold", rule=held_by(reason, decision.rule))
 
     def reject(self, claim: Claim) -> None:
         """A person said no to it before: the fact is kept, under no memory."""
@@ -234,7 +236,7 @@ class Batch:
             new_id=new,
             similarity=decision.similarity,
             rule=decision.rule[: Supersession._meta.get_field("rule").max_length],
-            method="vector" if decision.rule == NEAREST else "guarded",
+            method="vector" if decision.rule.endswith(NEAREST) else "guarded",
             state=state,
             decided_by=self.actor,
             decided_at=self.now,
