@@ -18,6 +18,7 @@ from memories.benchmarking.corpus import EVERY_OLD, Corpus
 from memories.benchmarking.footprint import footprint
 from memories.benchmarking.http_client import Client, UnexpectedAnswer, get
 from memories.benchmarking.layout import label, plots, size_of
+from memories.benchmarking.recall import FILTERS
 from memories.benchmarking.timing import Act, growth, in_turn, percentile
 from memoryproject.embedded_postgres import Home
 
@@ -177,7 +178,8 @@ def test_small_run_prints_a_table_and_leaves_nothing(tmp_path: Path) -> None:
     assert process.returncode == 0, said
     assert "hybrid, HTTP" in said
     result = json.loads(out.read_text())
-    assert result["recall"] == {"100": 1.0, "200": 1.0}
+    cells = [f"{size}{cell}" for size in (100, 200) for cell in FILTERS]
+    assert result["recall"] == dict.fromkeys(cells, 1.0)
     assert {timing["place"] for timing in result["timings"]} == {"", "100", "200"}
     assert not list(tmp_path.glob("memoryproject-benchmark-*"))
     assert not (tmp_path / "users" / "postgres").exists()

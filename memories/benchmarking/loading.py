@@ -1,9 +1,10 @@
 """Fills workspaces with synthetic memories: COPY of the truth, and the index through its own layer."""
 
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.contrib.postgres.indexes import GinIndex
@@ -14,14 +15,15 @@ from django.utils import timezone
 from memories import lexical
 from memories.benchmarking.corpus import EVERY_OLD, Block, Corpus
 from memories.benchmarking.layout import Plot
-from memories.indexing import entries, spaces, statements
-from memories.models import Entry, Liveness, Memory, Supersession, WorkspaceIndex
+from memories.indexing import common_terms, entries, sealing, spaces, statements
+from memories.models import Category, Entry, Liveness, Memory, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
 from workspaces.scope import Scope, worker_scope
 
 BLOCK = 500  # small, so that rows of many workspaces lie mixed in the tables
 USER = "benchmark-user"
+PAUSE = 0.5  # seconds between two looks at what is still to be built
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ def _place(plot: Plot, number: int) -> Place:
 def _write(place: Place, block: Block) -> None:
     now = timezone.now()
     heads = [_memory(place, text, now) for text in block.texts]
+    for at, head in enumerate(heads):
+        head.category = category_of(at)
     olds = [_memory(place, text, now - timedelta(days=30)) for text in block.old_texts]
     for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
         head.version = 2
@@ -101,6 +105,22 @@ def _write(place: Place, block: Block) -> None:
     items = [entries.memory_item(memory) for memory in [*heads, *olds]]
     vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
     entries.write(place.space, items, vectors)
+
+
+def category_of(at: int) -> Category:
+    """Of a block's text: one in ten is a plan, one in a hundred a decision."""
+    if at % 100 == 7:
+        return Category.DECISION
+    return Category.PLAN if at % 10 == 3 else Category.OTHER
+
+
+def prepared(places: Sequence[Place]) -> list[Place]:
+    """The places as they are once the worker has done all that their sizes call for."""
+    common_terms.count_due()
+    while sealing.is_due():
+        sealing.settle()
+        time.sleep(PAUSE)  # the server's own worker may be at it
+    return [replace(place, space=spaces.space_of(place.scope.workspace_id)) for place in places]
 
 
 def _memory(place: Place, text: str, at: datetime) -> Memory:

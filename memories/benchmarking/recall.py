@@ -3,43 +3,62 @@
 import numpy as np
 
 from memories.benchmarking.corpus import Corpus, Matrix
-from memories.benchmarking.loading import Place
+from memories.benchmarking.loading import Place, category_of
 from memories.indexing import candidates
-from memories.indexing.shape import Asked
-from memories.models import Layer
+from memories.indexing.shape import Asked, Wanted
+from memories.models import Category, Layer
 
 QUERIES = 20
 DEPTH = 10
 HALF_PRECISION = 5e-4  # what storing half-precision vectors may change a cosine by
 
 
-def recall(place: Place, corpus: Corpus) -> float:
+# What a cell is called, and the category that its filter asks for.
+FILTERS: dict[str, Category | None] = {
+    "": None,
+    ", filter 10 %": Category.PLAN,
+    ", filter 1 %": Category.DECISION,
+}
+
+
+def recall(place: Place, corpus: Corpus, category: Category | None = None) -> float:
     """recall@10 by query vectors near the corpus, before any ingest; 1.0 is exact.
 
     A memory counts as found where its cosine is as high as the tenth of a full comparison.
     """
     number, size = place.blocks[0]
     asked = corpus.near(corpus.block(place.number, number, size).vectors, QUERIES)
-    best = _tenth_best(place, corpus, asked)
+    best = _tenth_best(place, corpus, asked, category)
     found = [
-        sum(cosine >= floor - HALF_PRECISION for cosine in _found(place, vector))
+        sum(cosine >= floor - HALF_PRECISION for cosine in _found(place, vector, category))
         for vector, floor in zip(asked, best, strict=True)
     ]
-    return round(sum(found) / (DEPTH * QUERIES), 3)
+    there = sum(len(_chosen(size, category)) for _, size in place.blocks)
+    return round(sum(found) / (min(DEPTH, there) * QUERIES), 3) if there else 1.0
 
 
-def _tenth_best(place: Place, corpus: Corpus, asked: Matrix) -> list[float]:
-    """The tenth highest cosine of each vector with all live ones, block by block."""
+def _chosen(size: int, category: Category | None) -> list[int]:
+    """Which texts of a block the filter wants."""
+    return [at for at in range(size) if category in (None, category_of(at))]
+
+
+def _tenth_best(
+    place: Place, corpus: Corpus, asked: Matrix, category: Category | None
+) -> list[float]:
+    """The tenth highest cosine of each vector with all that is wanted, block by block."""
     top = np.full((len(asked), DEPTH), -1.0, np.float32)
     for number, size in place.blocks:
-        cosines = asked @ corpus.block(place.number, number, size).vectors.T
+        chosen = corpus.block(place.number, number, size).vectors[_chosen(size, category)]
+        cosines = asked @ chosen.T
         joined = np.concatenate([top, cosines], axis=1)
         top = -np.partition(-joined, DEPTH - 1, axis=1)[:, :DEPTH]
     return [float(row.min()) for row in top]
 
 
-def _found(place: Place, vector: Matrix) -> list[float]:
-    asked = Asked(place.scope, Layer.MEMORIES, "", vector)
+def _found(place: Place, vector: Matrix, category: Category | None) -> list[float]:
+    wanted = Wanted("row.category = %(category)s" if category else "")
+    values = {"category": str(category)} if category else {}
+    asked = Asked(place.scope, Layer.MEMORIES, "", vector, wanted=wanted, wanted_values=values)
     rows = candidates.linea(place.space, asked, by_words=False)
     cosines = [row.cosine for row in rows if row.cosine is not None]
     return sorted(cosines, reverse=True)[:DEPTH]

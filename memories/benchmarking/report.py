@@ -11,11 +11,15 @@ from memories.benchmarking.footprint import Footprint
 from memories.benchmarking.study import Study
 from memories.benchmarking.timing import Timing, growth
 
-READ_RATIO = 3.0
-INGEST_P50 = 15.0  # ms
+# How many times the raw statement a search over HTTP may take: up to 1k, and from 10k on.
+SMALL, SMALL_RATIO, SMALL_REST, RATIO = 2_000, 2.0, 0.5, 1.5  # the rest in ms
+HYBRID_RATIOS = (3.0, 2.0)  # by linea
+SHARE = 0.40  # of the raw statement's throughput
+GROWTH = 0.35  # of p50 with the size
+RECALL = 0.95
+INGEST_P50 = 8.0  # ms
 BATCH_RATE = 300.0  # messages per second
 FOOTPRINT = 900.0  # MB, with two web and two worker processes
-TARGET_SIZES = range(900, 11_001)
 EXPLAINED = """\
 raw statement: the candidates' statement (nearest by cosine, texts that hold the query, their union) and the
 fetch of ten whole rows, prepared, binary, over psycopg and the server's socket; embedding is not in it.
@@ -129,20 +133,43 @@ def exponents(study: Study) -> dict[str, float]:
 
 def targets(study: Study) -> list[Target]:
     """Those that the sizes of this run tell something about."""
-    found = []
-    for timing in [*study.reads, *study.writes]:
-        if timing.size not in TARGET_SIZES:
-            continue
-        times = ratio(study, timing)
-        if timing.name == acts.LINEA and times is not None:
-            found.append(_at_most(f"linea over HTTP by raw, {timing.place}", times, READ_RATIO))
+    found = [*_of_searches(study), *_of_throughput(study)]
+    found += [_at_least(f"recall@10, {place}", r, RECALL) for place, r in study.recall.items()]
+    found += [
+        _at_most(f"growth of {name}", exponent, GROWTH)
+        for name, exponent in exponents(study).items()
+        if name in (acts.LINEA, acts.HYBRID)
+    ]
+    for timing in study.writes:
         if timing.name == acts.ONE:
             found.append(_at_most(f"ms for one message, {timing.place}", timing.p50, INGEST_P50))
         if timing.name == acts.MANY:
             rate = per_second(timing)
             name = f"messages per second in batches, {timing.place}"
-            found.append(Target(name, rate, BATCH_RATE, rate >= BATCH_RATE))
+            found.append(_at_least(name, rate, BATCH_RATE))
     return found
+
+
+def _of_searches(study: Study) -> Iterator[Target]:
+    for timing in study.reads:
+        raw = _find(study.reads, acts.RAW, timing.place)
+        linea = _find(study.reads, acts.LINEA, timing.place)
+        if raw is None or linea is None or timing.name not in (acts.LINEA, acts.HYBRID):
+            continue
+        is_small = timing.size <= SMALL
+        limit = SMALL_RATIO * raw.p50 + SMALL_REST if is_small else RATIO * raw.p50
+        yield _at_most(f"ms of {timing.name}, {timing.place}", timing.p50, round(limit, 2))
+        if timing.name == acts.HYBRID:
+            limit = HYBRID_RATIOS[0 if is_small else 1]
+            yield _at_most(f"hybrid by linea, {timing.place}", timing.p50 / linea.p50, limit)
+
+
+def _of_throughput(study: Study) -> Iterator[Target]:
+    raw = {rate.place: rate.per_second for rate in study.rates if rate.name == acts.RAW}
+    for rate in study.rates:
+        if rate.name != acts.RAW:
+            name = f"{rate.name} by raw, {rate.place}, {rate.connections} clients"
+            yield _at_least(name, rate.per_second / raw[rate.place], SHARE)
 
 
 def memory_targets(footprints: Sequence[Footprint]) -> list[Target]:
@@ -151,7 +178,11 @@ def memory_targets(footprints: Sequence[Footprint]) -> list[Target]:
 
 
 def _at_most(name: str, value: float, limit: float) -> Target:
-    return Target(name, value, limit, value <= limit)
+    return Target(name, round(value, 3), limit, value <= limit)
+
+
+def _at_least(name: str, value: float, limit: float) -> Target:
+    return Target(name, round(value, 3), limit, value >= limit)
 
 
 def _find(timings: Sequence[Timing], name: str, place: str) -> Timing | None:

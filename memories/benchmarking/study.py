@@ -11,8 +11,8 @@ from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.floor import Floor
 from memories.benchmarking.http_client import Client
 from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
-from memories.benchmarking.recall import recall
+from memories.benchmarking.loading import Place, load, prepared
+from memories.benchmarking.recall import FILTERS, recall
 from memories.benchmarking.throughput import OverHttp, OverSql, Rate
 from memories.benchmarking.timing import WARM_UP, Timing, in_turn
 from memories.indexing import spaces
@@ -53,8 +53,15 @@ def study(url: str, wish: Wish, stage: Stage) -> Study:
     corpus = Corpus(model.dimensions if model else 256)
     with stage(sum(plot.live for plot in wish.plots), "memories") as shown:
         places = load(wish.plots, corpus, shown.update)
+    places = prepared(places)
     asked = [place for place in places if place.plot.asked]
-    found = Study(recall={place.plot.asked: recall(place, corpus) for place in asked})
+    found = Study(
+        recall={
+            f"{place.plot.asked}{name}": recall(place, corpus, category)
+            for place in asked
+            for name, category in FILTERS.items()
+        }
+    )
     with _door(url) as door:
         found.reads = _reads(door, asked, corpus, wish, stage)
     if wish.connections > 1:
@@ -116,12 +123,15 @@ def _rates(
     url: str, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
 ) -> list[Rate]:
     found = []
-    with stage(2 * len(places), "throughputs") as shown:
+    with stage(3 * len(places), "throughputs") as shown:
         for place in places:
             queries = acts.texts_to_ask(place, corpus)
             sql = OverSql(acts.conninfo(), acts.questions(place, queries))
-            http = OverHttp(url, acts.search_requests(place, queries, "linea"))
-            for name, target in ((acts.RAW, sql), (acts.LINEA, http)):
+            linea, hybrid = (
+                OverHttp(url, acts.search_requests(place, queries, ranking))
+                for ranking in ("linea", "hybrid")
+            )
+            for name, target in ((acts.RAW, sql), (acts.LINEA, linea), (acts.HYBRID, hybrid)):
                 rate = throughput.measure(name, place.plot.asked, target, wish.connections)
                 found.append(rate)
                 shown.update(1)
