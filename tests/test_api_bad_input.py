@@ -97,7 +97,7 @@ def body_of(operation: Operation) -> st.SearchStrategy[Any]:
     if declared is None:
         return st.none() | junk
     part = resolved(declared["content"]["application/json"]["schema"])
-    return st.one_of(bent(part), bent(part), junk)
+    return st.one_of(fitting(part), fitting(part), junk)
 
 
 def query_of(operation: Operation) -> st.SearchStrategy[dict[str, Any]]:

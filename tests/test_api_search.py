@@ -87,7 +87,7 @@ def test_a_profile_groups_what_is_believed(http: Caller, mallory: Person) -> Non
     assert groups == {"preferences"}
     assert set(answer.body) == {
         "userId", "facts", "preferences", "events", "profile", "system", "uncategorized",
-        "features",
+        "features", "static", "dynamic",
     }  # fmt: skip
     assert caller(mallory).get("/memories/profile", userId="u1").body["preferences"] == []
 
