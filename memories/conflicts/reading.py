@@ -1,11 +1,12 @@
 """What a statement says, taken apart so that two of them can be compared."""
 
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 from memories.conflicts.attributes import find
 from memories.conflicts.opposites import ORDER
-from memories.conflicts.own import NO_WORDS, OwnWords, own_slots
+from memories.conflicts.own import NO_WORDS, OwnSlot, OwnWords, own_slots
 from memories.conflicts.parsing import parse, second_clause
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
 from memories.conflicts.values import Slot
@@ -15,7 +16,7 @@ from memories.conflicts.wording import RELATIVE_DATES, Word, root
 _order = frozenset(root(word) for word in ORDER if word != "left") | {"left"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """A statement in its normal form; words are compared by their roots.
 
@@ -27,7 +28,6 @@ class Reading:
 
     statement: str
     subject: str
-    slots: tuple[Slot, ...]
     numbers: frozenset[str]
     dates: frozenset[str]
     relative_dates: frozenset[str]
@@ -45,9 +45,16 @@ class Reading:
     is_plan: bool
     is_ongoing: bool
     words: tuple[Word, ...]
+    parse: Parse = field(repr=False, compare=False)
+    own: Sequence[OwnSlot] = field(default=(), repr=False, compare=False)
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        # Most of what a statement is compared with is never asked for them.
+        return (*_slots(self.parse), *own_slots(self.own, self.statement, self.parse))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)  # of a batch of a thousand, all that it is compared with
 def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
     """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
     found = parse(statement)
@@ -56,7 +63,6 @@ def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
     return Reading(
         statement=statement,
         subject=_subject(found),
-        slots=(*_slots(found), *own_slots(words.slots, statement, found)),
         numbers=_numbers(content),
         dates=frozenset(w.root for w in dates if w.text not in RELATIVE_DATES),
         relative_dates=frozenset(w.text for w in dates if w.text in RELATIVE_DATES),
@@ -74,6 +80,8 @@ def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
         is_plan=found.is_plan,
         is_ongoing=found.is_ongoing,
         words=tuple(found.words),
+        parse=found,
+        own=words.slots,
     )
 
 

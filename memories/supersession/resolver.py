@@ -9,6 +9,7 @@ import numpy as np
 from memories.indexing.nearest import Pair
 from memories.supersession.deciding import Belief, Decision, Judge, Met
 
+TOGETHER = 128  # statements whose cosines are made at once
 MOST = 12  # of one batch, that a statement is compared with beside what was known before
 
 
@@ -30,6 +31,7 @@ class Resolver:
         self.slots: dict[int, list[uuid.UUID]] = {}
         self.near: dict[int, dict[uuid.UUID, float | None]] = {}
         self.matrix = _matrix(vectors)
+        self.block: tuple[int, np.ndarray] | None = None
         self.places: dict[int, uuid.UUID] = {}
         for belief in known:
             self.add(belief)
@@ -57,10 +59,20 @@ class Resolver:
     def _within_batch(self, index: int) -> dict[uuid.UUID, float]:
         if self.matrix is None or not self.places:
             return {}
-        similar = self.matrix[:index] @ self.matrix[index]
+        similar = self._similar(index)[:index]
         close = [int(i) for i in np.flatnonzero(similar >= self.floor) if int(i) in self.places]
         close.sort(key=lambda i: -similar[i])
         return {self.places[i]: float(similar[i]) for i in close[:MOST]}
+
+    def _similar(self, index: int) -> np.ndarray:
+        """Cosines with all of the batch, made for many statements at a time."""
+        assert self.matrix is not None
+        start, place = divmod(index, TOGETHER)
+        if self.block is None or self.block[0] != start:
+            rows = self.matrix[start * TOGETHER : (start + 1) * TOGETHER]
+            self.block = (start, rows @ self.matrix.T)
+        found: np.ndarray = self.block[1][place]
+        return found
 
     def add(self, belief: Belief, index: int | None = None) -> None:
         """It is live from now on; `index` is its place in the batch, where it came with it."""
