@@ -60,6 +60,17 @@ def test_settings_without_a_field_are_kept(workspace: Workspace) -> None:
     assert settings_of(workspace) == {"colour": "green", "conflict_rule": "nearest"}
 
 
+def test_the_policy_has_its_own_page_and_is_kept(workspace: Workspace) -> None:
+    kept = {"review": {"confidence": 0.5}}
+    Workspace.objects.filter(pk=workspace.pk).update(settings=kept)
+    alice = member(workspace)
+    assert save(alice, workspace) is None
+    assert settings_of(workspace) == kept
+
+    save(alice, workspace, settings='{"review": {"confidence": 0.7}}')
+    assert settings_of(workspace) == {"review": {"confidence": 0.7}}
+
+
 @pytest.mark.parametrize(
     ("values", "field"),
     [

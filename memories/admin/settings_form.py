@@ -36,7 +36,7 @@ SETS = (
     "What feature sets hold, as JSON: categories with their tags, updatePrompt, consolidationPrompt,"
     " languageModel, embedder. Default: the product's own."
 )
-OTHERS = "What has no field above, as JSON."
+OTHERS = "What has no field above, as JSON. What waits for a person is set on the page Policy."
 WEIGHT, SET = "ranking.", f"{WORKSPACE_SETTING}."
 
 
@@ -121,6 +121,7 @@ class SettingsForm(forms.ModelForm):
         known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
         known["conflict_rule"] = said.pop("conflict_rule", "")
         known["extractors"] = said.pop("extractors", None)
+        self.review = said.pop("review", None)
         self.initial = {**self.initial, **known, "sets": sets or None, "settings": said or None}
 
     def clean(self) -> dict[str, Any]:
@@ -147,6 +148,7 @@ class SettingsForm(forms.ModelForm):
         known = {
             "conflict_rule": values["conflict_rule"],
             "extractors": values["extractors"],
+            "review": said.get("review", self.review),
             "ranking": ranking,
             WORKSPACE_SETTING: sets,
         }

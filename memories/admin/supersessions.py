@@ -12,6 +12,7 @@ from memories.admin.base import MemoryPage, said, typed
 from memories.admin.cases import cases, undoing
 from memories.admin.decided import DecidedPage
 from memories.admin.filters import DecisionFilter
+from memories.admin.policy_page import PolicyPage
 from memories.admin.review import ReviewPage
 from memories.models import Supersession
 from workspaces.auth import as_uuid
@@ -39,7 +40,7 @@ class RejectForm(forms.Form):
     )
 
 
-class SupersessionAdmin(ReviewPage, DecidedPage, MemoryPage):
+class SupersessionAdmin(ReviewPage, DecidedPage, PolicyPage, MemoryPage):
     list_display = ("was", "becomes", "rule", "score", "state_told", "decider", "decided_at")
     list_select_related = ("workspace", "old", "new")
     list_filter = (DecisionFilter,)
