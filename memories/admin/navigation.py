@@ -61,7 +61,10 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
 def _mark(path: str, items: list[dict[str, Any]]) -> None:
     """Only the item whose address the path begins with furthest is where the person is."""
-    here = max((i["link"] for i in items if path.startswith(i["link"])), key=len, default="")
+    links = [item["link"] for item in items]
+    if path.startswith(reverse("admin:memories_supersession_changelist")):
+        path = reverse("admin:memories_review")  # a decision's own page, its list, its policy
+    here = max((link for link in links if path.startswith(link)), key=len, default="")
     for item in items:
         item["active"] = item["link"] == here
 
