@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import escape
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories import misses
+from memories import gatekeeper, misses, patterns
 from memories.admin.base import said
 from memories.admin.filters import ChoicesDropdownFilter
 from memories.expressions import LONGEST_REGEX
@@ -142,11 +142,18 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
     wrong = [f for f in own.faults(pattern, [text], []) if f.field != "examples"]
     if wrong:
         return {"faults": [f"{fault.field}: {fault.message}" for fault in wrong], "matches": []}
-    found = own.find(pattern, text, values["speaker"], timezone.now())
+    passed_over = gatekeeper.verdict(text, "user", "message")
+    if passed_over.skip:
+        return {"faults": [f"Such a message is not read: {passed_over.reason}."], "matches": []}
+    read = (text, values["speaker"], timezone.now())
+    library = patterns.extract(*read)
+    own_hits = own.find(pattern, *read)
+    found = [each for each in own_hits if not patterns.overlapping(each, library)]
     matches = [
         {"quote": text[each.start : each.end], "statement": each.statement} for each in found
     ]
-    return {"faults": [], "matches": matches}
+    taken = [f"The library reads it before: {hit.statement}." for hit in library]
+    return {"faults": taken if own_hits and not found else [], "matches": matches}
 
 
 def _telling(text: str) -> str:

@@ -82,12 +82,8 @@ def _hits(message: Message, own_patterns: Sequence[OwnPattern], talk: Talk) -> l
     hits = patterns.extract(*said, talk)
     for pattern in own_patterns:
         found = own.find(pattern, *said)
-        hits += [each for each in found if not any(_overlap(each, hit) for hit in hits)]
+        hits += [each for each in found if not patterns.overlapping(each, hits)]
     return hits
-
-
-def _overlap(one: patterns.Found, other: patterns.Found) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk) -> Claim:

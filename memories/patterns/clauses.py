@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memories.patterns import foreign
+
 MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
 _sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+")
@@ -79,9 +81,12 @@ def served_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def spoken(text: str) -> str:
-    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks."""
-    for foreign in (_served, _fence, _quoted_line, _photo):
-        text = foreign.sub(lambda block: "\n" * len(block.group()), text)
+    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks, and
+    words of others."""
+    for block in (_served, _fence, _quoted_line, _photo):
+        text = block.sub(lambda found: "\n" * len(found.group()), text)
+    for start, end in foreign.passages(text):
+        text = text[:start] + "\n" * (end - start) + text[end:]
     return text
 
 

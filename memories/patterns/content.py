@@ -14,10 +14,16 @@ _reported = re.compile(
     r"|shouted|argues|argued)[,:]? (?:that )?[\"“']?(?:I|we|my|our)\b|[\"”'],? (?:said|says|asked|replied|wrote|goes|told)\b",
     re.IGNORECASE,
 )
+_indirect = re.compile(
+    r"^(?:please |can you |could you |go |just )*(?:ask|tell|remind|inform) (?:him|her|them|(?!(?:me|us)\b)[\w-]+)\b.*?"
+    r"\b(?:what|who|which|where|when|why|how|whether|if)\b|^I (?:wonder|am wondering|don't know|am not sure|doubt) "
+    r"(?:what|who|which|where|when|why|how|whether|if|that)\b",
+    re.IGNORECASE,
+)
 _asked = re.compile(
     r"^(?:do|does|did|can|could|would|will|are|is|was|were|have|has|what|how|why|who|which|any)\b (?:you|your|I|we|he|she|it|they|is|are|do|does|did|about|many|much|else|the|that|there|kind|this|ideas|would|was|will|should|can)\b"
     r"|^(?:when|where) (?:is|are|do|does|did|will|would|can|should|was|were)\b|^(?:let me|let's|lets|let us|tell me|show me|give me|help me|send me|please (?!remember|note|call|stop|keep|always|never|don't|make)|provide|explain|write|create|generate|list|summari[sz]e|translate"
-    r"|describe|compare|rewrite|act as|you are|you will|you have|your|you can|you should|you must|you need|imagine|ignore|pretend|consider|suggest)\b",
+    r"|(?-i:SYSTEM|ASSISTANT|ADMIN|DEVELOPER)\b[^:]{0,20}:|describe|compare|rewrite|act as|you are|you will|you have|your|you can|you should|you must|you need|imagine|ignore|pretend|consider|suggest)\b",
     re.IGNORECASE,
 )
 _empty = re.compile(
@@ -74,7 +80,17 @@ _filler = frozenset(_filler_text.split())
 
 def is_claim(clause: str) -> bool:
     """Whether `clause`, read and complete, tells of the speaker's world as it is."""
-    return not (_empty.match(clause) or _supposed.search(clause) or _reported.search(clause))
+    return not (_empty.match(clause) or is_supposed(clause) or is_for_others(clause))
+
+
+def is_supposed(clause: str) -> bool:
+    """Whether `clause` tells of what is not so, or not known to be."""
+    return bool(_supposed.search(clause))
+
+
+def is_for_others(clause: str) -> bool:
+    """Whether `clause` tells what somebody else said of themselves, or is to be asked."""
+    return bool(_reported.search(clause) or _indirect.match(clause))
 
 
 def is_courtesy(clause: str) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memories.expressions import Fault, compiled, regex_faults
-from memories.patterns import clauses, dates, entities, person
+from memories.patterns import clauses, content, dates, entities, foreign, person, reading
 from memories.patterns.pattern import FACT_TYPES, Found
 
 SPEAKER = "speaker"
@@ -32,7 +32,8 @@ class OwnPattern:
 
 
 def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Found]:
-    """What `pattern` finds in `text`: at most one claim in a sentence, none in a question."""
+    """What `pattern` finds in `text`: at most one claim in a sentence, none in a
+    question, a supposition, or the words of somebody else."""
     name = speaker.strip() or "User"
     found = (_found(pattern, text, span, (name, at)) for span in clauses.sentences(text))
     return [each for each in found if each is not None]
@@ -42,7 +43,9 @@ def _found(
     pattern: OwnPattern, text: str, span: tuple[int, int], said: tuple[str, datetime]
 ) -> Found | None:
     sentence, (name, at) = text[slice(*span)], said
-    match = None if sentence.endswith("?") else compiled(pattern.regex).search(sentence)
+    match = compiled(pattern.regex).search(sentence) if _claims(sentence) else None
+    if match and foreign.is_quoted(sentence, match.start()):
+        return None
     statement = _statement(pattern.template, match, name) if match else ""
     if not statement:
         return None
@@ -57,6 +60,12 @@ def _found(
         start=span[0],
         end=span[1],
     )
+
+
+def _claims(sentence: str) -> bool:
+    is_question = sentence.rstrip("\"'”’)*_").endswith("?")
+    words = reading.plain(sentence)
+    return not (is_question or content.is_supposed(words) or content.is_for_others(words))
 
 
 def _statement(template: str, match: Any, name: str) -> str:

@@ -1,0 +1,92 @@
+"""Passages of a text that are no claim of its speaker: what others wrote, texts handed over to be
+worked on, and fiction.
+
+Only where words of the first person stand in them: "My doctor said: no salt" is news all the same.
+"""
+
+import re
+from collections.abc import Iterator
+
+LONGEST = 2_000  # characters of a quotation
+
+_first = re.compile(r"\b(?:I|we|my|our|me|us)\b", re.IGNORECASE)
+_said = (
+    r"(?:said|says|wrote|writes|texted|replied|answered|asked|posted|tweeted|commented|emailed|messaged"
+    r"|told (?:me|us|him|her|them|everyone|\w+)|reads?|was like)"
+)
+_reported = re.compile(
+    rf"(?:\b(?:he|she|they|someone|somebody|(?:my|our|his|her|their|the|a) [\w' -]{{2,30}}?)"
+    rf"|\b(?-i:(?!(?:I|We|And|But|So|Then)\b)[A-Z])[\w-]+) (?:just |then |also |once )?{_said}"
+    r"(?: [\w']+){0,4}: *(?P<words>\S[^\n]*)",
+    re.IGNORECASE,
+)
+_task = (
+    r"(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|transcribe|shorten|polish"
+    r"|(?:correct|edit|improve|fix|check|review) (?:the|this|these|my|that|following|grammar|spelling|text)\b)"
+)
+_handed = re.compile(
+    rf"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*{_task}"
+    r"[^:\n.!?]{0,80}: *(?P<words>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_draft = re.compile(
+    r"\b(?:here is|here's|here’s|this is|below is) (?:my|the|a|our) (?:[\w-]+ ){0,2}?(?:draft|text|essay|e-?mail|letter"
+    r"|paragraph|translation|poem|story|post|message|homework|abstract|speech|sentence|lyrics|caption)s?"
+    r"(?: [\w']+){0,4}: *(?P<words>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_work = re.compile(
+    r"\b(?:correct|proofread|rewrite|rephrase|improve|edit|feedback|review|translate|polish|check|shorten|fix)\b",
+    re.IGNORECASE,
+)
+_fiction = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|now|let's|let us)[, ]+)*"
+    r"(?P<words>(?:(?:write|tell|compose|make up|invent|create|continue|start|play)\b[^.!?\n]{0,60}"
+    r"\b(?:story|tale|novel|poem|song|scene|script|screenplay|sketch|dialogue|adventure|game|monologue|fan ?fic\w*)\b"
+    r"[^.!?\n]{0,60}?\b(?:where|in which|as if|with me|about how)\b"
+    r"|(?:pretend|imagine|role-?play|suppose)(?: that|:| with me)? (?:I am|I'm|I’m|I live|I work|we are|we're|we’re|you are|you're)\b)"
+    r"(?:(?!\n\s*\n).)*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_quotation = re.compile(
+    rf"(?<![\w\"])(?:\"(?P<words>[^\"]{{3,{LONGEST}}})\"|“(?P<curly>[^”]{{3,{LONGEST}}})”)(?!\w)"
+)
+_several = re.compile(r"[.!?…]\s+\S")
+_opened = re.compile(rf"[\"“](?P<inner>[^\"”]{{1,{LONGEST}}})[\"”]")
+
+
+def passages(text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` holds somebody else's words in the first person, or its speaker's as no claim."""
+    if ":" in text:
+        yield from _spans(text, _reported)
+        yield from _spans(text, _handed)
+        yield from (
+            span
+            for span in _spans(text, _draft)
+            if _opened.match(text, span[0]) or _work.search(text)
+        )
+    yield from _spans(text, _fiction)
+    yield from _quotations(text)
+
+
+def is_quoted(text: str, place: int) -> bool:
+    """Whether `text[place]` stands between quotation marks."""
+    return any(quote.start("inner") <= place < quote.end() for quote in _opened.finditer(text))
+
+
+def _spans(text: str, form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for match in form.finditer(text):
+        start, end = match.span("words")
+        quote = _opened.match(text, start)
+        end = quote.end() if quote else end
+        if _first.search(text, start, end):
+            yield start, end
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """Quotations of several sentences beside other words; a shorter one is part of its sentence."""
+    for match in _quotation.finditer(text):
+        said = match["words"] or match["curly"]
+        is_all = len(match.group()) >= len(text.strip()) - 1
+        if not is_all and _several.search(said) and _first.search(said):
+            yield match.span()

@@ -1,0 +1,61 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from memories import patterns
+from memories.patterns import own
+
+AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
+BADGE = own.OwnPattern("badge", "identity", r"badge number is (?P<num>\d+)", "{speaker} has {num}")
+
+
+def told(text: str) -> list[str]:
+    return [claim.statement for claim in patterns.extract(text, "Alex", AT)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He texted: I moved to Turin and I have a new flat.",
+        "My landlord wrote yesterday: we are selling the house, our new home is in Pau.",
+        "Please translate into Spanish: I work at the harbour and I have two dogs.",
+        "Tell me a story in which I am a knight. I live in a tower.",
+        "Pretend I'm a pilot. I live in Boston and I own a plane.",
+        'Here is my essay: "Summer. I grew up in Ghent. We kept hens." Can you improve it',
+    ],
+)
+def test_words_of_others_and_fiction_are_not_the_speakers(text: str) -> None:
+    assert [each for each in told(text) if "yesterday" not in each] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("Write a poem about my dog. I adopted him in May.", "Alex adopted him in May"),
+        ("I'm a nurse. Translate to French: I live in Rome.", "Alex is a nurse"),
+        ('"I moved to Oslo. I like it here."', "Alex moved to Oslo"),
+        ('My favourite motto is "I never rest".', 'Alex\'s favourite motto is "I never rest"'),
+    ],
+)
+def test_what_stands_beside_the_words_of_others_is_the_speakers(text: str, statement: str) -> None:
+    assert statement in told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'My boss said "my badge number is 9".',
+        "If my badge number is 3, call me.",
+        "Ask her what her badge number is 5.",
+        "He wrote: my badge number is 9.",
+        "My badge number is 4?",
+    ],
+)
+def test_a_pattern_of_ones_own_reads_no_quotation_supposition_or_question(text: str) -> None:
+    assert own.find(BADGE, text, "Alex", AT) == []
+
+
+def test_a_pattern_of_ones_own_reads_what_is_claimed() -> None:
+    assert [hit.statement for hit in own.find(BADGE, "My badge number is 7.", "Alex", AT)] == [
+        "Alex has 7"
+    ]
