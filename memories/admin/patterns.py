@@ -142,12 +142,12 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
     wrong = [f for f in own.faults(pattern, [text], []) if f.field != "examples"]
     if wrong:
         return {"faults": [f"{fault.field}: {fault.message}" for fault in wrong], "matches": []}
-    passed_over = gatekeeper.verdict(text, "user", "message")
-    if passed_over.skip:
-        return {"faults": [f"Such a message is not read: {passed_over.reason}."], "matches": []}
     read = (text, values["speaker"], timezone.now())
     library = patterns.extract(*read)
     own_hits = own.find(pattern, *read)
+    passed_over = gatekeeper.verdict(text, "user", "message")
+    if own_hits and passed_over.skip:
+        return {"faults": [f"Such a message is not read: {passed_over.reason}."], "matches": []}
     found = [each for each in own_hits if not patterns.overlapping(each, library)]
     matches = [
         {"quote": text[each.start : each.end], "statement": each.statement} for each in found

@@ -30,6 +30,21 @@ _future = re.compile(
     r"|deadline|can't wait|looking forward|scheduled|appointment|intend)\b|['’]ll\b",
     re.IGNORECASE,
 )
+# the present tense with a date tells of what is to come, unless something in it is past
+_present = re.compile(
+    r"(?:\b(?:am|are|is)|['’](?:m|re|s)) (?:not |only |also |both |all |just )?(?:[a-z]{2,}ing\b|(?:on|at|in|from|set|booked|planned)\b)"
+    r"|\b(?:starts?|ends?|begins?|opens?|closes?|leaves?|departs?|arrives?|expires?|takes? place|happens|falls on|flies|fly)\b"
+    rf"|\b(?:moved|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until) (?:{_weekday}|{_month})\b",
+    re.IGNORECASE,
+)
+_past = re.compile(
+    r"\b(?:was|were|been|did|had|since|ago|last|yesterday|got|went|came)\b", re.IGNORECASE
+)
+_recurring = re.compile(
+    rf"\b(?:every|each) (?:(?:single|other|second|third) )?(?:{_weekday}|{_month}|{_unit}|morning|evening|night"
+    rf"|spring|summer|fall|autumn|winter)s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or) (?:every )?{_weekday}\b)*",
+    re.IGNORECASE,
+)
 
 
 def ground(clause: str, at: datetime) -> datetime | None:
@@ -37,13 +52,20 @@ def ground(clause: str, at: datetime) -> datetime | None:
 
     The start of the day, month, season or year that is meant, in the zone of `at`.
     """
+    clause = _recurring.sub("", clause)  # what happens again and again has no day of its own
     for shape, meaning in _shapes:
         match = shape.search(clause)
         if match:
-            when = meaning(match, at, bool(_future.search(clause)))
+            when = meaning(match, at, _is_ahead(clause))
             if when is not None:
                 return when.replace(hour=0, minute=0, second=0, microsecond=0)
     return None
+
+
+def _is_ahead(clause: str) -> bool:
+    if _future.search(clause):
+        return True
+    return bool(_present.search(clause)) and not _past.search(clause)
 
 
 def _moved(at: datetime, unit: str, steps: int) -> datetime | None:
@@ -162,6 +184,20 @@ def _calendar(match: re.Match[str], at: datetime, future: bool) -> datetime | No
     return when
 
 
+def _day_of_month(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
+    """The next such day, or the last one: "on the 1st"."""
+    day = int(match["day"])
+    for steps in range(12):
+        start = _moved(at, "month", steps if future else -steps)
+        try:
+            when = start.replace(day=day) if start else None
+        except ValueError:  # a month without such a day
+            continue
+        if when and (when.date() >= at.date() if future else when.date() <= at.date()):
+            return when
+    return None
+
+
 def _iso(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
     try:
         return at.replace(year=int(match[1]), month=int(match[2]), day=int(match[3]))
@@ -192,6 +228,11 @@ _forms: tuple[tuple[str, _Meaning], ...] = (
         _calendar,
     ),
     (rf"\b(?P<month>{_month}),? (?:of )?(?P<year>(?:19|20)\d\d)\b", _month_year),
+    (
+        r"\b(?:on|by|until|before|from) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b"
+        r"(?=[^\w\s]|\s*$| (?:and|but|because|so|at|for|with|to|in|when|if|we|I)\b)",
+        _day_of_month,
+    ),
     (rf"\b{'|'.join(sorted(map(str, _days), key=len, reverse=True))}\b", _day),
     (rf"\b(?P<number>{_number}) (?P<unit>{_unit})s? (?:ago|back|earlier)\b", _ago),
     (
