@@ -17,11 +17,14 @@ from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 
 CATEGORIES = frozenset(Category.values)
+KNOWN = ("conflict_rule", "extractors", "featureSets", "llm", "ranking", "review")
 
 
 def faults_of(settings: dict[str, Any]) -> list[str]:
     """In words for people; [] where all is well."""
-    found = ladder.faults_of(settings)
+    unknown = sorted(settings.keys() - set(KNOWN))
+    found = [f"{name}: no such setting; there are {', '.join(KNOWN)}." for name in unknown]
+    found += ladder.faults_of(settings)
     if settings.get("conflict_rule", RULES[0]) not in RULES:
         found.append(f"conflict_rule: one of {', '.join(RULES)}.")
     found += feature_sets.faults_of(settings)

@@ -1,5 +1,6 @@
 """What somebody did in a program is told as a sentence, and then read like talk."""
 
+import json
 from typing import Any
 
 import pytest
@@ -34,8 +35,6 @@ def activity(payload: dict[str, Any], role: str = "activity", **more: Any) -> di
         ({"action": "writing", "object": "chapter 3"}, "I wrote chapter 3."),
         ({"action": "OPEN_TAB", "app": "Chrome"}, "I opened tab in Chrome."),
         ({"action": "planning", "object": "a trip"}, "I planned a trip."),
-        ({"action": "booked", "object": "a flight", "duration": "an hour"},
-         "I booked a flight for an hour."),
         ({"app": "Zoom", "action": "call", "object": "Ida", "duration": 1},
          "I called Ida in Zoom for 1 second."),
     ],
@@ -78,9 +77,38 @@ def test_an_event_of_a_user_with_a_payload_alone_is_an_activity(http: Caller) ->
     assert Episode.objects.get().kind == "activity"
 
 
-def test_words_that_come_with_an_activity_are_kept_as_they_are(http: Caller) -> None:
-    http.post("/memories/ingest", activity(EDITED, content="I prefer Word to Pages."))
-    assert Episode.objects.get().content == "I prefer Word to Pages."
+@pytest.mark.parametrize("role", ["activity", "user"])
+def test_words_that_come_with_an_activity_are_kept_beside_it(http: Caller, role: str) -> None:
+    http.post("/memories/ingest", activity(EDITED, role, content="I prefer Word to Pages."))
+    told = "I edited the harbour report in Word for 45 minutes. I prefer Word to Pages."
+    assert Episode.objects.get().content == told
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"app": 5, "action": None}, "app"),
+        ({"action": ["edit"]}, "action"),
+        ({"object": {}}, "object"),
+        ({"duration": "very long"}, "duration"),
+        ({"duration": -1}, "duration"),
+        ({"duration": True}, "duration"),
+    ],
+)
+@pytest.mark.parametrize("route", ["ingest", "extract"])
+def test_an_activitys_field_of_another_kind_is_refused_by_name(
+    http: Caller, route: str, wrong: dict[str, Any], field: str
+) -> None:
+    answer = http.post(f"/memories/{route}", activity(EDITED | wrong))
+    assert (answer.status, answer.fields) == (400, [f"messages[0].payload.{field}"])
+
+
+def test_an_activity_written_out_as_content_is_refused(http: Caller) -> None:
+    written = json.dumps(EDITED)
+    whole = http.post("/memories/ingest", {"pathway": "activity", "content": written})
+    event = http.post("/memories/ingest", activity({}, content=written))
+    assert (whole.status, whole.fields) == (400, ["content"])
+    assert (event.status, event.fields) == (400, ["messages[0].content"])
 
 
 def test_an_activity_is_previewed_as_it_would_be_read(http: Caller) -> None:

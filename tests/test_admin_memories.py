@@ -13,8 +13,10 @@ from memories.models import (
 )
 from tests.desk import list_of, member, messages_of, page_of
 from tests.factories import (
+    AgentFactory,
     ConversationFactory,
     EpisodeFactory,
+    FactFactory,
     MemoryFactory,
     RejectionFactory,
     SessionFactory,
@@ -156,6 +158,30 @@ def test_reason_can_be_given_in_own_words(workspace: Workspace) -> None:
 
     memory.refresh_from_db()
     assert memory.forget_reason == "said by mistake"
+
+
+def test_facts_are_narrowed_by_rule_agent_entity_and_confidence(workspace: Workspace) -> None:
+    agent = AgentFactory(workspace=workspace)
+    one = {"rule": "talk.boat", "agent": agent, "entities": ["Kestrel"], "confidence": 0.95}
+    other = {"rule": "talk.tea", "entities": ["Osprey"], "confidence": 0.4}
+    FactFactory(workspace=workspace, statement="Uma sails", **one)
+    FactFactory(workspace=workspace, statement="Uma rests", **other)
+    alice = member(workspace)
+    for asked in (
+        {"rule": "talk.boat"},
+        {"agent__id__exact": str(agent.pk)},
+        {"entity": "Kestrel"},
+        {"confidence": "0.9"},
+    ):
+        page = alice.sees(list_of(Fact), **asked)
+        assert ("Uma sails" in page, "Uma rests" in page) == (True, False), asked
+    assert "Uma sails" not in alice.sees(list_of(Fact), confidence="low")
+
+
+def test_a_rule_of_another_workspace_is_not_offered(workspace: Workspace, mallory: Person) -> None:
+    FactFactory(workspace=mallory.workspace, rule="talk.elsewhere")
+
+    assert "talk.elsewhere" not in member(workspace).sees(list_of(Fact))
 
 
 def test_forgotten_memory_is_restored(workspace: Workspace) -> None:

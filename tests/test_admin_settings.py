@@ -54,10 +54,10 @@ def test_what_is_emptied_has_its_default_again(workspace: Workspace) -> None:
 
 
 def test_settings_without_a_field_are_kept(workspace: Workspace) -> None:
-    Workspace.objects.filter(pk=workspace.pk).update(settings={"colour": "green"})
+    Workspace.objects.filter(pk=workspace.pk).update(settings={"llm": "always"})
     save(member(workspace), workspace, conflict_rule="nearest")
 
-    assert settings_of(workspace) == {"colour": "green", "conflict_rule": "nearest"}
+    assert settings_of(workspace) == {"llm": "always", "conflict_rule": "nearest"}
 
 
 def test_the_policy_has_its_own_page_and_is_kept(workspace: Workspace) -> None:
@@ -84,6 +84,7 @@ def test_the_policy_has_its_own_page_and_is_kept(workspace: Workspace) -> None:
         ({"sets": '{"nonsense": 1}'}, "sets"),
         ({"settings": "[1]"}, "settings"),
         ({"settings": '{"ranking": {"luck": 1}}'}, "settings"),
+        ({"settings": '{"foo": 1}'}, "settings"),
     ],
 )
 def test_what_is_wrong_is_told_at_its_field(
@@ -107,6 +108,12 @@ def test_whatever_the_form_takes_has_no_fault(workspace: Workspace) -> None:
 
     assert settings_of(workspace) == {"conflict_rule": "guarded"}
     assert faults_of(settings_of(workspace)) == []
+
+
+def test_an_unknown_setting_is_refused_by_name(workspace: Workspace) -> None:
+    [fault] = faults_of({"foo": 1, "llm": "always"})
+
+    assert fault.startswith("foo: ")
 
 
 def test_settings_are_changed_by_admins_only(workspace: Workspace) -> None:

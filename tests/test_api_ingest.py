@@ -26,6 +26,28 @@ def message(content: str, **more: object) -> dict[str, object]:
     return {"role": "user", "content": content, **more}
 
 
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"scope": "thread", "content": PREFERS}, "threadId"),
+        ({"scope": "workflow", "content": PREFERS}, "workflowId"),
+        ({"messages": [{"role": "user", "content": "Hello", "id": "a"}] * 2}, "messages[1].id"),
+    ],
+)
+@pytest.mark.parametrize("route", [INGEST, EXTRACT])
+def test_a_preview_refuses_what_an_ingest_refuses(
+    http: Caller, route: str, body: dict[str, object], field: str
+) -> None:
+    answer = http.post(route, body)
+    assert (answer.status, answer.fields) == (400, [field])
+
+
+def test_a_preview_tells_that_an_id_says_something_else_already(http: Caller) -> None:
+    http.post(INGEST, {"threadId": "t", "messages": [message(PREFERS, id="a")]})
+    answer = http.post(EXTRACT, {"threadId": "t", "messages": [message("Hello", id="a")]})
+    assert (answer.status, answer.fields) == (409, ["messages[0].id"])
+
+
 def test_a_sync_ingest_answers_what_became_of_it(http: Caller) -> None:
     answer = http.post(INGEST, {"content": PREFERS, "userId": "u1", "threadId": "t1"})
     assert answer.status == 201

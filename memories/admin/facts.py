@@ -7,6 +7,7 @@ from django.utils.html import format_html
 
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of
+from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, FactStateFilter, PickFilter
 from memories.admin.highlighting import excerpt
 from memories.admin.repeats import RepeatsPage
@@ -35,6 +36,10 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
         DayFilter,
         ("category", ChoicesDropdownFilter),
         ("method", ChoicesDropdownFilter),
+        RuleFilter,
+        ("agent", PickFilter),
+        EntityFilter,
+        ConfidenceFilter,
     )
     search_fields = ("statement",)
     search_help_text = "Words of the statement (newest 20,000), or an id"

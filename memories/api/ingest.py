@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from memories import ingest, outbox, search
 from memories.api import shapes
 from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
-from memories.api.messages import MessageBody, new_message
+from memories.api.messages import MessageBody, new_message, refuse_written_out
 from memories.ingest import IngestRequest
 from memories.models import (
     MemoryScope,
@@ -111,6 +111,8 @@ class PreviewSerializer(Camel):
 
 
 def request_of(body: dict[str, Any]) -> IngestRequest:
+    if body["pathway"] == MemorySession.Pathway.ACTIVITY:
+        refuse_written_out(body.get("content"), "content")
     messages = tuple(new_message(one, at) for at, one in enumerate(body.get("messages") or ()))
     return IngestRequest(
         content=body.get("content"),

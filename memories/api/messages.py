@@ -46,13 +46,13 @@ class MessageBody(Camel):
 def new_message(body: dict[str, Any], index: int) -> NewMessage:
     """A read MessageBody as ingest takes it. Invalid without content.
 
-    An activity without words of its own gets the sentence that tells it: that is what is kept,
-    read and cited. An empty content is kept, and nothing is learned from it: transcripts have such messages.
+    An activity is told in a sentence, before words of its own: that is what is kept, read and
+    cited. Invalid where its fields are not what they are to be. An empty content is kept, and nothing is learned from it: transcripts have such messages.
     """
     kind = kind_of(body)
     content, payload = body.get("content"), body.get("payload") or {}
-    if not content and kind == Kind.ACTIVITY:
-        content = activities.told(payload) or content
+    if kind == Kind.ACTIVITY:
+        content = _activity(content, payload, f"messages[{index}]")
     if not content and kind in TOOLS:
         content = written(body) or content
     if content is None:
@@ -70,11 +70,27 @@ def new_message(body: dict[str, Any], index: int) -> NewMessage:
     )
 
 
+def _activity(content: str | None, payload: dict[str, Any], path: str) -> str | None:
+    for name, fault in activities.faults_of(payload).items():
+        raise Invalid(f"{path}.payload.{name}", fault)
+    refuse_written_out(content, f"{path}.content")
+    told = activities.told(payload)
+    if not told or content == told:
+        return content
+    return f"{told} {content}" if content else told
+
+
+def refuse_written_out(content: str | None, field: str) -> None:
+    """Raise Invalid where an activity's fields stand in the content."""
+    if content and activities.is_written_out(content):
+        raise Invalid(field, "Give app, action, object and duration as messages[].payload.")
+
+
 def kind_of(body: dict[str, Any]) -> str:
     """A tool's call by its input, its result by its output, what somebody did by its payload,
     else what the role says."""
     role = body["role"]
-    if role == "user" and not body.get("content") and activities.is_told(body.get("payload") or {}):
+    if role == "user" and activities.is_told(body.get("payload") or {}):
         return Kind.ACTIVITY
     if role in ("assistant", "tool") and body.get("input") is not None:
         return Kind.TOOL_USE

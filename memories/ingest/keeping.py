@@ -10,11 +10,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memories import outbox
-from memories.errors import Conflict, Forbidden, Invalid
+from memories.errors import Conflict, Forbidden
 from memories.features import waiting
 from memories.indexing import due, entries, spaces, statements
 from memories.ingest.indexed import Tail, index, tail_of
-from memories.ingest.request import IngestRequest, NewMessage
+from memories.ingest.request import IngestRequest, NewMessage, check_ids
 from memories.models import (
     Conversation,
     Episode,
@@ -72,7 +72,7 @@ def _keep(
     claimed: bool,
 ) -> Kept:
     session, new = _session(scope, request), request.said
-    known = _known_episodes(session, new)
+    known = known_episodes(session.workspace_id, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
     adopted = [e for e in known.values() if e.session_id is None]
@@ -111,6 +111,7 @@ def append(
     request = IngestRequest(
         messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
     )
+    check_ids(request.messages)
     space = spaces.space_of(scope.workspace_id)
     vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.messages])
     try:
@@ -127,7 +128,7 @@ def _append(
     vectors: list[entries.Vectors] | None,
 ) -> list[Episode]:
     place = _session(scope, request)  # says where the episodes belong, and is not kept
-    known = _known_episodes(place, request.messages)
+    known = known_episodes(place.workspace_id, place.conversation, request.messages)
     fresh = [i for i, m in enumerate(request.messages) if not m.id or m.id not in known]
     made = [_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
     for episode in made:
@@ -204,21 +205,15 @@ def _conversation(
     return statements.first(Conversation, CONVERSATION, values)
 
 
-def _known_episodes(session: MemorySession, new: Sequence[NewMessage]) -> dict[str, Episode]:
+def known_episodes(
+    workspace_id: uuid.UUID, conversation: Conversation | None, new: Sequence[NewMessage]
+) -> dict[str, Episode]:
     """Episodes by external id that are here already; Conflict where one says something else."""
-    asked: dict[str, tuple[int, NewMessage]] = {}
-    for position, message in enumerate(new):
-        if not message.id:
-            continue
-        before = asked.setdefault(message.id, (position, message))
-        if before[0] != position:
-            raise Invalid(f"messages[{position}].id", "This id stands twice in the request.")
+    asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
     if not asked:
         return {}
     known = Episode.objects.filter(
-        workspace_id=session.workspace_id,
-        conversation=session.conversation,
-        external_id__in=asked,
+        workspace_id=workspace_id, conversation=conversation, external_id__in=asked
     )
     found = {episode.external_id or "": episode for episode in known}
     for external_id, episode in found.items():

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from memories import extraction, served
-from memories.errors import Invalid
 from memories.extraction import Extraction, Message, Wish, speaker_of
 from memories.indexing import spaces
 from memories.ingest.before import Place, said_before
+from memories.ingest.keeping import known_episodes
 from memories.ingest.request import IngestRequest
 from memories.ladder import ALWAYS, ladder_from
 from memories.models import Conversation, WorkspacePattern
@@ -45,11 +45,14 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
 
 
 def _check(scope: Scope, request: IngestRequest) -> None:
-    if (request.content is None) == (not request.messages):
-        raise Invalid("content", "Give exactly one of content and messages.")
+    request.check()
     agent_to_read(scope, request.agent_id)
     if scope.subject_ids is not None:
         subject_to_write(scope, request.user_id)
+    own = {"workspace_id": scope.workspace_id, "external_id": request.thread_id}
+    thread = Conversation.objects.filter(**own).first() if request.thread_id else None
+    if thread is not None or not request.thread_id:
+        known_episodes(scope.workspace_id, thread, request.messages)
 
 
 def _messages(request: IngestRequest) -> list[Message]:

@@ -1,6 +1,6 @@
 """What an agent tells, as values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -56,3 +56,14 @@ class IngestRequest:
             raise Invalid("threadId", "Memories of scope thread need a threadId.")
         if self.scope == MemoryScope.WORKFLOW and not self.workflow_id:
             raise Invalid("workflowId", "Memories of scope workflow need a workflowId.")
+        check_ids(self.messages)
+
+
+def check_ids(messages: Sequence[NewMessage]) -> None:
+    """Raise Invalid where one of the caller's own ids stands twice."""
+    met: set[str] = set()
+    for position, message in enumerate(messages):
+        if message.id in met:
+            raise Invalid(f"messages[{position}].id", "This id stands twice in the request.")
+        if message.id:
+            met.add(message.id)

@@ -1,9 +1,11 @@
 """Events of what somebody did in a program, told as they would tell it: then they are read like talk.
 
-An event's payload names `app`, `action`, `object` and `duration` (seconds, or words); each may be
-missing, but not all of the first three.
+An event's payload names `app`, `action`, `object` and `duration` (seconds); each may be missing,
+but not all of the first three.
 """
 
+import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +30,32 @@ _minute, _hour = 60.0, 3600.0
 def is_told(payload: Mapping[str, Any]) -> bool:
     """Whether a payload is an activity's."""
     return any(_name(payload, name) for name in NAMES)
+
+
+def faults_of(payload: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with an activity's fields, by field; {} where nothing is. None is missing."""
+    said = {name: value for name in NAMES if (value := payload.get(name)) is not None}
+    found = {name: "A string." for name, value in said.items() if not isinstance(value, str)}
+    length = payload.get("duration")
+    if length is not None and not _is_seconds(length):
+        found["duration"] = "A number of seconds, not below 0."
+    return found
+
+
+def _is_seconds(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value < math.inf  # type: ignore[operator]
+
+
+def is_written_out(content: str) -> bool:
+    """Whether words are an activity's fields as JSON, which are nobody's words."""
+    if not content.lstrip().startswith("{"):
+        return False
+    try:
+        payload = json.loads(content)
+    except ValueError:
+        return False
+    return any(name in payload for name in NAMES)
 
 
 def told(payload: Mapping[str, Any]) -> str:
@@ -83,8 +111,6 @@ def past(verb: str) -> str:
 
 def _lasting(payload: Mapping[str, Any]) -> str:
     length = payload.get("duration")
-    if isinstance(length, str) and length.strip():
-        return f" for {' '.join(length.split())[:LONGEST]}"
     if isinstance(length, bool) or not isinstance(length, int | float) or not length > 0:
         return ""
     return f" for {_in_words(float(length))}" if length < _hour * 24 * 366 else ""
