@@ -6,6 +6,7 @@ from django_q.models import Success
 from memories.admin.beliefs import MemoryAdmin
 from memories.admin.conversations import ConversationAdmin
 from memories.admin.episodes import EpisodeAdmin
+from memories.admin.erasures import ErasureAdmin
 from memories.admin.facts import FactAdmin
 from memories.admin.feature_sets import FeatureAdmin, FeatureSetAdmin
 from memories.admin.misses import MissAdmin
@@ -21,6 +22,7 @@ from memories.admin.workspace_page import SettledWorkspaceAdmin
 from memories.models import (
     Conversation,
     Episode,
+    Erasure,
     EvaluationRun,
     Fact,
     Feature,
@@ -42,6 +44,7 @@ admin.site.register(Rejection, RejectionAdmin)
 admin.site.register(Conversation, ConversationAdmin)
 admin.site.register(Episode, EpisodeAdmin)
 admin.site.register(Fact, FactAdmin)
+admin.site.register(Erasure, ErasureAdmin)
 admin.site.register(MemorySession, SessionAdmin)
 admin.site.register(FeatureSet, FeatureSetAdmin)
 admin.site.register(Feature, FeatureAdmin)

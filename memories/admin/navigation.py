@@ -105,6 +105,7 @@ def _access(access: Access) -> list[dict[str, Any]]:
     ]
     if access.may_somewhere(Capability.ADMIN):
         items.append(_item("API keys", "key", "workspaces_apikey_changelist"))
+        items.append(_item("Erasures", "delete_forever", "memories_erasure_changelist"))
     if access.may_somewhere(Capability.CURATE):
         items.append(_item("Audit", "history", "workspaces_auditentry_changelist"))
     return items
