@@ -139,7 +139,8 @@ def test_the_plan_counts_what_goes_and_changes_nothing(furnished: Person) -> Non
     assert counts["episodes"] == 32
     assert Episode.objects.count() == 33
     erasure = erase(furnished, "subject", subject().pk)
-    for name in ("episodes", "memories", "facts", "sessions", "misses"):
+    counted = ("episodes", "memories", "facts", "sessions", "misses", "index entries")
+    for name in counted:
         assert (name, erasure.removed.get(name, 0)) == (name, counts[name])
 
 

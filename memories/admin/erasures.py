@@ -63,7 +63,13 @@ class ErasureAdmin(MemoryPage):
             asked = erasing.request(scope, target)
             erasing.run(asked.pk, WAIT)
             return redirect(self.page_of(asked))
-        return self.form_page(request, form, title=f"Erase this {kind}", submit="Erase for good")
+        return self.form_page(
+            request,
+            form,
+            title=f"Erase this {kind}",
+            submit="Erase for good",
+            back=self.page_of(row),
+        )
 
     def _row(self, request: HttpRequest, kind: str, row_id: uuid.UUID) -> Any:
         if kind not in ROWS:

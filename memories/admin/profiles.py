@@ -118,6 +118,7 @@ class SubjectAdmin(MemoryPage):
         return {
             "title": str(row),
             "may_curate": self.may(request, Capability.CURATE, row),
+            "may_erase": self.may(request, Capability.ADMIN, row),
             "groups": parts.groups_of(memories),
             "is_cut": len(memories) == parts.NEWEST,
             "newest": parts.NEWEST,

@@ -38,9 +38,8 @@ def end(space: WorkspaceIndex, target: Target) -> TALLY:
     """In the caller's transaction, after all batches. Raises IntegrityError where rows came in."""
     if target.kind == Kind.EPISODE:
         return Counter()
-    done: TALLY = Counter()
     sessions = list(target.sessions.values_list("pk", flat=True))
-    forget_traces(space, sessions)
+    done = forget_traces(space, sessions)
     done["sessions"] += (
         MemorySession.objects.filter(pk__in=sessions).delete()[1].get("memories.MemorySession", 0)
     )
@@ -59,15 +58,15 @@ def _end_conversations(target: Target) -> TALLY:
     if target.kind == Kind.SUBJECT:
         shared = rows.filter(Q(episodes__isnull=False)).values("pk")
         Conversation.objects.filter(pk__in=shared).update(subject=None, title="", metadata={})
-    blank(AuditEntry.objects.filter(target_id__in=rows.values("pk")))
-    return Counter({"conversations": rows.delete()[1].get("memories.Conversation", 0)})
+    done = blank(AuditEntry.objects.filter(target_id__in=rows.values("pk")))
+    return done + Counter({"conversations": rows.delete()[1].get("memories.Conversation", 0)})
 
 
 def _end_subject(space: WorkspaceIndex, target: Target) -> TALLY:
     done: TALLY = Counter()
     done["rejections"] += rejections_of(target, Memory.objects.none()).delete()[0]
     lines = AuditEntry.objects.filter(workspace_id=target.workspace_id)
-    done["audit values"] += blank(lines.filter(Q(subject_id=target.id) | Q(target_id=target.id)))
+    done += blank(lines.filter(Q(subject_id=target.id) | Q(target_id=target.id)))
     Speaker.objects.filter(workspace=space.number, subject=target.id).delete()
     for subject in Subject.objects.filter(pk=target.id):
         answers = IdempotentAnswer.objects.filter(workspace_id=target.workspace_id)

@@ -22,6 +22,7 @@ from workspaces.models import AuditEntry
 MemoryRows: TypeAlias = QuerySet[Memory]
 RejectionRows: TypeAlias = QuerySet[Rejection]
 AuditRows: TypeAlias = QuerySet[AuditEntry]
+WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # lines with values
 
 
 def plan(target: Target) -> dict[str, int]:
@@ -71,7 +72,7 @@ def rejections_of(target: Target, gone: MemoryRows) -> RejectionRows:
 
 def audit_of(target: Target, gone: MemoryRows) -> AuditRows:
     """Lines whose values are blanked; that somebody did something stays."""
-    rows = AuditEntry.objects.filter(workspace_id=target.workspace_id)
+    rows = AuditEntry.objects.filter(WRITTEN, workspace_id=target.workspace_id)
     own = Q(subject_id=target.id) if target.kind == Kind.SUBJECT else Q(pk=None)
     about = Q(target_id__in=gone.values("pk")) | Q(target_id__in=target.sessions.values("pk"))
     return rows.filter(own | about)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from django.db.models import F, Q, QuerySet
 
 from memories import outbox
+from memories.erasing.plan import WRITTEN
 from memories.erasing.rebelieving import recompute, unlink_all
 from memories.features.waiting import unmark
 from memories.indexing import entries, speakers, statements, truth
@@ -76,7 +77,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
     _clean_examples(space, [episode.content for episode in episodes])
     _unhear(space, episodes)
-    entries.remove(space, Layer.EPISODES, ids)
+    done["index entries"] += entries.remove(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += marking.start_again(conversations)
     Episode.objects.filter(pk__in=ids).delete()
@@ -84,8 +85,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     for item in truth.items(Layer.EPISODES, beside):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
     done += _close_sessions(space, sessions, set(ids))
-    forget_traces(space, ids)
-    return done
+    return done + forget_traces(space, ids)
 
 
 def _facts_of(ids: Ids, sessions: Iterable[uuid.UUID]) -> set[uuid.UUID]:
@@ -105,8 +105,7 @@ def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done["citations"] += Citation.objects.filter(fact__in=ids).count()
     done["facts"] += facts.delete()[1].get("memories.Fact", 0)
     done["memories recomputed"] += recompute(space, stands)
-    forget_traces(space, ids)
-    return done
+    return done + forget_traces(space, ids)
 
 
 def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
@@ -123,16 +122,15 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     rejections = Rejection.objects.filter(
         same | Q(memory__in=gone), workspace_id=space.workspace_id
     )
-    forget_traces(space, list(rejections.values_list("pk", flat=True)))
+    done += forget_traces(space, list(rejections.values_list("pk", flat=True)))
     done["rejections"] += rejections.delete()[0]
-    entries.remove(space, Layer.MEMORIES, gone)
+    done["index entries"] += entries.remove(space, Layer.MEMORIES, gone)
     facts = list(Fact.objects.filter(memory__in=gone).values_list("pk", flat=True))
     done["citations"] += Citation.objects.filter(fact__in=facts).count()
     counts = rows.delete()[1]
     done["memories"] += counts.get("memories.Memory", 0)
     done["facts"] += counts.get("memories.Fact", 0)
-    forget_traces(space, [*gone, *facts])
-    return done
+    return done + forget_traces(space, [*gone, *facts])
 
 
 def _with_edits(ids: set[uuid.UUID]) -> set[uuid.UUID]:
@@ -155,40 +153,39 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
     rows = Feature.objects.filter(pk__in=ids)
     others = rows.values_list("citations__episode", flat=True).distinct()
     unmark(space.workspace_id, {one for one in others if one})
-    entries.remove(space, Layer.FEATURES, ids)
+    done: TALLY = Counter({"index entries": entries.remove(space, Layer.FEATURES, ids)})
     changes = list(FeatureChange.objects.filter(feature__in=ids).values_list("pk", flat=True))
     counts = rows.delete()[1]
-    forget_traces(space, [*ids, *changes])
-    done: TALLY = Counter()
     done["features"] += counts.get("memories.Feature", 0)
     done["feature changes"] += counts.get("memories.FeatureChange", 0)
     done["feature citations"] += counts.get("memories.FeatureCitation", 0)
-    return done
+    return done + forget_traces(space, [*ids, *changes])
 
 
-def forget_traces(space: WorkspaceIndex, ids: Ids) -> None:
+def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
     """Values in the audit log, kept answers and failed tasks that are about these rows.
 
     That somebody did something stays in the log; what it was about does not.
     """
     if not ids:
-        return
+        return Counter()
     lines = AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=ids)
-    blank(lines)
+    done = blank(lines)
     statements.execute(ANSWERS, {"workspace": space.workspace_id, "ids": list(ids)})
     outbox.forget(ids)
+    return done
 
 
-def blank(lines: QuerySet[AuditEntry]) -> int:
-    written = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")
+def blank(lines: QuerySet[AuditEntry]) -> TALLY:
     with erasing_audit():
-        return lines.filter(written).update(before=None, after=None, reason="")
+        number = lines.filter(WRITTEN).update(before=None, after=None, reason="")
+    return Counter({"audit values": number})
 
 
 def _remove_misses(space: WorkspaceIndex, episodes: Ids) -> TALLY:
     rows = Miss.objects.filter(episode__in=episodes)
-    forget_traces(space, list(rows.values_list("pk", flat=True)))
-    return Counter({"misses": rows.delete()[0]})
+    done = forget_traces(space, list(rows.values_list("pk", flat=True)))
+    return done + Counter({"misses": rows.delete()[0]})
 
 
 def _clean_examples(space: WorkspaceIndex, texts: Sequence[str]) -> None:
@@ -235,9 +232,9 @@ def _close_sessions(
         rows = MemorySession.objects.filter(pk=session.pk)
         if left:
             rows.update(episode_ids=left, reason="", error="", steps=[])
-            blank(AuditEntry.objects.filter(target_id=session.pk))
+            done += blank(AuditEntry.objects.filter(target_id=session.pk))
         else:
-            forget_traces(space, [session.pk])
+            done += forget_traces(space, [session.pk])
             rows.delete()
             done["sessions"] += 1
     return done

@@ -208,11 +208,12 @@ def change_visibility(layer: int, item: uuid.UUID, visibility: str) -> None:
     statements.execute(SET_VISIBILITY, values)
 
 
-def remove(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> None:
-    """Take entries and their vectors out of the index for good."""
+def remove(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
+    """Take entries and their vectors out of the index for good; how many entries."""
     statements.require_transaction()
     gone = statements.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
     count(space, layer, -sum(row.live for row in gone))
+    return len(gone)
 
 
 SET_ENTRIES_LIVE = """

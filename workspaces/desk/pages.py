@@ -130,16 +130,16 @@ class PageAdmin(ScopedAdmin):
             raise PermissionDenied
 
     def form_page(
-        self, request: HttpRequest, form: forms.Form, *, title: str, submit: str
+        self, request: HttpRequest, form: forms.Form, *, title: str, submit: str, back: str = ""
     ) -> HttpResponse:
-        """A form that is no model's, as a page of its own."""
+        """A form that is no model's, as a page of its own; `back` is where Cancel leads."""
         context = {
             **self.admin_site.each_context(request),
             "title": title,
             "opts": self.opts,
             "form": form,
             "submit_label": submit,
-            "list_url": self.list_url(),
+            "list_url": back or self.list_url(),
         }
         return TemplateResponse(request, "admin/form_page.html", context)
 
