@@ -176,3 +176,21 @@ def test_the_test_box_tries_change_words(workspace: Workspace) -> None:
     box = reverse("admin:memories_change_trial")
     told = member(workspace, "editor").client.post(box, wish).json()["told"]
     assert told[0] == "The newer supersedes the older. (ended:mothbal)"
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("verbs", ".* ("), ("verbs", "mothball ["), ("ended", "run (own|have)"), ("ended", "* run")],
+)
+def test_a_change_word_that_is_no_plain_word_is_refused_at_its_field(
+    workspace: Workspace, field: str, text: str
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        WorkspaceChange.objects.create(workspace=workspace, **{**CHANGE, field: text})
+    assert set(refused.value.message_dict) == {field}
+
+
+def test_words_of_any_language_and_hyphens_are_plain_words(workspace: Workspace) -> None:
+    words = "mothball dé-commission außer-dienst"
+    WorkspaceChange.objects.create(workspace=workspace, **{**CHANGE, "verbs": words})
+    assert WorkspaceChange.objects.in_use(workspace.pk)[0].verbs == words

@@ -217,3 +217,11 @@ def test_a_workspace_chooses_the_rule(alice: Person) -> None:
     Workspace.objects.update(settings={"conflict_rule": "nearest"})
     told(alice, "Ann lives in Oslo", "Ann moved to Bergen")
     assert alice.live() == ["Ann lives in Oslo", "Ann moved to Bergen"]
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_what_was_said_at_an_end_of_the_calendar_is_compared_too(alice: Person, year: int) -> None:
+    end = datetime(year, 12 if year > 1 else 1, 31 if year > 1 else 1, 23, 59, 59, tzinfo=UTC)
+    alice.tell("Ann lives in Oslo", user_id="u")
+    alice.tell("Ann lives in Rome", user_id="u", occurred_at=end)
+    assert alice.live() == ["Ann lives in Rome" if year > 1 else "Ann lives in Oslo"]

@@ -142,7 +142,7 @@ class WorkspaceChangeAdmin(OwnWordsAdmin):
 
     def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
         change = OwnChange("trial", values["verbs"], values["ended"] or "*")
-        wrong = [fault for fault in change_faults(change, [], []) if fault.field == "verbs"]
+        wrong = [fault for fault in change_faults(change, [], []) if fault.field != "examples"]
         return wrong, OwnWords(changes=(change,))
 
     def empty(self, request: HttpRequest) -> Empty:

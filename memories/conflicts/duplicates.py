@@ -16,6 +16,7 @@ from memories.conflicts.overlap import (
     words_after,
 )
 from memories.conflicts.reading import Reading
+from memories.conflicts.roles import exchanged
 from memories.conflicts.verdict import Relation
 from memories.conflicts.wording import Word, root
 
@@ -130,6 +131,7 @@ def same_claim(old: Reading, new: Reading) -> bool:
         and old.is_plan == new.is_plan
         and ("past" in old.change) == ("past" in new.change)
         and _same_marks(old, new)
+        and exchanged(old, new) is None
     )
 
 

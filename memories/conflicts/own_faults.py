@@ -1,5 +1,6 @@
 """Why an attribute or word of change of a workspace's own cannot be used as it stands."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memories.conflicts.own import KEY, SUBJECT, VALUE, OwnChange, OwnSlot, OwnWords
@@ -8,6 +9,8 @@ from memories.conflicts.relation import relation
 from memories.expressions import Fault, compiled, regex_faults
 
 ARROW = "=>"
+EVERYTHING = "*"
+_plain_word = re.compile(r"[^\W\d_][\w'’-]*")
 
 
 def slot_faults(slot: OwnSlot, examples: Sequence[str], counter: Sequence[str]) -> list[Fault]:
@@ -46,7 +49,18 @@ def change_faults(
     """[] for words that end what each example's first half says, and no counter-example's."""
     if not change.verbs.split():
         return [Fault("verbs", "Give at least one word.")]
+    if wrong := list(_word_faults(change)):
+        return wrong
     return list(_change_examples(change, examples, counter))
+
+
+def _word_faults(change: OwnChange) -> Iterator[Fault]:
+    for name, text in (("verbs", change.verbs), ("ended", change.ended)):
+        if name == "ended" and text.strip() == EVERYTHING:
+            continue
+        odd = next((word for word in text.split() if not _plain_word.fullmatch(word)), None)
+        if odd:
+            yield Fault(name, f"Plain words with blanks between, not: {odd}")
 
 
 def _change_examples(

@@ -5,6 +5,7 @@ from memories.conflicts.overlap import Overlap, compare
 from memories.conflicts.own import NO_WORDS, OwnWords
 from memories.conflicts.reading import Reading
 from memories.conflicts.replacement import denied, ended, new_value, replaced
+from memories.conflicts.roles import turned_round
 from memories.conflicts.same_slot import by_slot
 from memories.conflicts.verdict import DIFFERENT, Relation
 
@@ -44,5 +45,6 @@ def _first_rule(old: Reading, new: Reading, overlap: Overlap, words: OwnWords) -
         or ended(old, new, words)
         or replaced(old, new, overlap)
         or new_value(old, new, overlap)
+        or turned_round(old, new, overlap)
         or duplicate(old, new, overlap)
     )

@@ -14,6 +14,7 @@ from memories.conflicts.opposites import KIN
 from memories.conflicts.overlap import Overlap, compare, light, subject_words
 from memories.conflicts.reading import Reading
 from memories.conflicts.relation import relation
+from memories.conflicts.roles import exchanged
 from memories.conflicts.wording import root
 
 NEARNESS = ("near", "other-verb")  # rules that trust the embedder
@@ -78,6 +79,7 @@ def _same_sense(old: Reading, new: Reading) -> bool:
         and not (old.stems ^ new.stems) & _wishes() - _excused(old, new)
         and not _roles_turned(old, new)
         and not _roles_turned(new, old)
+        and exchanged(old, new) is None
     )
 
 

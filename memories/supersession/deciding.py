@@ -111,7 +111,7 @@ class Judge:
     def _relation(self, new: Belief, said_at: datetime, met: Met) -> tuple[Relation, bool]:
         """How the two stand to each other, and whether what is believed is the newer one."""
         old = met.belief
-        is_older = old.since is not None and said_at + AT_ONCE < old.since
+        is_older = old.since is not None and old.since - said_at > AT_ONCE
         pair = (new, old) if is_older else (old, new)
         readings = [conflicts.read(each.content, self.words) for each in pair]
         found = conflicts.relation(
