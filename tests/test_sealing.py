@@ -139,8 +139,8 @@ def test_a_layer_that_has_shrunk_loses_its_indexes(sealed: Place, settings: Any)
 @pytest.mark.parametrize("share", [0.1, 0.01])
 def test_a_filter_costs_no_recall(sealed: Place, share: float) -> None:
     chosen = Memory.objects.live().order_by("id")[: int(SIZE * share)]
-    Memory.objects.filter(pk__in=[m.pk for m in chosen]).update(category="plan")
-    tree = filters.parse({"field": "category", "op": "eq", "value": "plan"}, ("memories",))
+    Memory.objects.filter(pk__in=[m.pk for m in chosen]).update(category="policy")
+    tree = filters.parse({"field": "category", "op": "eq", "value": "policy"}, ("memories",))
     for ranking in ("vector", "hybrid"):
         hits = found(sealed, "anything at all", filter=tree, ranking=ranking, limit=20)
         assert len(hits) == min(20, int(SIZE * share))
