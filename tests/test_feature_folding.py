@@ -7,7 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import curation, folding
-from memories.features import erasing, history
+from memories.erasing import removing
+from memories.features import history
 from memories.forgetting import forget
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
@@ -118,9 +119,7 @@ def test_what_is_erased_takes_its_features_and_their_history_with_it(alice: Pers
     told(alice, "I live in Porto now.")
     gone = Episode.objects.get(content="I live in Porto now.")
     with transaction.atomic():
-        erasing.erase(spaces.space_of(alice.workspace.pk), [gone.pk])
-        Memory.objects.filter(content__contains="Porto").delete()
-        gone.delete()
+        removing.remove_episodes(spaces.space_of(alice.workspace.pk), [gone.pk])
     assert not FeatureChange.objects.filter(after__value="Porto").exists()
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon")}

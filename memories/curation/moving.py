@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.features import erasing
+from memories.features import merging_subjects
 from memories.forgetting import audit, end, locked
 from memories.indexing import slots, spaces, subjects
 from memories.models import (
@@ -112,7 +112,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
             for model in FOLLOWING
         }
         _merge_rejections(source, target)
-        erasing.merge_subject(space, source, target)
+        merging_subjects.merge_subject(space, source, target)
         subjects.merge(space, source.pk, target.pk)
         slots.rebuild(memories, slots.words_of(space))
         _tell(scope, source, target, moved)

@@ -19,9 +19,11 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
 )
-from memories.semantics.commands import ADD, DELETE, Cited, Command, Known, Refused
+from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known, Refused
 from workspaces.ids import uuid7
 
+MANUAL = Feature.Method.MANUAL
+BY_HAND = "manual"  # the rule of what a person did
 Vectors = Mapping[str, entries.Vectors]  # by the text of a feature
 SHOWN = ("category", "tag", "feature", "value", "about", "slot", "method", "visibility", "metadata")
 
@@ -66,6 +68,16 @@ def live_of(act: Act) -> dict[uuid.UUID, Feature]:
     whose = Q(agent_id=act.agent_id) if act.agent_id else Q(agent=None)
     rows = Feature.objects.live().filter(whose, set=act.set)
     return {row.pk: row for row in rows.order_by("pk")}
+
+
+def ended_by_hand(found: FeatureSet, agent_id: uuid.UUID | None) -> dict[bytes, datetime]:
+    """When a person ended what, by the fingerprint of what it said."""
+    rows = FeatureChange.objects.filter(
+        set=found, is_current=True, after__isnull=True, rule=BY_HAND
+    )
+    rows = rows.filter(feature__agent=agent_id) if agent_id else rows.filter(feature__agent=None)
+    ended = rows.values_list("feature__fingerprint", "created_at")
+    return {bytes(said): at for said, at in ended}
 
 
 def known_of(features: Iterable[Feature]) -> list[Known]:
@@ -154,7 +166,7 @@ class _Work:
         if command.action == DELETE and target:
             self._end(command, target)
             return
-        same = self.by_fingerprint.get(fingerprint_of(_told(command)))
+        same = self.by_fingerprint.get(fingerprint_of(told_by(command)))
         if same is not None:
             self._support(command, same, target)
         elif command.action == ADD or target is None:
@@ -164,17 +176,25 @@ class _Work:
 
     def _support(self, command: Command, same: Feature, target: Feature | None) -> None:
         """It is known already: more words for it, and where another feature was meant, that ends."""
+        if self._confirms(same) and target in (None, same):
+            cited = (*command.cited, *cited_now(same))
+            self._update(replace(command, action=UPDATE, slot=same.slot, cited=cited), same)
+            return
         self.support.append((same, command.cited))
         self.outcome.supported.append(same.pk)
         if target is not None and target.pk != same.pk:
             self._end(replace(command, reason=f"{same.feature} says it already"), target)
+
+    def _confirms(self, same: Feature) -> bool:
+        """A person says what a machine said: it is theirs now."""
+        return self.act.method == MANUAL and same.method != MANUAL
 
     def _add(self, command: Command) -> None:
         act = self.act
         feature = Feature(
             workspace_id=act.set.workspace_id, set=act.set, agent_id=act.agent_id,
             subject_id=act.set.subject_id, conversation_id=act.set.conversation_id,
-            method=act.method, **_told(command),
+            method=act.method, **told_by(command),
         )  # fmt: skip
         _refresh(feature)
         self.by_fingerprint[bytes(feature.fingerprint)] = feature
@@ -185,7 +205,7 @@ class _Work:
     def _update(self, command: Command, feature: Feature) -> None:
         before = snapshot(feature)
         self.by_fingerprint.pop(bytes(feature.fingerprint), None)
-        for name, value in _told(command).items():
+        for name, value in told_by(command).items():
             setattr(feature, name, value)
         feature.method = self.act.method
         _refresh(feature)
@@ -256,12 +276,18 @@ def cited_by(change: FeatureChange, cited: Sequence[Cited]) -> list[FeatureCitat
     ]  # fmt: skip
 
 
+def cited_now(feature: Feature) -> list[Cited]:
+    """The words that a feature stands on."""
+    current = FeatureChange.objects.get(feature=feature, is_current=True)
+    return [cited_again(row, current.occurred_at) for row in current.citations.all()]
+
+
 def cited_again(row: FeatureCitation, occurred_at: datetime) -> Cited:
     """The words of a citation, for another change to stand on."""
     return Cited(row.episode_id, row.start, row.end, row.quote, occurred_at, row.fact_id)
 
 
-def _told(command: Command) -> dict[str, Any]:
+def told_by(command: Command) -> dict[str, Any]:
     """What a command says of a feature, by the feature's columns."""
     return {
         "category": command.category, "tag": command.tag, "feature": command.feature.strip(),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories.errors import Conflict, Invalid
 from memories.features import applying, history, sets
-from memories.features.applying import Act, Outcome, Vectors
+from memories.features.applying import BY_HAND, MANUAL, Act, Outcome, Vectors
 from memories.features.history import seen
 from memories.indexing import entries, spaces
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
@@ -25,7 +25,6 @@ from memories.semantics.commands import (
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-MANUAL = Feature.Method.MANUAL
 SAID = ("category", "tag", "feature", "value", "about")
 IN_PLACE = ("visibility", "metadata")
 
@@ -45,31 +44,34 @@ class NewFeature:
 
 
 def create(scope: Scope, key: str, new: NewFeature) -> Feature:
-    """Add a feature; one that says the same already is answered again. Raises Invalid, NotFound."""
+    """Add a feature; one that says the same already is answered again, as a person's from now on.
+    Raises Invalid, NotFound."""
     found = sets.find(scope, key)
     said = {name: getattr(new, name) for name in SAID}
     command = Command(ADD, **said, cited=_cited(scope, new.episode_ids), occurred_at=timezone.now())
     _check(found, command)
-    act = Act(found, scope.actor, MANUAL, "manual", scope.agent_id)
+    act = Act(found, scope.actor, MANUAL, BY_HAND, scope.agent_id)
     outcome = _do(scope, act, command)
-    made = seen(scope, (outcome.added or outcome.supported)[0])
+    made = seen(scope, (outcome.added or outcome.updated or outcome.supported)[0])
     in_place = {name: getattr(new, name) for name in IN_PLACE if getattr(new, name)}
     return _change_in_place(scope, made, in_place)
 
 
 def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Feature:
-    """Change what a feature says; the value before stays in its history. Raises Invalid, NotFound,
-    Conflict for one that has ended or where another says the same."""
+    """Change what a feature says, or say it again, so that no machine changes it; the value before
+    stays in its history. Raises Invalid, NotFound, Conflict for one that has ended or where
+    another says the same."""
     feature = _living(scope, feature_id)
     said = {name: getattr(feature, name) for name in SAID}
     new = said | {name: changes[name] for name in SAID if name in changes}
-    if new != said:
+    confirmed = feature.method != MANUAL and any(name in SAID for name in changes)
+    if new != said or confirmed:
         command = Command(
             UPDATE, **new, target=feature_id, occurred_at=timezone.now(),
             slot=feature.slot,
         )  # fmt: skip
         _check(feature.set, command)
-        act = Act(feature.set, scope.actor, MANUAL, "manual", feature.agent_id)
+        act = Act(feature.set, scope.actor, MANUAL, BY_HAND, feature.agent_id)
         if _do(scope, act, command).supported:
             raise Conflict("Another feature says this already.", "taken", "value")
     in_place = {name: changes[name] for name in IN_PLACE if name in changes}
@@ -80,7 +82,7 @@ def delete(scope: Scope, feature_id: uuid.UUID, reason: str = "") -> None:
     """End a feature; its history stays, and `undo` brings it back."""
     feature = _living(scope, feature_id)
     command = Command(DELETE, target=feature_id, occurred_at=timezone.now(), reason=reason)
-    _do(scope, Act(feature.set, scope.actor, MANUAL, "manual", feature.agent_id), command)
+    _do(scope, Act(feature.set, scope.actor, MANUAL, BY_HAND, feature.agent_id), command)
 
 
 def _living(scope: Scope, feature_id: uuid.UUID) -> Feature:

@@ -202,7 +202,10 @@ def _is_possible(merge: Merge, live: dict[uuid.UUID, Feature]) -> bool:
 def _is_still(known: Known, live: dict[uuid.UUID, Feature]) -> bool:
     """Nobody changed or ended it meanwhile, and no other merge of this act has it."""
     row = live.get(known.id)
-    return row is not None and (row.feature, row.value) == (known.feature, known.value)
+    if row is None:
+        return False
+    same = ("tag", "feature", "value", "method")
+    return all(getattr(row, name) == getattr(known, name) for name in same)
 
 
 def _merge(act: Act, merge: Merge, live: dict[uuid.UUID, Feature]) -> list[Feature]:

@@ -21,7 +21,7 @@ from memories.folding.discovery import discover
 from memories.folding.reading import Batch, gather, ladder_for
 from memories.indexing import spaces, statements
 from memories.models import Episode, FeatureRefusal, FeatureSet, WorkspaceIndex
-from memories.semantics.commands import Command, Refused, plan
+from memories.semantics.commands import DELETE, Command, Plan, Refused, plan
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -138,12 +138,26 @@ def _apply(space: WorkspaceIndex, batch: Batch, asked: Asked, vectors: applying.
     known = applying.known_of(applying.live_of(act).values())
     commands = [_present(each, batch.episodes) for each in asked.commands]
     planned = plan(commands, config_of(batch.set).categories, known)
+    planned = _without_ended(act, planned)
     outcome = applying.carry_out(space, act, planned.commands, vectors)
     outcome.refused = [*asked.broken, *planned.refused]
     _refuse(act, outcome.refused, batch.episodes)
     _mark(act, batch.episodes)
     _audit(act, len(batch.episodes), outcome)
     return outcome
+
+
+def _without_ended(act: Act, planned: Plan) -> Plan:
+    """What a person ended comes back by words that were said after that."""
+    ended = applying.ended_by_hand(act.set, act.agent_id)
+    kept = Plan(refused=planned.refused)
+    for command in planned.commands:
+        at = ended.get(applying.fingerprint_of(applying.told_by(command)))
+        if at and command.action != DELETE and (command.occurred_at or at) <= at:
+            kept.refused.append(Refused("a person ended it", command))
+        else:
+            kept.commands.append(command)
+    return kept
 
 
 def _present(command: Command, episodes: Sequence[Episode]) -> Command:

@@ -1,57 +1,20 @@
-"""Features that go for good: with the words they stand on, or into another subject's set."""
+"""What was folded about one subject, when that subject turns out to be another."""
 
 import uuid
 from collections.abc import Collection
 
 from django.utils import timezone
 
-from memories.features import waiting
 from memories.features.sets import key_of
 from memories.indexing import entries
 from memories.models import (
     Feature,
     FeatureChange,
-    FeatureCitation,
-    FeatureRefusal,
     FeatureSet,
     Layer,
     WorkspaceIndex,
 )
 from workspaces.models import Subject
-
-
-def standing_on(episode_ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
-    """The features that say, or said once, something that these episodes said."""
-    cited = FeatureCitation.objects.filter(episode__in=episode_ids)
-    return list(cited.values_list("feature_id", flat=True).distinct())
-
-
-def erase(space: WorkspaceIndex, episode_ids: Collection[uuid.UUID]) -> dict[str, int]:
-    """Delete all that was folded out of these episodes, with its history and its entries, in the
-    caller's transaction; how many rows of each kind.
-
-    What else these features stood on is taken in anew, so that they come back as far as other
-    words carry them. The marks go with the episodes.
-    """
-    ids = standing_on(episode_ids)
-    others = FeatureCitation.objects.filter(feature__in=ids).exclude(episode__in=episode_ids)
-    again = list(others.values_list("episode_id", flat=True).distinct())
-    gone = {
-        "features": len(ids),
-        "changes of features": FeatureChange.objects.filter(feature__in=ids).count(),
-    }
-    refused = FeatureRefusal.objects.filter(episode_ids__overlap=list(episode_ids))
-    gone["refused commands"] = refused.delete()[0]
-    if again:
-        waiting.unmark(space.workspace_id, again)
-    _delete(space, ids)
-    return gone
-
-
-def _delete(space: WorkspaceIndex, ids: Collection[uuid.UUID]) -> None:
-    if ids:
-        entries.remove(space, Layer.FEATURES, ids)
-        Feature.objects.filter(pk__in=ids).delete()
 
 
 def merge_subject(space: WorkspaceIndex, source: Subject, target: Subject) -> None:
@@ -84,3 +47,9 @@ def _move_by_hand(source: FeatureSet, target: FeatureSet) -> None:
     moved = list(rows.exclude(fingerprint__in=known).values_list("pk", flat=True))
     FeatureChange.objects.filter(feature__in=moved).update(set=target)
     Feature.objects.filter(pk__in=moved).update(set=target, subject=target.subject)
+
+
+def _delete(space: WorkspaceIndex, ids: Collection[uuid.UUID]) -> None:
+    if ids:
+        entries.remove(space, Layer.FEATURES, ids)
+        Feature.objects.filter(pk__in=ids).delete()

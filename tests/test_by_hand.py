@@ -1,0 +1,126 @@
+"""What a person wrote stays theirs: machines merge, read and embed around it."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from memories import curation, folding
+from memories.features import history, waiting, writing
+from memories.features.writing import NewFeature
+from memories.ingest import NewMessage
+from memories.models import Episode, Feature, FeatureRefusal, Memory
+from tests.people import Person
+from tests.wire_servers import chat_completion
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEY = "user:ada"
+
+
+def told(person: Person, *said: str, **wish: Any) -> None:
+    person.say(*[NewMessage(each, name="Ada") for each in said], user_id="ada", **wish)
+    folding.discover()
+    folding.fold_now(person.scope, KEY)
+
+
+def read_again(person: Person) -> None:
+    """As after a restore: all that was said is taken in anew."""
+    waiting.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
+    folding.fold_now(person.scope, KEY)
+
+
+def values() -> set[str]:
+    return set(Feature.objects.live().values_list("value", flat=True))
+
+
+@pytest.fixture
+def two_likes(alice: Person) -> list[Feature]:
+    told(alice, "I like green tea.", "I enjoy long hikes.")
+    return list(Feature.objects.live().order_by("pk"))
+
+
+def asks_while(server: HTTPServer, person: Person, then: Callable[[], object]) -> None:
+    """A model that merges f1 and f2; while it is asked, something happens."""
+    merge = {"ids": ["f1", "f2"], "tag": "likes", "feature": "likes", "value": "likes green tea"}
+    body = json.dumps(chat_completion(json.dumps({"merges": [merge]})))
+
+    def answer(request: Request) -> Response:
+        try:
+            then()
+        finally:
+            connections.close_all()
+        return Response(body, content_type="application/json")
+
+    server.expect_request("/v1/chat/completions").respond_with_handler(answer)
+    rung = {"provider": "openai", "model": "m", "baseUrl": server.url_for("/v1")}
+    person.workspace.settings = {"extractors": [], "featureSets": {"languageModel": rung}}
+    person.workspace.save()
+
+
+def test_confirmed_while_a_model_is_asked_to_merge_it_stays_apart(
+    alice: Person, two_likes: list[Feature], httpserver: HTTPServer
+) -> None:
+    first = two_likes[0]
+    same = {"value": first.value}
+    asks_while(httpserver, alice, lambda: writing.edit(alice.scope, first.pk, same))
+    assert folding.consolidate(alice.scope, KEY) == 0
+    assert values() == {row.value for row in two_likes}
+    assert Feature.objects.get(pk=first.pk).method == "manual"
+
+
+def test_untouched_the_same_merge_is_done(
+    alice: Person, two_likes: list[Feature], httpserver: HTTPServer
+) -> None:
+    asks_while(httpserver, alice, lambda: None)
+    assert folding.consolidate(alice.scope, KEY) == 1
+
+
+def test_the_same_words_by_hand_make_it_the_person_s_and_keep_what_it_stands_on(
+    alice: Person, two_likes: list[Feature]
+) -> None:
+    first = two_likes[0]
+    again = NewFeature(first.category, first.tag, first.feature, first.value, about=first.about)
+    made = writing.create(alice.scope, KEY, again)
+    assert (made.pk, made.method) == (first.pk, "manual")
+    quotes = made.citations.filter(change__is_current=True).values_list("quote", flat=True)
+    assert list(quotes) == ["I like green tea."]
+    assert history.undo(alice.scope, first.pk).method == "rule"
+
+
+def test_by_hand_survives_merging_and_reading_again(
+    alice: Person, two_likes: list[Feature]
+) -> None:
+    writing.edit(alice.scope, two_likes[0].pk, {"value": "likes sencha"})
+    read_again(alice)
+    folding.consolidate(alice.scope, KEY)
+    assert "likes sencha" in values()
+
+
+def test_ended_by_hand_it_does_not_come_back_by_the_same_words(
+    alice: Person, two_likes: list[Feature]
+) -> None:
+    writing.delete(alice.scope, two_likes[0].pk)
+    read_again(alice)
+    assert two_likes[0].value not in values()
+    assert "a person ended it" in FeatureRefusal.objects.values_list("reason", flat=True)
+    later = timezone.now() + timedelta(days=1)
+    told(alice, "I like green tea.", occurred_at=later)
+    assert two_likes[0].value in values()
+
+
+def test_pins_and_edits_of_memories_survive_what_is_read_again(alice: Person) -> None:
+    told(alice, "I live in Lisbon.")
+    memory = Memory.objects.live().get()
+    edited = curation.edit(alice.scope, memory.pk, {"content": "Ada lives in Lisbon, Alfama"})
+    curation.edit(alice.scope, edited.pk, {"pinned": True})
+    read_again(alice)
+    folding.consolidate(alice.scope, KEY)
+    told(alice, "I live in Lisbon.")
+    kept = Memory.objects.live().get(pk=edited.pk)
+    assert (kept.content, kept.pinned) == ("Ada lives in Lisbon, Alfama", True)
