@@ -2,19 +2,31 @@
 
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest
 from django.utils.html import format_html
+from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories.admin.base import MemoryPage, said, tell_it
+from memories import curation
+from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of
 from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, FactStateFilter, PickFilter
 from memories.admin.highlighting import excerpt
 from memories.admin.repeats import RepeatsPage
 from memories.admin.searching import SearchedAdmin
-from memories.models import Citation, Fact
+from memories.models import Citation, Episode, Fact
 from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
+from workspaces.desk.pages import Verb
+
+
+class QuoteForm(forms.Form):
+    quote = forms.CharField(
+        label="The words it stands on, as a message has them",
+        max_length=10_000,
+        widget=UnfoldAdminTextareaWidget({"rows": 3}),
+    )
 
 
 class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
@@ -44,6 +56,10 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
     search_fields = ("statement",)
     search_help_text = "Words of the statement (newest 20,000), or an id"
     page_template = "admin/memories/fact.html"
+    verbs = (
+        Verb("accept", "Accept", "check", "primary", "It is believed from now on.", QuoteForm),
+        Verb("dismiss", "Dismiss", "close", "danger", "It is never believed.", bulk=True),
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         rows = super().get_queryset(request)
@@ -81,12 +97,25 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
             cut = excerpt(citation.episode.content, citation.start, citation.end)
             found.append((citation, cut))
         memory = row.memory
+        waits = row.quarantined_at is not None
         return {
+            "told": Episode.objects.filter(session__facts=row).order_by("pk")[:20] if waits else (),
             "state": fact_state(row),
             "citations": found,
             "memory": memory,
             "memory_state": state_of(memory) if memory else "",
         }
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.quarantined_at is not None
+
+    def do_accept(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
+        curation.accept(self.scope(request, row), row.pk, typed(values["quote"]))
+        return "Accepted: it is resolved like any other fact, and this row gave way to it."
+
+    def do_dismiss(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
+        curation.dismiss(self.scope(request, row), row.pk)
+        return "Dismissed: it is not believed."
 
     def empty(self, request: HttpRequest) -> Empty:
         return tell_it(request, "No facts yet", "Facts are read out of what agents tell:")

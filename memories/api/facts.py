@@ -9,13 +9,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memories import curation
 from memories.api import shapes
-from memories.api.answers import FactSerializer
-from memories.models import Category, Fact
-from workspaces.api.fields import read_query
+from memories.api.answers import FactSerializer, MemorySerializer
+from memories.models import Category, Fact, Memory
+from workspaces.api.fields import Camel, Text, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
-from workspaces.api.views import WorkspaceView
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.scope import Scope
 
+DECIDES = NEEDS | {"POST": Capability.CURATE}
 NARROWING = {
     "category": "category",
     "method": "method",
@@ -38,6 +42,13 @@ class FactQuery(PageQuery):
     memory_id = serializers.UUIDField(required=False)
     session_id = serializers.UUIDField(required=False)
     min_confidence = serializers.FloatField(required=False, min_value=0, max_value=1)
+    quarantined = serializers.BooleanField(
+        default=False, help_text="Those that wait for a person, instead of all others."
+    )
+
+
+class AcceptBody(Camel):
+    quote = Text(help_text="Words of a message of its ingest that say so.", max_length=10_000)
 
 
 def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
@@ -54,14 +65,39 @@ class FactsView(WorkspaceView):
         """Claims as they were extracted; each citation's quote is its episode's own words."""
         wish = read_query(FactQuery, request)
         narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        rows = Fact.objects.visible_to(self.scope).filter(**narrowing)
+        waits = {"quarantined_at__isnull": not wish["quarantined"]}
+        rows = Fact.objects.visible_to(self.scope).filter(**narrowing, **waits)
         if "entity" in wish:
             rows = rows.filter(entities__contains=[wish["entity"]])
         return paged(request, cited(rows), shapes.fact)
 
 
+def seen(scope: Scope, row: uuid.UUID) -> Fact:
+    return get_object_or_404(cited(Fact.objects.visible_to(scope)), pk=row)
+
+
 class FactView(WorkspaceView):
     @extend_schema(operation_id="readFact", responses=FactSerializer)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        rows = cited(Fact.objects.visible_to(self.scope))
-        return Response(shapes.fact(get_object_or_404(rows, pk=row)))
+        return Response(shapes.fact(seen(self.scope, row)))
+
+
+class AcceptView(WorkspaceView):
+    needs = DECIDES
+
+    @extend_schema(operation_id="acceptFact", request=AcceptBody, responses=MemorySerializer)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Believe a fact that waits in quarantine, for words of its messages; its memory."""
+        fact = seen(self.scope, row)
+        memory = curation.accept(self.scope, fact.pk, read(AcceptBody, request.data)["quote"])
+        return Response(shapes.memory(Memory.objects.with_names().get(pk=memory.pk)))
+
+
+class DismissView(WorkspaceView):
+    needs = DECIDES
+
+    @extend_schema(operation_id="dismissFact", request=None, responses=FactSerializer)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Leave a fact that waits in quarantine unbelieved for good."""
+        curation.dismiss(self.scope, row)
+        return Response(shapes.fact(seen(self.scope, row)))

@@ -56,6 +56,8 @@ urlpatterns = [
     path(f"{OWN}/sessions/<uuid:row>/retry", sessions.RetryView.as_view()),
     path(f"{OWN}/facts", facts.FactsView.as_view()),
     path(f"{OWN}/facts/<uuid:row>", facts.FactView.as_view()),
+    path(f"{OWN}/facts/<uuid:row>/accept", facts.AcceptView.as_view()),
+    path(f"{OWN}/facts/<uuid:row>/dismiss", facts.DismissView.as_view()),
     path(f"{OWN}/episodes", episodes.EpisodesView.as_view()),
     path(f"{OWN}/episodes/<uuid:row>", Episode.as_view()),
     path(f"{OWN}/conversations", conversations.ConversationsView.as_view()),

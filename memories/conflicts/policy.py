@@ -60,9 +60,6 @@ class Policy:
         return ""
 
 
-NO_POLICY = Policy()
-
-
 def held_by(reason: str, rule: str) -> str:
     """What is kept with a decision that was held back: why, and what the machine went by."""
     return f"{reason}: {rule}" if rule and rule != reason else reason

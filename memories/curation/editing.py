@@ -131,27 +131,11 @@ def new_version(
     note: str = "",
 ) -> Memory:
     """Replace a locked head by `content`, in the caller's transaction; the new head."""
-    now = timezone.now()
-    new = Memory(
-        **{name: getattr(old, name) for name in INHERITED},
-        content=content,
-        fingerprint=lexical.fingerprint(content),
-        entities=[entity for entity in old.entities if entity.lower() in content.lower()],
-        source=Source.MANUAL,
-        version=old.version + 1,
-        # A correction: what it says was true as long as the old one was taken to be.
-        valid_from=old.valid_from,
-    )
+    new = _next(old, content)
     new.slots = slots.of_memory(new, slots.words_of(space))
     new.save(force_insert=True)
-    Memory.objects.filter(pk=old.pk).supersede(by=new, at=now)
-    Fact.objects.create(
-        **{name: getattr(new, name) for name in OF_A_FACT},
-        memory=new,
-        statement=content,
-        method=Fact.Method.MANUAL,
-        rule=EDIT,
-    )
+    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
+    _stand_by_hand(new)
     _record(scope, old, new, note)
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
@@ -162,6 +146,29 @@ def new_version(
         reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest
     audit(scope, "edit", new, before={"content": old.content}, after={"content": content})
     return new
+
+
+def _next(old: Memory, content: str) -> Memory:
+    return Memory(
+        **{name: getattr(old, name) for name in INHERITED},
+        content=content,
+        fingerprint=lexical.fingerprint(content),
+        entities=[entity for entity in old.entities if entity.lower() in content.lower()],
+        source=Source.MANUAL,
+        version=old.version + 1,
+        # A correction: what it says was true as long as the old one was taken to be.
+        valid_from=old.valid_from,
+    )
+
+
+def _stand_by_hand(new: Memory) -> None:
+    Fact.objects.create(
+        **{name: getattr(new, name) for name in OF_A_FACT},
+        memory=new,
+        statement=new.content,
+        method=Fact.Method.MANUAL,
+        rule=EDIT,
+    )
 
 
 def _record(scope: Scope, old: Memory, new: Memory, note: str) -> None:

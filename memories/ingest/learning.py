@@ -17,7 +17,6 @@ from memories.errors import Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
 from memories.indexing import due, entries, spaces, statements
-from memories.indexing.nearest import Placement
 from memories.ingest.before import before
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
@@ -26,13 +25,12 @@ from memories.models import (
     Episode,
     Fact,
     MemorySession,
-    Visibility,
     WorkspaceIndex,
     WorkspacePattern,
 )
 from memories.supersession import Claim, Outcome
 from workspaces.models import AuditEntry
-from workspaces.scope import Scope, mates_of, worker_scope
+from workspaces.scope import Scope, worker_scope
 
 MAX_ATTEMPTS = 3
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
@@ -178,7 +176,7 @@ def _apply(
     found: Extraction,
     started: float,
 ) -> None:
-    placement = placement_of(session, claims)
+    placement = supersession.placement_of(session, claims)
     outcome = supersession.apply(
         space,
         placement,
@@ -208,21 +206,6 @@ def writer_of(session: MemorySession) -> Scope:
     """Who sees what the session's agent sees; without an agent, all of the workspace."""
     scope = worker_scope(session.workspace_id)
     return scope if session.agent is None else scope.as_agent(session.agent)
-
-
-def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
-    team = session.agent.team if session.agent else ""
-    shares = any(claim.visibility == Visibility.TEAM for claim in claims)
-    return Placement(
-        workspace_id=session.workspace_id,
-        subject_id=session.subject_id,
-        agent_id=session.agent_id,
-        team=mates_of(session.workspace_id, team) if shares else (),
-        in_default_team=not team,
-        scope=session.scope,
-        conversation_id=session.conversation_id,
-        workflow=session.workflow,
-    )
 
 
 def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:

@@ -1,7 +1,7 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
 from memories.supersession.applying import apply
-from memories.supersession.claims import Claim, Outcome, Quote, fact_of, quarantine
+from memories.supersession.claims import Claim, Outcome, Quote, fact_of, placement_of, quarantine
 from memories.supersession.deciding import OLDER, RULES
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "Quote",
     "apply",
     "fact_of",
+    "placement_of",
     "quarantine",
 ]

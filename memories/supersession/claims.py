@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from memories.indexing import statements
 from memories.indexing.nearest import Placement
-from memories.models import Fact
+from memories.models import Fact, MemorySession, Visibility
+from workspaces.scope import mates_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,22 @@ class Outcome:
     reviewed: list[uuid.UUID] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     facts: int = 0
+
+
+def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
+    """Where the claims of an ingest belong, and what they meet there."""
+    team = session.agent.team if session.agent else ""
+    shares = any(claim.visibility == Visibility.TEAM for claim in claims)
+    return Placement(
+        workspace_id=session.workspace_id,
+        subject_id=session.subject_id,
+        agent_id=session.agent_id,
+        team=mates_of(session.workspace_id, team) if shares else (),
+        in_default_team=not team,
+        scope=session.scope,
+        conversation_id=session.conversation_id,
+        workflow=session.workflow,
+    )
 
 
 def fact_of(placement: Placement, claim: Claim, session_id: uuid.UUID | None) -> Fact:
