@@ -8,9 +8,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.patterns import answers, clauses, content, person, reading
+from memories.patterns import answers, clauses, content, person, reading, trying
 from memories.patterns.clauses import Clause
-from memories.patterns.library import DEMANDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ def _label(clause: Clause, words: str, telling: int) -> str:
 
 def _demands(words: str) -> bool:
     """Whether what is asked for holds for all times to come."""
-    return bool(_for_ever.search(words)) or any(pattern.find(words) for pattern in DEMANDS)
+    return bool(_for_ever.search(words)) or trying.first(words, is_request=True) is not None
 
 
 def _tells(words: str) -> bool:

@@ -44,7 +44,8 @@ __all__ = [
 
 
 def warm_up() -> None:
-    """Compile what compiles on first use (half a second of patterns), before the first request."""
+    """Compile what compiles on first use, before the first request."""
+    patterns.warm_up()
     patterns.extract("I said nothing yet.", "", datetime.now(UTC))
 
 

@@ -14,18 +14,19 @@ from memories.patterns import (
     content,
     dates,
     entities,
-    library,
     person,
     reading,
+    trying,
     worth,
 )
 from memories.patterns.clauses import Clause
 from memories.patterns.library import PATTERNS
 from memories.patterns.pattern import Found, Pattern
 from memories.patterns.talk import UNKNOWN, Talk
+from memories.patterns.trying import warm_up
 from memories.patterns.worth import Fit
 
-__all__ = ["PATTERNS", "Found", "Pattern", "Talk", "extract", "overlapping"]
+__all__ = ["PATTERNS", "Found", "Pattern", "Talk", "extract", "overlapping", "warm_up"]
 
 MERE = 60  # characters; no mere yes or no is longer
 
@@ -81,11 +82,8 @@ def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
     """The first pattern that fits a clause, if it claims anything."""
     if clause.is_question or not content.is_claim(words):
         return []
-    for pattern in library.candidates(words, is_request=content.is_request(words)):
-        match = pattern.find(words)
-        if match:
-            return [Fit(pattern, match, clause, content.weight(words, name))]
-    return []
+    first = trying.first(words, is_request=content.is_request(words))
+    return [Fit(*first, clause, content.weight(words, name))] if first else []
 
 
 def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:

@@ -9,7 +9,11 @@ from memories.patterns import foreign
 
 MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
-_sentence_end = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+")
+# most characters fail at the first look and are not tried any further
+_sentence_end = re.compile(
+    r"(?=[\s\"'”’)\]*_—–;-])"
+    r"(?:(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+)"
+)
 _heads = re.compile(r"((I|we|my|our)\b[^:\n]{2,80}):[*_\s]*", re.IGNORECASE)
 _has_verb = re.compile(r"\b(?:is|are|was|were|include|includes|will be)$", re.IGNORECASE)
 _whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
@@ -37,6 +41,14 @@ _served = re.compile(
 _photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
 _quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+# what is no speech, and a sign that each of them needs
+_unspoken = (
+    (_served, "<"),
+    (_fence, "```"),
+    (_fence, "~~~"),
+    (_quoted_line, ">"),
+    (_photo, "[shared"),
+)
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
     r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
@@ -83,11 +95,31 @@ def served_blocks(text: str) -> Iterator[tuple[int, int]]:
 def spoken(text: str) -> str:
     """`text` with blank lines for what is not said in it: code, quoted lines, served blocks, and
     words of others."""
-    for block in (_served, _fence, _quoted_line, _photo):
-        text = block.sub(lambda found: "\n" * len(found.group()), text)
+    return _spoken_message(text) if len(text) <= MESSAGE else _spoken(text)
+
+
+@lru_cache(maxsize=64)  # of a message told in its turn, the ones before are known
+def _spoken_message(text: str) -> str:
+    return _spoken(text)
+
+
+def _spoken(text: str) -> str:
+    text = unmarked(text)
     for start, end in foreign.passages(text):
         text = text[:start] + "\n" * (end - start) + text[end:]
     return text
+
+
+def unmarked(text: str) -> str:
+    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks."""
+    for block, sign in _unspoken:
+        if sign in text:
+            text = block.sub(_blank, text)
+    return text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * len(found.group())
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -144,7 +176,8 @@ def _of_text(text: str) -> Iterator[Clause]:
 
 def _heading(sentence: str) -> str:
     """The beginning of a claim that each item of the list below `sentence` ends: "My hobbies are"."""
-    match = _heads.fullmatch(_opening.sub("", sentence, count=1))
+    is_head = sentence.rstrip("*_ \t\r").endswith(":")
+    match = _heads.fullmatch(_opening.sub("", sentence, count=1)) if is_head else None
     if match is None:
         return ""
     words = match[1].strip()

@@ -35,7 +35,7 @@ _empty = re.compile(
     r"|(?:really |so )?couldn't agree|am (?:really |so |very |truly )?(?:glad|happy|proud|sorry|excited|stoked|thrilled) (?:for|of|that|to (?:hear|see|be|have)|you|your|about your|it)|got you|miss you|love you|have to (?:say|admit|agree|run|go)|believe in (?:you|us)|know (?:I|we|that|this))\b",
     re.IGNORECASE,
 )
-_words = re.compile(r"[a-z][a-z'&+#-]{2,}|\d{2,}|(?-i:[A-Z]{2,})", re.IGNORECASE)
+_words = re.compile(r"[A-Za-z][A-Za-z'&+#-]{2,}|\d{2,}|[A-Z]{2,}")
 # words of talk and cheer, which say little of the speaker's own life
 _filler_text = """
     thing things stuff lot lots good great amazing awesome really cool nice love make makes
@@ -110,4 +110,4 @@ def weight(clause: str, speaker: str) -> int:
 
 def telling(text: str) -> set[str]:
     """The words of `text` that carry a meaning of their own, in small letters."""
-    return {word.lower() for word in _words.findall(text)} - _filler
+    return {word.lower() for word in set(_words.findall(text))} - _filler

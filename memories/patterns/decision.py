@@ -13,6 +13,7 @@ PATTERNS = (
         statement="Team {verb}{not} to {what}",
         confidence=0.85,
         is_team=True,
+        needs=("decided", "chose", "agreed", "opted", "elected"),
         examples=(
             (
                 "We decided to drop support for Node 16 because nobody uses it",
@@ -29,6 +30,7 @@ PATTERNS = (
         statement="Team {verb} {what}",
         confidence=0.85,
         is_team=True,
+        needs=("decided", "agreed", "concluded", "settled"),
         examples=(
             ("We settled on weekly releases", "Team settled on weekly releases"),
             ("We decided against microservices", "Team decided against microservices"),
@@ -42,6 +44,7 @@ PATTERNS = (
         statement="Team {what}",
         confidence=0.85,
         is_team=True,
+        needs=("we", "team"),
         examples=(
             ("We went with Stripe over Adyen", "Team went with Stripe over Adyen"),
             ("We chose Svelte for the dashboard", "Team chose Svelte for the dashboard"),

@@ -2,7 +2,8 @@
 
 from memories.patterns.morphology import ADVERB
 
-S = rf"^(?:I|we|my \w+ and I|me and my \w+|my family and I) {ADVERB}"
+SUBJECT = r"^(?:I|we|my \w+ and I|me and my \w+|my family and I) "
+S = rf"{SUBJECT}{ADVERB}"
 AM = rf"(?:am|are|was|were|have been|'re) {ADVERB}"
 SOME = r"(?:an?|the|my|our|some|this|these|two|three|four|five|six|seven|eight|nine|ten|\d+|several|many|few|lots of|a lot of|another|new|both|no)"
 NOT = r"(?:(?:don't|do not|doesn't|didn't|did not|can't|couldn't|never|won't|wouldn't|haven't) )?"

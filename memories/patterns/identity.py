@@ -12,6 +12,7 @@ PATTERNS = (
         statement="{speaker}'s name is {name}",
         confidence=0.95,
         entities=("name",),
+        needs=("name", "called", "go", "call"),
         examples=(
             ("My name is Alexandra Petrova", "Alex's name is Alexandra Petrova"),
             ("Please call me Lex.", "Alex's name is Lex"),
@@ -34,6 +35,7 @@ PATTERNS = (
         category="identity",
         regex=r"\bmy (?:birthday|date of birth) (?:is|was|falls)\b|\bI was born (?:on|in)\b",
         confidence=0.9,
+        needs=("birthday", "birth", "born"),
         examples=(
             ("My birthday is on June 3", "Alex's birthday is on June 3"),
             ("I was born in Lisbon", "Alex was born in Lisbon"),
@@ -45,6 +47,7 @@ PATTERNS = (
         category="identity",
         regex=r"\bmy (?:\w+ )?(?:e-?mail(?: address)?|phone(?: number)?|number|address|handle|username|user name|time ?zone|zip code|postcode) is\b",
         confidence=0.9,
+        needs=("my",),
         examples=(
             ("My email is alex@example.org", "Alex's email is alex@example.org"),
             ("My time zone is CET", "Alex's time zone is CET"),

@@ -32,13 +32,3 @@ _by_category: tuple[Pattern, ...] = (
 PATTERNS = tuple(sorted(_by_category, key=lambda pattern: pattern.confidence <= _weak))
 # what may stand in a request: it sets a rule for others
 DEMANDS = tuple(pattern for pattern in PATTERNS if pattern.category in ("policy", "instruction"))
-# what need not be tried on a clause that begins with neither "I", "we" nor "my"
-_of_speaker = ("^I ", "^(?:I|we)", "^(?:I|we|")
-OF_OTHERS = tuple(pattern for pattern in PATTERNS if not pattern.regex.startswith(_of_speaker))
-
-
-def candidates(clause: str, *, is_request: bool) -> tuple[Pattern, ...]:
-    """The patterns that `clause` may fit, judged by its beginning."""
-    if is_request:
-        return DEMANDS
-    return PATTERNS if clause[:2].lower() in ("i ", "we", "my", "me") else OF_OTHERS

@@ -60,6 +60,7 @@ PATTERNS = (
         category="other",
         regex=r"\b(?:to|for|with|of|around|from|on|at|in|about|by|near|into|like|through) (?:me|us|my|our|mine)\b",
         confidence=0.6,
+        needs=("me", "us", "my", "our", "mine"),
         examples=(
             (
                 "The violin belonged to my great-grandfather Anton",
@@ -73,6 +74,7 @@ PATTERNS = (
         category="other",
         regex=r"\b(?:I (?:would |highly |strongly |can |definitely )*(?:recommend|suggest)|must-(?:read|watch|see|try)|worth (?:a try|reading|watching|trying|visiting|seeing|a visit)|you should (?:try|watch|read|visit|check out))\b (?!you\b)",
         confidence=0.65,
+        needs=("recommend", "suggest", "must", "worth", "should"),
         examples=(
             (
                 "I highly recommend the tram museum in Porto",

@@ -1,10 +1,8 @@
 """What a pattern is, and what one finds."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 
 FACT_TYPES = {
     "preference": "preference",
@@ -41,24 +39,15 @@ class Found:
     is_answer: bool = False
 
 
-def _is_anchored(regex: str) -> bool:
-    """Whether every alternative of `regex` begins with "^"."""
-    depth, starts = 0, [0]
-    for position, character in enumerate(regex):
-        depth += (character == "(") - (character == ")")
-        if character == "|" and depth == 0:
-            starts.append(position + 1)
-    return all(regex[start : start + 1] == "^" for start in starts)
-
-
 @dataclass(frozen=True)
 class Pattern:
     """A named form of words that makes a claim.
 
     `regex` is searched in one clause, without its opening interjections. `statement` is a
     template over the named groups and `{speaker}`; empty: the clause itself, in the third person.
-    `entities` names groups whose text is an entity. `is_team` makes "we" the team. `examples`
-    are (text, statement) pairs said by Alex, `counter_examples` texts that it must not match.
+    `entities` names groups whose text is an entity. `is_team` makes "we" the team. `needs` are
+    words, in small letters, of which a clause must have one to be tried at all. `examples` are
+    (text, statement) pairs said by Alex, `counter_examples` texts that it must not match.
     """
 
     name: str
@@ -70,15 +59,7 @@ class Pattern:
     statement: str = ""
     entities: Sequence[str] = ()
     is_team: bool = False
-
-    @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        return re.compile(self.regex, re.IGNORECASE)
-
-    @cached_property
-    def find(self) -> Callable[[str], re.Match[str] | None]:
-        """Searching, without trying at every place what can stand at the beginning only."""
-        return self.compiled.match if _is_anchored(self.regex) else self.compiled.search
+    needs: Sequence[str] = ()
 
     @property
     def fact_type(self) -> str:

@@ -24,6 +24,7 @@ PATTERNS = (
         statement="Team policy: {rule}",
         confidence=0.85,
         is_team=True,
+        needs=("always", "never", "only"),
         examples=(
             (
                 "We always use Prettier for formatting",
@@ -40,6 +41,7 @@ PATTERNS = (
         statement="Should {verb} {what}",
         confidence=0.8,
         is_team=True,
+        needs=("add", "include"),
         examples=(
             (
                 "This function should add null check before reading the name",
@@ -57,6 +59,7 @@ PATTERNS = (
         statement="Team policy: {rule}",
         confidence=0.8,
         is_team=True,
+        needs=("we", "everyone", "everybody", "team", "developers", "engineers", "contributors"),
         examples=(
             (
                 "We should use feature flags for risky changes",
@@ -122,6 +125,7 @@ PATTERNS = (
         regex=r"\bour (?:team )?(?:policy|convention|standard|rule|practice|guideline|coding style|style guide|process|workflow|definition of done) (?:is|says|requires|for|demands|forbids)\b.{3,200}",
         confidence=0.85,
         is_team=True,
+        needs=("our",),
         examples=(
             (
                 "Our convention is snake case for columns",

@@ -10,6 +10,7 @@ PATTERNS = (
         category="preference",
         regex=rf"\bI {NOT}{ADVERB}(?:prefer|would (?:much )?rather|would sooner|lean towards)\b",
         confidence=0.9,
+        needs=("prefer", "rather", "sooner", "lean"),
         examples=(
             ("I prefer tea", "Alex prefers tea"),
             ("I prefer tabs over spaces", "Alex prefers tabs over spaces"),
@@ -22,6 +23,7 @@ PATTERNS = (
         category="preference",
         regex=r"\b(?:my|our) (?:all[- ]time |absolute |personal |new |current |second |least )?(?:favou?rite|fave|go-to|guilty pleasure|comfort food)\b",
         confidence=0.9,
+        needs=("my", "our"),
         examples=(
             ("My favourite colour is teal", "Alex's favourite colour is teal"),
             ("Risotto is my go-to dish", "Risotto is Alex's go-to dish"),
@@ -68,6 +70,7 @@ PATTERNS = (
         category="preference",
         regex=r"^my (?:\w+ )?(?:passions?|hobby|hobbies|interests?|thing|taste|preferences?|style|diet|weakness|obsession|happy place|escape|stress[- ]?buster|getaway|choice|values?) (?:is|are|was|were|has|have|lies?|includes?)\b|\b(?:is|was|are|been) (?:\w+ )?my (?:\w+ )?(?:passions?|hobby|thing|obsession|happy place|escape|stress[- ]?buster|stress relief|therapy|joy|jam)\b",
         confidence=0.85,
+        needs=("my",),
         examples=(
             ("My hobby is bookbinding", "Alex's hobby is bookbinding"),
             ("Cooking is my therapy", "Cooking is Alex's therapy"),
@@ -99,6 +102,7 @@ PATTERNS = (
         category="preference",
         regex=r"\b(?:is|are|was|was so|means?|meant|matters?)\b.{0,30}\b(?:important|crucial|vital|special|everything|a lot|so much|the world|priceless|sacred|a priority|key|a big deal|meaningful|close) (?:to|for) (?:me|us)\b|\bmeans? (?:a lot|so much|the world|everything) to (?:me|us)\b|\b(?:is|are) (?:a (?:big|huge|major|key) part of|at the heart of) (?:my|our)\b",
         confidence=0.75,
+        needs=("me", "us", "my", "our"),
         examples=(
             ("Punctuality is important to me", "Punctuality is important to Alex"),
             ("Music is a big part of my life", "Music is a big part of Alex's life"),
@@ -110,6 +114,7 @@ PATTERNS = (
         category="preference",
         regex=r"\b(?:makes?|made|making|keeps?|kept|helps?|helped|lets?|calms?|calmed|relaxes|inspires?|inspired|motivates?|motivated|energi[sz]es|cheers?|reminds?|reminded|brings?|brought|gives?|gave|gets?|fuels?|drives?|pushes|lifts?|recharges|teaches|taught|fills?|annoys|bothers|stresses|scares|drains|bores|fascinates|excites|allows?|allowed|shows?|showed|encourages?|encouraged|changed) (?:me|us|my \w+)\b",
         confidence=0.75,
+        needs=("me", "us", "my"),
         examples=(
             ("Gardening helps me relax after work", "Gardening helps Alex relax after work"),
             ("Running in the rain makes me happy", "Running in the rain makes Alex happy"),

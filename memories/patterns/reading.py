@@ -9,23 +9,24 @@ from functools import lru_cache
 
 from memories.patterns.morphology import ADVERB, FREE_PAST
 
-_contractions = (
-    (re.compile(r"\b(?:I'm|i'm|Im|im)\b"), "I am"),
-    (re.compile(r"\b(?:I've|i've|Ive|ive)\b"), "I have"),
-    (re.compile(r"\bi\b(?!\.)"), "I"),
-    (re.compile(r"\b(?:gonna|goin to)\b", re.I), "going to"),
-    (re.compile(r"\bwanna\b", re.I), "want to"),
-    (
-        re.compile(
-            r"\b(?:gotta|got to)(?= (?:go|do|get|be|make|finish|work|take|buy|keep|find|\w+ more)\b)",
-            re.I,
-        ),
-        "have to",
-    ),
-    (re.compile(r"\bdont\b", re.I), "don't"),
-    (re.compile(r"\bcan not\b|\bcannot\b|\bcant\b", re.I), "can't"),
-    (re.compile(r"[*_]{2,}"), ""),
+# all in one expression: most clauses have none of them, and are then read once
+_contractions = re.compile(
+    r"\b(?:(?P<am>I'm|i'm|Im|im)\b|(?P<have>I've|i've|Ive|ive)\b|(?P<i>i)\b(?!\.)"
+    r"|(?i:(?P<going>gonna|goin to)\b|(?P<want>wanna)\b|(?P<dont>dont)\b|(?P<cant>can not|cannot|cant)\b"
+    r"|(?P<must>gotta|got to)(?= (?:go|do|get|be|make|finish|work|take|buy|keep|find|\w+ more)\b)))"
+    r"|(?P<mark>[*_]{2,})"
 )
+_in_full = {
+    "am": "I am",
+    "have": "I have",
+    "i": "I",
+    "going": "going to",
+    "want": "want to",
+    "dont": "don't",
+    "cant": "can't",
+    "must": "have to",
+    "mark": "",
+}
 # these need an apostrophe, which most clauses have not
 _apostrophes = (
     (re.compile(r"\b[Ii]'ll\b"), "I will"),
@@ -89,8 +90,7 @@ _finite = re.compile(
 def plain(clause: str) -> str:
     """`clause` with contractions in full and without asides that claim nothing."""
     clause = clause.translate(_curly)
-    for contraction, full in _contractions:
-        clause = contraction.sub(full, clause)
+    clause = _contractions.sub(lambda found: _in_full[found.lastgroup or ""], clause)
     for contraction, full in _apostrophes if "'" in clause else ():
         clause = contraction.sub(full, clause)
     return _told.sub(_linked, _asides.sub("", _no_words.sub("", clause)).strip())

@@ -82,6 +82,7 @@ PATTERNS = (
         category="relationship",
         regex=rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
         confidence=0.7,
+        needs=("my", "our"),
         examples=(
             (
                 "Dinner with my parents was lovely in Lyon",

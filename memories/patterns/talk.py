@@ -6,6 +6,7 @@ message; it grows no faster than what was said.
 
 import uuid
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from memories.patterns import clauses, content, reading
 from memories.patterns.people import People
@@ -40,10 +41,11 @@ class Talk:
 
     def hear(self, text: str, speaker: str, key: uuid.UUID, *, is_assistant: bool = False) -> None:
         """Take in a message after it was read."""
-        spoken = clauses.spoken(text)
+        # Of an assistant nothing is believed, so whose words it tells does not matter.
+        spoken = clauses.unmarked(text) if is_assistant else clauses.spoken(text)
         self.asked = _asked(text, spoken, speaker, key)
         if len(self.words) < MOST_WORDS:
-            self.words |= content.telling(spoken)
+            self.words |= _telling(spoken)
         if is_assistant:
             self.with_assistant = True
         else:
@@ -58,6 +60,11 @@ class Talk:
         """Whom `speaker` calls "you"; empty where that may be several, or a machine."""
         others = self.speakers - {speaker, UNKNOWN}
         return others.pop() if len(others) == 1 and not self.with_assistant else ""
+
+
+@lru_cache(maxsize=64)  # of a message told in its turn, the ones before are known
+def _telling(spoken: str) -> frozenset[str]:
+    return frozenset(content.telling(spoken))
 
 
 def _asked(text: str, spoken: str, speaker: str, key: uuid.UUID) -> Asked | None:

@@ -14,6 +14,7 @@ PATTERNS = (
         entities=("old", "new"),
         confidence=0.9,
         is_team=True,
+        needs=("switched", "migrated", "moved", "changed", "converted"),
         examples=(
             (
                 "We switched from JWT to Clerk for authentication because of compliance requirements",
@@ -40,6 +41,7 @@ PATTERNS = (
         entities=("new",),
         confidence=0.9,
         is_team=True,
+        needs=("switched", "migrated", "upgraded", "downgraded"),
         examples=(
             (
                 "We upgraded our API to Django 5 last month",
@@ -57,6 +59,7 @@ PATTERNS = (
         entities=("old", "new"),
         confidence=0.9,
         is_team=True,
+        needs=("replaced", "swapped"),
         examples=(("We replaced Redis with Valkey", "Team replaced Redis with Valkey"),),
         counter_examples=("We replaced the window",),
     ),
@@ -102,6 +105,7 @@ PATTERNS = (
         entities=("tool",),
         confidence=0.85,
         is_team=True,
+        needs=("we", "team"),
         examples=(
             (
                 "We deprecated GraphQL in favour of REST",

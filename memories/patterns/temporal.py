@@ -20,6 +20,7 @@ PATTERNS = (
         regex=r"\bwe (?:have )?(?:just )?started using\b.{2,200}",
         confidence=0.85,
         is_team=True,
+        needs=("started",),
         examples=(("We started using Docker last May", "Team started using Docker last May"),),
         counter_examples=("Have we started",),
     ),
@@ -130,6 +131,7 @@ PATTERNS = (
         category="temporal",
         regex=rf"\b(?:I|we) {ADVERB}(?!(?:knew|meant|thought|felt|said|guessed|had|was|were|did|got)\b){PAST} (?!(?:it|that|this|you)\b)\w",
         confidence=0.65,
+        needs=("i", "we"),
         examples=(
             (
                 "The bread that I baked on Sunday turned out well",
