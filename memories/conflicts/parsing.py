@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from memories.conflicts.grammar import FUNCTION, PLAN, SAME_IN_PAST, VERBS
-from memories.conflicts.marks import take
+from memories.conflicts.marks import QUIT, take
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_when, plain
 from memories.conflicts.slots import CHANGE_TO
 from memories.conflicts.tools import tool_role
@@ -22,7 +22,7 @@ MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
 
 def parse(statement: str) -> Parse:
     found = Parse()
-    pending = _first_person(words(statement))
+    pending = _with_subject(_first_person(words(statement)))
     found.is_definite = bool(pending) and pending[0].text in ("the", "team")
     for position, word in enumerate(pending):
         take(found, word, pending[position + 1 : position + 4])
@@ -43,6 +43,17 @@ def _first_person(found: list[Word]) -> list[Word]:
         else:
             out.append(word)
     return out
+
+
+def _with_subject(found: list[Word]) -> list[Word]:
+    """ "Prefers tea" is said of the user; "Plans cost 12 euros" is not."""
+    if len(found) < 2:
+        return found
+    first, second = found[:2]
+    is_noun = second.root in ("be", "have", "'s") or second.text in VERBS
+    is_now = first.text in _third_persons() or first.text in ("is", "has", "does")
+    is_over = first.text in QUIT or first.is_past and (second.is_function or second.is_name)
+    return [plain(ME["i"]), *found] if is_over or (is_now and not is_noun) else found
 
 
 def _turn_around(found: Parse) -> None:
