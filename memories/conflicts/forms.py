@@ -6,7 +6,8 @@ from functools import cache
 
 from memories.conflicts.noun_phrases import single, split
 from memories.conflicts.sentence import Parse, is_date, key
-from memories.conflicts.slots import FORMS, NOUN_FORMS, OTHERS_NOUN_FORMS, ROLES, SlotForm
+from memories.conflicts.slot_words import ROLES
+from memories.conflicts.slots import FORMS, NOUN_FORMS, OTHERS_NOUN_FORMS, SlotForm
 from memories.conflicts.tools import tool_role
 from memories.conflicts.values import Slot, text_of, value_of
 from memories.conflicts.wording import Word, root

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from memories.conflicts.grammar import PREPOSITIONS
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
-from memories.conflicts.slots import CLOCK_VERBS, MANY, SINGLE, WHEN_VERBS
+from memories.conflicts.slot_words import CLOCK_VERBS, MANY, SINGLE, WHEN_VERBS
 from memories.conflicts.tools import tool_role
 from memories.conflicts.values import Slot, value_of
 from memories.conflicts.wording import RELATIVE_DATES, Word, root

@@ -6,7 +6,7 @@ from functools import cache
 from memories.conflicts.grammar import FUNCTION, PLAN, SAME_IN_PAST, VERBS
 from memories.conflicts.marks import QUIT, take
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_when, plain
-from memories.conflicts.slots import CHANGE_TO
+from memories.conflicts.slot_words import CHANGE_TO
 from memories.conflicts.tools import tool_role
 from memories.conflicts.wording import Word, root, words
 

@@ -15,7 +15,8 @@ from memories.conflicts.grammar import (
     IRREGULAR_PAST,
     NOT_PAST,
 )
-from memories.conflicts.synonyms import CLASSES, PHRASES
+from memories.conflicts.phrases import PHRASES
+from memories.conflicts.synonyms import CLASSES
 
 Replacement = str | Callable[[re.Match[str]], str]
 _months = "january february march april may june july august september october november december"
