@@ -33,12 +33,12 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
     says = "statement"
     list_display = (
         "told",
+        "state",
         "subject",
         "category",
         "method",
         "rule_told",
         "sure",
-        "state",
         "read_at",
     )
     list_select_related = ("workspace", "subject")
