@@ -33,15 +33,21 @@ def identical(old: Reading, new: Reading) -> Relation | None:
         return None
     if ("past" in old.change) != ("past" in new.change) or old.replaced != new.replaced:
         return None
-    if [word.root for word in old.words] != [word.root for word in new.words]:
+    if len(old.words) != len(new.words):
+        return None
+    if any(was.root != now.root for was, now in zip(old.words, new.words, strict=True)):
         return None
     return Relation("same", "normal-form")
 
 
 def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    if not same_claim(old, new):
-        return None
-    overlap = _with_twins(old, new, overlap)
+    found = _said_again(old, new, _with_twins(old, new, overlap))
+    # Last, because it takes longest and most pairs share no more than a word.
+    return found if found and same_claim(old, new) else None
+
+
+def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """Whether the words agree; what they claim may still differ."""
     if _is_whole(overlap) and (same_subject(old, new) or not swapped(old, new)):
         return Relation("same", "same-words", is_richer(old, new, overlap))
     if _is_acted(old, new, overlap) or _is_acted(new, old, overlap.turned):

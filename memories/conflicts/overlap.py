@@ -9,7 +9,6 @@ from memories.conflicts.sentence import RENAMED
 from memories.conflicts.synonyms import LIGHT
 from memories.conflicts.wording import root
 
-LIGHT_WEIGHT = 0.2
 MANY_WORDS = 40  # of texts that differ in more, no two forms of a word make one claim
 SHARED_START = 5  # letters that two forms of a word have in common: guitar, guitarist
 COPULAS = ("be", RENAMED)
@@ -42,7 +41,8 @@ class Overlap:
 
 
 def weight(words: frozenset[str]) -> float:
-    return sum(LIGHT_WEIGHT if word in light() else 1.0 for word in words)
+    """A light word counts a fifth."""
+    return (5 * len(words) - 4 * len(words & light())) / 5
 
 
 @cache
@@ -54,15 +54,21 @@ def compare(old: Reading, new: Reading) -> Overlap:
     shared = old.stems & new.stems
     only_old, only_new = set(old.stems - shared), set(new.stems - shared)
     if only_old and only_new and max(len(only_old), len(only_new)) <= MANY_WORDS:
-        for word in sorted(only_old):
-            begin = word[: SHARED_START - 1]
-            alike = [other for other in only_new if other.startswith(begin)]
-            twin = next((other for other in sorted(alike) if _related(word, other)), None)
-            if twin:
-                only_old.discard(word)
-                only_new.discard(twin)
-                shared |= {word}
+        shared |= _pair(only_old, only_new)
     return Overlap(shared, frozenset(only_old), frozenset(only_new))
+
+
+def _pair(only_old: set[str], only_new: set[str]) -> frozenset[str]:
+    """Take two forms of one word out of both; those of the old one."""
+    begun = {word[: SHARED_START - 1] for word in only_new}
+    found = set()
+    for word in sorted(w for w in only_old if w[: SHARED_START - 1] in begun):
+        twin = next((other for other in sorted(only_new) if _related(word, other)), None)
+        if twin:
+            only_old.discard(word)
+            only_new.discard(twin)
+            found.add(word)
+    return frozenset(found)
 
 
 def _related(one: str, other: str) -> bool:
@@ -73,7 +79,7 @@ def _related(one: str, other: str) -> bool:
 
 
 def subject_words(reading: Reading) -> frozenset[str]:
-    return frozenset(word for part in reading.subject.split("/") for word in part.split("-"))
+    return reading.about
 
 
 def meet(old: Reading, new: Reading) -> bool:

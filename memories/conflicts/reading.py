@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from memories.conflicts.attributes import find
+from memories.conflicts.grammar import ARTICLES
 from memories.conflicts.opposites import ORDER
 from memories.conflicts.own import NO_WORDS, OwnSlot, OwnWords, own_slots
 from memories.conflicts.parsing import parse, second_clause
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
 from memories.conflicts.values import Slot
-from memories.conflicts.wording import RELATIVE_DATES, Word, root
+from memories.conflicts.wording import RELATIVE_DATES, Word, root, words
 
 # "left" is a side here; as a verb it has its place among the endings
 _order = frozenset(root(word) for word in ORDER if word != "left") | {"left"}
@@ -49,13 +50,24 @@ class Reading:
     own: Sequence[OwnSlot] = field(default=(), repr=False, compare=False)
 
     @cached_property
+    def about(self) -> frozenset[str]:
+        """The words of its subject."""
+        return frozenset(self.subject.replace("/", "-").split("-"))
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """All its words by their roots as they stand there, without the articles."""
+        said = words(self.statement)
+        return tuple(word.root for word in said if word.text not in ARTICLES)
+
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         # Most of what a statement is compared with is never asked for them.
         return (*_slots(self.parse), *own_slots(self.own, self.statement, self.parse))
 
 
 @lru_cache(maxsize=4096)  # of a batch of a thousand, all that it is compared with
-def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
+def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
     """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
     found = parse(statement)
     content = [word for word in found.words if not word.is_function and word.root != RENAMED]
@@ -81,7 +93,7 @@ def read(statement: str, words: OwnWords = NO_WORDS) -> Reading:
         is_ongoing=found.is_ongoing,
         words=tuple(found.words),
         parse=found,
-        own=words.slots,
+        own=own.slots,
     )
 
 

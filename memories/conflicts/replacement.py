@@ -73,6 +73,11 @@ def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
     )
 
 
+@lru_cache(maxsize=64)
+def _ending_verbs(changes: tuple[OwnChange, ...]) -> frozenset[str]:
+    return frozenset().union(*(row.verbs for row in _endings(changes)))
+
+
 def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     """ "sold her Fiat" ends "drives a Fiat"."""
     if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
@@ -80,6 +85,8 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     if not meet(old, new) and not _name_each_other(old, new):
         return None
     verbs = _clause_verbs(new)
+    if _ending_verbs(own.changes).isdisjoint(verbs):
+        return None
     for row in _endings(own.changes):
         for verb, place in verbs.items():
             if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
@@ -92,7 +99,7 @@ def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     if reading.is_plan:
         return ()
     verbs = set(_clause_verbs(reading))
-    ends = any(verbs & row.verbs for row in _endings(own.changes))
+    ends = not verbs.isdisjoint(_ending_verbs(own.changes))
     if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
         return ()
     said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]

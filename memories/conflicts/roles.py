@@ -4,11 +4,10 @@ from collections import Counter
 from functools import cache
 
 from memories.conflicts.changes import MUTUAL
-from memories.conflicts.grammar import ARTICLES
 from memories.conflicts.overlap import Overlap
 from memories.conflicts.reading import Reading
 from memories.conflicts.verdict import Relation
-from memories.conflicts.wording import root, words
+from memories.conflicts.wording import root
 
 JOINTS = frozenset("and or but , ;".split())  # what they join may stand in any order
 PERSONS = frozenset("i we he she they it user team".split())
@@ -33,16 +32,12 @@ def turned_round(old: Reading, new: Reading, overlap: Overlap) -> Relation | Non
 def exchanged(old: Reading, new: Reading) -> frozenset[str] | None:
     """The words between two parts that have changed places, None where none have or it says
     nothing: two of a list, two phrases in a row, both sides of "is" or of "is friends with"."""
-    was, now = _roots(old), _roots(new)
+    was, now = old.order, new.order
     if was == now or max(len(was), len(now)) > LONGEST or (set(was) ^ set(now)) & TURNERS:
         return None
     both = Counter(was) & Counter(now)
     between = _between([w for w in was if w in both], [w for w in now if w in both])
     return frozenset(between) if between and not _is_free(between) else None
-
-
-def _roots(reading: Reading) -> list[str]:
-    return [word.root for word in words(reading.statement) if word.text not in ARTICLES]
 
 
 def _between(was: list[str], now: list[str]) -> list[str]:

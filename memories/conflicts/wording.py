@@ -63,8 +63,9 @@ def _month_number(name: str) -> str:
 
 
 @cache
-def _rewritings() -> tuple[tuple[str, re.Pattern[str], Replacement], ...]:
-    """(characters of which one must be there, pattern, replacement), in this order."""
+def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
+    """(characters of which one must be there, whether a digit must be there too, pattern,
+    replacement), in this order."""
     currencies = {"$": "dollar", "€": "euro", "£": "pound"}
     rows: tuple[tuple[str, str, Replacement], ...] = (
         ("'", r"\bcan't\b", "can not"),
@@ -95,7 +96,7 @@ def _rewritings() -> tuple[tuple[str, re.Pattern[str], Replacement], ...]:
         ("v", r"\bv(?:ersion )?(?=\d)", "version "),
         ("-", r"(?<=[a-z0-9])-(?=[a-z])", " "),
     )  # fmt: skip
-    return tuple((need, re.compile(regex), new) for need, regex, new in rows)
+    return tuple((need, r"\d" in regex, re.compile(regex), new) for need, regex, new in rows)
 
 
 _full = {"re": "are", "ve": "have", "ll": "will", "d": "would"}
@@ -118,6 +119,7 @@ def _told(match: re.Match[str]) -> str:
     return f"{match[1]}'s " if is_owner else f"{match[1]} "
 
 
+_digit = re.compile(r"\d")
 _number_root = re.compile(r"\d[\d.]*$")
 
 
@@ -145,9 +147,9 @@ def words(statement: str) -> list[Word]:
     text = _reported.sub(_told, text)
     names = {name.lower() for name in _capital.findall(text)}
     low = text.lower()
-    letters = set(low)
-    for need, regex, new in _rewritings():
-        if not letters.isdisjoint(need):
+    letters, has_numbers = set(low), bool(_digit.search(low)) or "noon" in low
+    for need, of_numbers, regex, new in _rewritings():
+        if (has_numbers or not of_numbers) and not letters.isdisjoint(need):
             low = regex.sub(new, low)
     pieces = _pieces.findall(low)
     told = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
@@ -235,8 +237,10 @@ def _phrases() -> dict[str, list[tuple[list[str], list[str]]]]:
 
 
 def _phrased(pieces: list[str]) -> list[str]:
-    out: list[str] = []
     known, position = _phrases(), 0
+    if known.keys().isdisjoint(pieces):
+        return pieces
+    out: list[str] = []
     while position < len(pieces):
         for parts, instead in known.get(pieces[position], ()):
             if pieces[position : position + len(parts)] == parts:

@@ -5,8 +5,10 @@ Django's own cursor binds on the client and prepares nothing.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
@@ -99,19 +101,47 @@ def insert(instances: Sequence[models.Model]) -> None:
     """
     if not instances:
         return
-    table, fields = _layout(type(instances[0]))
-    columns = {column: kind for _, column, kind in fields}
-    copy(table, columns, [_record(instance, fields) for instance in instances])
+    layout = _layout(type(instances[0]))
+    copy(layout.table, layout.columns, [layout.record(instance) for instance in instances])
 
 
 Field: TypeAlias = "models.Field[Any, Any]"
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A table, its columns with their types as COPY wants them named, and how to read them.
+
+    `stamped` are fields that see to their value themselves before it is kept, as `auto_now` does.
+    """
+
+    table: str
+    columns: dict[str, str]
+    read: Callable[[Any], tuple[Any, ...]]
+    stamped: tuple[Field, ...]
+    json: tuple[int, ...]
+
+    def record(self, instance: models.Model) -> tuple[Any, ...]:
+        for field in self.stamped:
+            field.pre_save(instance, add=True)
+        values = [str(v) if isinstance(v, Enum) else v for v in self.read(instance)]
+        for place in self.json:
+            if values[place] is not None:
+                values[place] = Jsonb(values[place])
+        return tuple(values)
+
+
 @cache
-def _layout(model: type[models.Model]) -> tuple[str, list[tuple[Field, str, str]]]:
-    """The table, and its columns with their types as COPY wants them named."""
+def _layout(model: type[models.Model]) -> _Layout:
     fields = [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)]
-    return model._meta.db_table, [(f, f'"{f.column}"', _type(f)) for f in fields]
+    kinds = [_type(field) for field in fields]
+    return _Layout(
+        model._meta.db_table,
+        {f'"{field.column}"': kind for field, kind in zip(fields, kinds, strict=True)},
+        attrgetter(*(field.attname for field in fields)),
+        tuple(f for f in fields if type(f).pre_save is not models.Field.pre_save),
+        tuple(place for place, kind in enumerate(kinds) if kind == "jsonb"),
+    )
 
 
 def _type(field: Field) -> str:
@@ -121,16 +151,6 @@ def _type(field: Field) -> str:
         "",
         str(field.rel_db_type(connection) if field.is_relation else field.db_type(connection)),
     )
-
-
-def _record(instance: models.Model, fields: list[tuple[Field, str, str]]) -> tuple[Any, ...]:
-    return tuple(_value(field.pre_save(instance, add=True), kind) for field, _, kind in fields)
-
-
-def _value(value: Any, kind: str) -> Any:
-    if kind == "jsonb" and value is not None:
-        return Jsonb(value)
-    return str(value) if isinstance(value, Enum) else value
 
 
 def require_transaction() -> None:

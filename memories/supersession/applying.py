@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,20 +37,44 @@ def apply(
         return Outcome()
     judge = _judge(space)
     # Before the lock: other writers wait for nothing but the database.
-    readings = [conflicts.read(claim.statement, judge.words) for claim in claims]
+    told = _Told.of(placement, claims, vectors, judge)
     spaces.lock(space)
     batch = Batch(space, placement, actor, session_id)
-    resolver = _resolver(batch, claims, readings, vectors, judge)
+    resolver = _resolver(batch, told, judge)
     said = [claim.statement for claim in claims]
-    refused = rejections.refused(space, placement.subject_id, said, _whole(vectors))
-    for index, (claim, reading) in enumerate(zip(claims, readings, strict=True)):
+    refused = rejections.refused(space, placement.subject_id, said, told.whole)
+    for index, (claim, keys) in enumerate(zip(claims, told.keys, strict=True)):
         # A person may say by hand what a person had rejected.
         if index in refused and claim.method != Fact.Method.MANUAL:
             batch.reject(claim)
         else:
-            batch.take(claim, index, candidates.keys_of(placement, reading), resolver)
+            batch.take(claim, index, keys, resolver)
     batch.write(vectors)
     return batch.outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The claims taken apart: their readings, slot keys, and the vectors of their whole texts,
+    or no vectors where they are still to be made."""
+
+    claims: Sequence[Claim]
+    readings: list[Reading]
+    keys: list[list[int]]
+    whole: list[np.ndarray | None]
+
+    @classmethod
+    def of(
+        cls,
+        placement: Placement,
+        claims: Sequence[Claim],
+        vectors: Sequence[entries.Vectors] | None,
+        judge: Judge,
+    ) -> "_Told":
+        readings = [conflicts.read(claim.statement, judge.words) for claim in claims]
+        keys = [candidates.keys_of(placement, reading) for reading in readings]
+        whole = [] if vectors is None else [found[0] for found in vectors]
+        return cls(claims, readings, keys, whole)
 
 
 def _judge(space: WorkspaceIndex) -> Judge:
@@ -58,23 +83,11 @@ def _judge(space: WorkspaceIndex) -> Judge:
     return Judge(space.conflict_rule or GUARDED, threshold, slots.words_of(space))
 
 
-def _resolver(
-    batch: Batch,
-    claims: Sequence[Claim],
-    readings: Sequence[Reading],
-    vectors: Sequence[entries.Vectors] | None,
-    judge: Judge,
-) -> Resolver:
-    whole = _whole(vectors)
-    pairs = candidates.near(batch.space, batch.placement, whole, claims, judge)
+def _resolver(batch: Batch, told: _Told, judge: Judge) -> Resolver:
+    pairs = candidates.near(batch.space, batch.placement, told.whole, told.claims, judge)
     keys: set[int] = set()
     if judge.rule != NEAREST:
-        pairs += candidates.negated(batch.space, batch.placement, readings, judge)
-        keys.update(*(candidates.keys_of(batch.placement, reading) for reading in readings))
-    known = candidates.known(batch.placement, claims, keys, pairs)
-    return Resolver(judge, known, pairs, vectors=whole, floor=candidates.floor(judge))
-
-
-def _whole(vectors: Sequence[entries.Vectors] | None) -> list[np.ndarray | None]:
-    """Of each claim the vector of its whole text; nothing where they are still to be made."""
-    return [] if vectors is None else [found[0] for found in vectors]
+        pairs += candidates.negated(batch.space, batch.placement, told.readings, judge)
+        keys.update(*told.keys)
+    known = candidates.known(batch.placement, told.claims, keys, pairs)
+    return Resolver(judge, known, pairs, vectors=told.whole, floor=candidates.floor(judge))
