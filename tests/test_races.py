@@ -8,11 +8,23 @@ from pathlib import Path
 
 import pytest
 from django.db import connection, connections
+from django.db.models import F
 
-from memories import ingest
+from memories import curation, ingest
+from memories.errors import Conflict
+from memories.indexing import agreement, spaces
 from memories.ingest import IngestRequest, NewMessage
-from memories.models import EmbeddingModel, Episode, Liveness, Memory, MemorySession, Supersession
+from memories.models import (
+    EmbeddingModel,
+    Episode,
+    Fact,
+    Liveness,
+    Memory,
+    MemorySession,
+    Supersession,
+)
 from tests.people import Person
+from workspaces.models import Subject
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "The orchard gate is painted green"
@@ -100,3 +112,42 @@ def test_the_same_content_from_two_processes_ends_in_one_head(
     memory = Memory.objects.get()
     assert memory.source_count == 20
     assert Liveness.objects.filter(memory=memory, until_at=None).count() == 1
+
+
+def test_a_merge_of_subjects_is_undone_by_one_of_many(alice: Person) -> None:
+    for name in ("ada", "grace"):
+        alice.note(f"{name} sings", user_id=name)
+    ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
+    made = curation.merge_subjects(alice.scope, *ids)
+    raised = at_once(*[lambda: curation.separate(alice.scope, made.pk)] * 4)
+
+    assert [type(each) for each in raised] == [Conflict] * 3
+    assert Memory.objects.get(subject=ids[0]).content == "grace sings"
+
+
+def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alice: Person) -> None:
+    for name in ("ada", "grace"):
+        alice.note(f"{name} sings", user_id=name)
+    ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
+
+    def merge_and_part() -> None:
+        for _ in range(3):
+            curation.separate(alice.scope, curation.merge_subjects(alice.scope, *ids).pk)
+
+    def learn(name: str) -> None:
+        for number in range(8):
+            alice.tell(f"{name} planted tree number {number}", user_id=name)
+
+    raised = at_once(merge_and_part, lambda: learn("ada"), lambda: learn("grace"))
+
+    assert raised == []
+    assert run_due() == 16
+    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert Fact.objects.exclude(subject=F("memory__subject")).count() == 0
+
+
+def run_due() -> int:
+    """Sessions done when those that were taken over have run again."""
+    for session in MemorySession.objects.exclude(state=MemorySession.State.DONE):
+        ingest.run(session.pk)
+    return MemorySession.objects.filter(state=MemorySession.State.DONE).count()

@@ -10,7 +10,15 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.indexing import spaces, subjects
-from memories.models import Conversation, Episode, Fact, Feature, Memory, Supersession
+from memories.models import (
+    Conversation,
+    Episode,
+    Fact,
+    Feature,
+    Memory,
+    SubjectMerge,
+    Supersession,
+)
 from memories.profile import GROUPS
 from workspaces.desk.actors import names_of
 from workspaces.desk.counting import bounded_counts, told
@@ -25,7 +33,7 @@ MOST_FEATURES = 300
 WEEK = timedelta(days=7)
 # What people and programs do to a memory; what came in shows as the memories of the week.
 ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
-        "merge")  # fmt: skip
+        "merge", "separate")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,16 @@ def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[Pair]:
 
 def conversations(subject: Subject) -> list[Conversation]:
     return list(Conversation.objects.filter(subject=subject).order_by("-id")[:MOST])
+
+
+def merges(subject: Subject) -> list[SubjectMerge]:
+    """What this subject was merged into, and what into it, as long as that stands."""
+    of_it = SubjectMerge.objects.filter(Q(source=subject) | Q(target=subject), undone_at=None)
+    found = list(of_it.select_related("source", "target").order_by("-id")[:MOST])
+    names = names_of(made.merged_by for made in found)
+    for made in found:
+        made.merged_by = names.get(made.merged_by, made.merged_by)
+    return found
 
 
 Sections = dict[str, dict[str, list[Feature]]]

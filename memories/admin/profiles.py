@@ -20,7 +20,11 @@ from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Button, Verb
 from workspaces.models import Capability, Subject
 
-ON_THE_PAGE = ("move", "merge-duplicates")  # verbs whose buttons stand beside what they act on
+ON_THE_PAGE = (
+    "move",
+    "merge-duplicates",
+    "separate",
+)  # verbs whose buttons stand beside what they act on
 
 
 class RenameForm(forms.Form):
@@ -52,6 +56,10 @@ class PairForm(forms.Form):
     other = forms.UUIDField()
 
 
+class SeparateForm(forms.Form):
+    merge = forms.UUIDField()
+
+
 class SubjectAdmin(MemoryPage):
     write_capability = Capability.WRITE
     can_add = True
@@ -66,6 +74,7 @@ class SubjectAdmin(MemoryPage):
         Verb("merge", "Merge", "merge", "danger", "?", MergeForm),
         Verb("move", "Move", form=MoveForm),
         Verb("merge-duplicates", "Merge", form=PairForm),
+        Verb("separate", "Undo", form=SeparateForm),
     )
 
     @display(description="memories")
@@ -100,8 +109,7 @@ class SubjectAdmin(MemoryPage):
             return button
         question = (
             f"What is known of {row} is about the other one from now on: {parts.plan(row)}. "
-            "No button takes it back; the audit log tells it. Later news about "
-            f"{row.external_id} is its own again."
+            f"It can be undone on this page. Later news about {row.external_id} is its own again."
         )
         asked = Verb(verb.name, verb.label, verb.icon, verb.look, question, verb.form)
         return Button(asked, button.url, button.form, button.key)
@@ -124,6 +132,7 @@ class SubjectAdmin(MemoryPage):
             "newest": parts.NEWEST,
             "week": parts.of_this_week(memories),
             "acts": parts.acts_of_this_week(row),
+            "merges": parts.merges(row),
             "waiting": parts.waiting(scope, row),
             "duplicates": parts.duplicates(scope, memories),
             "conversations": parts.conversations(row),
@@ -146,8 +155,12 @@ class SubjectAdmin(MemoryPage):
         ).first()
         if target is None:
             raise NotFound(f"A subject {values['into']}")
-        moved = curation.merge_subjects(self.scope(request, row), row.pk, target.pk)
-        return f"{moved['memories']} memories are about {target} now."
+        made = curation.merge_subjects(self.scope(request, row), row.pk, target.pk)
+        return f"{len(made.ids('memory'))} memories are about {target} now. It can be undone here."
+
+    def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        made = curation.separate(self.scope(request, row), values["merge"])
+        return f"Undone: {made.source} and {made.target} each have their own again."
 
     def do_move(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         try:

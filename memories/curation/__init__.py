@@ -3,10 +3,12 @@
 from memories.curation.creating import NewMemory, create
 from memories.curation.deciding import KEPT_BOTH, approve, keep_both, reject, undo
 from memories.curation.editing import edit
-from memories.curation.moving import merge_duplicates, merge_subjects, move
+from memories.curation.merging import merge_subjects
+from memories.curation.moving import merge_duplicates, move
 from memories.curation.quarantine import accept, dismiss
 from memories.curation.reopening import redo, reopen
 from memories.curation.reviving import restore
+from memories.curation.separating import separate
 
 __all__ = [
     "KEPT_BOTH",
@@ -24,5 +26,6 @@ __all__ = [
     "reject",
     "reopen",
     "restore",
+    "separate",
     "undo",
 ]

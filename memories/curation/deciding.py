@@ -23,11 +23,14 @@ def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> S
     """The decision, locked; Conflict where it is in none of `states` any more."""
     rows = Supersession.objects.filter(workspace_id=scope.workspace_id, pk=supersession_id)
     found = rows.select_for_update().first()
-    seen = Memory.objects.visible_to(scope)
-    if found is None or seen.filter(pk__in=[found.old_id, found.new_id]).count() < 2:
+    ids = [found.old_id, found.new_id] if found else []
+    seen = Memory.objects.visible_to(scope).filter(pk__in=ids).values_list("subject_id", flat=True)
+    if found is None or len(seen) < 2:
         raise NotFound("Supersession")
     if found.state not in states:
         raise Conflict(f"Somebody decided meanwhile: it is {found.state}.", "stale", "state")
+    if len(set(seen)) > 1:
+        raise Conflict("The two are about different subjects now.", "stale", "state")
     return found
 
 

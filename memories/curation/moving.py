@@ -1,4 +1,4 @@
-"""Whom memories are about, put right: moved to another subject, subjects and duplicates merged."""
+"""Whom memories are about, put right: moved to another subject; duplicates merged."""
 
 import uuid
 from collections.abc import Sequence
@@ -6,20 +6,10 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.features import merging_subjects
 from memories.forgetting import audit, end, locked
 from memories.indexing import slots, spaces, subjects
-from memories.models import (
-    Conversation,
-    Episode,
-    Fact,
-    Feature,
-    Memory,
-    MemorySession,
-    Rejection,
-    WorkspaceIndex,
-)
-from workspaces.models import AuditEntry, Subject
+from memories.models import Fact, Layer, Memory, WorkspaceIndex
+from workspaces.models import Subject
 from workspaces.naming import NotAllowed, subject_to_write
 from workspaces.scope import Scope
 
@@ -39,8 +29,6 @@ with recursive whole (id) as (
 )
 select id from whole
 """
-# What was said and believed; sets of features keep taking in what is said about their own subject.
-FOLLOWING = (Conversation, MemorySession, Episode, Fact, Memory, Feature)
 
 
 def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
@@ -57,7 +45,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         _visible(scope, ids)
         Memory.objects.filter(pk__in=ids).update(subject=target)
         Fact.objects.filter(memory__in=ids).update(subject=target)
-        subjects.move_memories(space, ids, target.pk)
+        subjects.move(space, Layer.MEMORIES, ids, target.pk)
         slots.rebuild(ids, slots.words_of(space))
         for memory in chosen:
             before = memory.subject.external_id if memory.subject else ""
@@ -89,65 +77,6 @@ def _whole_chains(ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     with connection.cursor() as cursor:
         cursor.execute(CHAINS, {"ids": list(ids)})
         return [row[0] for row in cursor.fetchall()]
-
-
-def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> dict[str, int]:
-    """What was said and believed about one subject is about another from now on; how many rows of
-    each kind. There is no way back but moving memory by memory.
-
-    The source stays, empty: what programs tell about it later is its own again. Keys that are
-    limited to it do not see the target.
-    """
-    if source_id == target_id:
-        raise Invalid("userId", "A subject cannot be merged into itself.")
-    space = spaces.space_of(scope.workspace_id)
-    with transaction.atomic(durable=True):
-        spaces.lock(space)
-        source, target = (_of_scope(scope, each) for each in (source_id, target_id))
-        memories = list(Memory.objects.filter(subject=source).values_list("pk", flat=True))
-        moved = {
-            str(model._meta.verbose_name_plural): model._default_manager.filter(
-                workspace_id=scope.workspace_id, subject=source
-            ).update(subject=target)
-            for model in FOLLOWING
-        }
-        _merge_rejections(source, target)
-        merging_subjects.merge_subject(space, source, target)
-        subjects.merge(space, source.pk, target.pk)
-        slots.rebuild(memories, slots.words_of(space))
-        _tell(scope, source, target, moved)
-    return moved
-
-
-def _of_scope(scope: Scope, subject_id: uuid.UUID) -> Subject:
-    rows = Subject.objects.filter(workspace_id=scope.workspace_id)
-    if scope.subject_ids is not None:
-        rows = rows.filter(pk__in=scope.subject_ids)
-    found = rows.filter(pk=subject_id).select_for_update().first()
-    if found is None:
-        raise NotFound("Subject")
-    return found
-
-
-def _merge_rejections(source: Subject, target: Subject) -> None:
-    own = Rejection.objects.filter(subject=source)
-    known = Rejection.objects.filter(subject=target).values("fingerprint")
-    own.filter(fingerprint__in=known).delete()
-    own.update(subject=target)
-
-
-def _tell(scope: Scope, source: Subject, target: Subject, moved: dict[str, int]) -> None:
-    """A line on each of the two, so that each one's history tells it."""
-    for subject in (source, target):
-        AuditEntry.line(
-            scope.workspace_id,
-            scope.actor,
-            "merge",
-            subject,
-            subject_id=subject.pk,
-            before={"userId": source.external_id},
-            after={"userId": target.external_id, "moved": moved},
-        ).save()
 
 
 def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> Memory:

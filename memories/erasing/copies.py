@@ -81,6 +81,7 @@ FREE = {
     "FeatureSet": {"role", "config"},
     "FeatureChange": {"by", "rule"},
     "FeatureRefusal": {"rule", "episode_ids"},
+    "SubjectMerge": {"merged_by"}, "MergedRows": {"kind", "ids"},
     "ConversationSummary": {"rule"},
     "IdempotentAnswer": {"asker", "key"},
     "WorkspacePattern": {"name", "regex", "template"},

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -61,20 +60,28 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
     change before goes back too. Conflict where there is none, or another feature says it now."""
     feature = seen(scope, feature_id)
     space = spaces.space_of(scope.workspace_id)
-    vectors = _vectors(space, [change.before for change in _last(feature)])
+    vectors = vectors_before(space, _last(feature))
     with transaction.atomic(durable=True):
         held = applying.locked(space, feature.set)
         changes = _last(feature)
         if not changes:
             raise Conflict("There is nothing to take back.", "nothing_to_undo", "id")
-        features = [_undone(scope, held, change, changes[0].pk) for change in changes]
-        _write(space, features, vectors)
-        applying.touch(held)
+        take_back(scope, held, changes, vectors)
         AuditEntry.line(
             scope.workspace_id, scope.actor, "undo_feature", feature,
             subject_id=feature.subject_id, reason=changes[0].action, after={"id": str(feature_id)},
         ).save()  # fmt: skip
     return seen(scope, feature_id)
+
+
+def take_back(
+    scope: Scope, held: FeatureSet, changes: Sequence[FeatureChange], vectors: Vectors
+) -> None:
+    """Undo these changes of a locked set, the newest first. Conflict where a feature was changed
+    since, or another one says it now."""
+    features = [_undone(scope, held, change, changes[0].pk) for change in changes]
+    _write(spaces.space_of(scope.workspace_id), features, vectors)
+    applying.touch(held)
 
 
 def _last(feature: Feature) -> list[FeatureChange]:
@@ -142,11 +149,12 @@ def _is_said(feature: Feature) -> bool:
     return same.exclude(pk=feature.pk).exists()
 
 
-def _vectors(space: WorkspaceIndex, told: Sequence[dict[str, Any] | None]) -> Vectors:
+def vectors_before(space: WorkspaceIndex, changes: Sequence[FeatureChange]) -> Vectors:
+    """Vectors of what features said before these changes, by text."""
+    told = [change.before for change in changes if change.before]
     texts = [
         applying.text_of(each["tag"], each["feature"], each["value"], each["about"])
         for each in told
-        if each
     ]
     return vectors_of(space, texts)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memories.indexing import statements
+from memories.indexing import rebuild, statements
 from memories.models import Layer, WorkspaceIndex
 
 MOVE = (
@@ -42,6 +42,13 @@ do update set episodes = memories_speaker.episodes + excluded.episodes
 delete from memories_speaker where workspace = %(workspace)s and subject = %(source)s::uuid
 """,
 )
+RECOUNT = (
+    """
+delete from memories_speaker
+where workspace = %(workspace)s and subject = any(%(subjects)s::uuid[])
+""",
+    f"{rebuild.RECOUNT_SPEAKERS} where subject = any(%(subjects)s::uuid[])",
+)
 VECTORS = """
 select e.item, v.embedding from memories_entry e
 join memories_vector v on v.entry_id = e.id and v.part = 0
@@ -51,15 +58,20 @@ order by e.id
 """
 
 
-def move_memories(
-    space: WorkspaceIndex, ids: Sequence[uuid.UUID], subject: uuid.UUID | None
-) -> None:
-    """In the caller's transaction, under the workspace's lock."""
+def move(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject: uuid.UUID) -> None:
+    """What is found of these rows is about `subject`, in the caller's transaction, under the
+    workspace's lock."""
     values = {
-        "workspace": space.number, "layer": int(Layer.MEMORIES), "items": list(ids),
-        "subject": subject,
+        "workspace": space.number, "layer": int(layer), "items": list(ids), "subject": subject,
     }  # fmt: skip
     for statement in MOVE:
+        statements.execute(statement, values)
+
+
+def recount_speakers(space: WorkspaceIndex, *of: uuid.UUID) -> None:
+    """Count anew who speaks in the episodes of these subjects, in the caller's transaction."""
+    values = rebuild.speaker_values(space) | {"subjects": list(of)}
+    for statement in RECOUNT:
         statements.execute(statement, values)
 
 

@@ -65,7 +65,7 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
         memories = Memory.objects.filter(pk__in=ids).order_by("pk")
         return [entries.memory_item(memory) for memory in memories]
     if layer == Layer.FEATURES:
-        features = Feature.objects.filter(pk__in=ids).order_by("pk")
+        features = Feature.objects.live().filter(pk__in=ids).order_by("pk")
         return [entries.feature_item(feature) for feature in features]
     around = {row.id: row for row in statements.rows(AROUND, {"ids": list(ids)})}
     episodes = Episode.objects.filter(pk__in=around).order_by("pk")
@@ -73,8 +73,9 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
 
 
 def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
-    rows = due.TEXTS[layer]._default_manager
-    return rows.filter(workspace_id=space.workspace_id)
+    rows = due.TEXTS[layer]._default_manager.filter(workspace_id=space.workspace_id)
+    # A feature that ended has no entry: it comes back with a new one.
+    return rows.filter(ended_at=None) if layer == Layer.FEATURES else rows
 
 
 def _episode_item(episode: Episode, around: Any) -> Item:

@@ -47,6 +47,7 @@ from memories.models.memory import (
     seen_by,
     workflow_place,
 )
+from memories.models.merge import MergedRows, SubjectMerge
 from memories.models.miss import Miss
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
@@ -90,11 +91,13 @@ __all__ = [
     "Memory",
     "MemoryScope",
     "MemorySession",
+    "MergedRows",
     "Miss",
     "Rejection",
     "SetDiscovery",
     "Source",
     "Speaker",
+    "SubjectMerge",
     "Supersession",
     "Vector",
     "Visibility",
