@@ -73,9 +73,9 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
 
 
 def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
-    rows = due.TEXTS[layer]._default_manager.filter(workspace_id=space.workspace_id)
     # A feature that ended has no entry: it comes back with a new one.
-    return rows.filter(ended_at=None) if layer == Layer.FEATURES else rows
+    rows = Feature.objects.live() if layer == Layer.FEATURES else due.TEXTS[layer]._default_manager
+    return rows.filter(workspace_id=space.workspace_id)
 
 
 def _episode_item(episode: Episode, around: Any) -> Item:
