@@ -15,6 +15,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from memories import erasing, figures, folding, ingest, outbox
+from memories.features import embedding
 from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
 from memories.models import (
@@ -43,7 +44,7 @@ log = logging.getLogger(__name__)
 class Swept:
     """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
     `counted` are layers whose common terms were counted;
-    `sets` are feature sets whose worker was woken, `episodes` what was taken into sets at once."""
+    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew, `episodes` what was taken into sets at once."""
 
     sessions: int = 0
     failed: int = 0
@@ -52,6 +53,7 @@ class Swept:
     counted: int = 0
     answers: int = 0
     sets: int = 0
+    embeddings: int = 0
     episodes: int = 0
     summaries: int = 0
     erasures: int = 0
@@ -72,6 +74,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_sessions(done, tell, until)
     folding.discover()
     done.sets = folding.ring()
+    done.embeddings = embedding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")

@@ -3,6 +3,7 @@
 import uuid
 
 from memories import erasing, folding, ingest, sweeping
+from memories.features import embedding
 from memories.indexing import sealing
 from memories.short_term import summarizing
 
@@ -21,6 +22,10 @@ def fold_set(set_id: str) -> None:
 
 def summarize(summary_id: str) -> None:
     summarizing.summarize(uuid.UUID(summary_id))
+
+
+def embed_set(set_id: str) -> None:
+    embedding.embed(uuid.UUID(set_id))
 
 
 def consolidate_set(set_id: str) -> None:

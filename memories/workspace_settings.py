@@ -9,6 +9,7 @@ from memories import ladder
 from memories.conflicts import policy
 from memories.conflicts.policy import Policy
 from memories.errors import Invalid
+from memories.features import embedding
 from memories.models import Category
 from memories.ranking import Weights, weights
 from memories.semantics import config as feature_sets
@@ -27,7 +28,7 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
     found += ladder.faults_of(settings)
     if settings.get("conflict_rule", RULES[0]) not in RULES:
         found.append(f"conflict_rule: one of {', '.join(RULES)}.")
-    found += feature_sets.faults_of(settings)
+    found += feature_sets.faults_of(settings) or _faults_of_embedder(settings)
     for name, fault in weights.faults_of(settings.get("ranking", {})).items():
         found.append(f"ranking{name and '.'}{name}: {fault}")
     if settings.get("llm", ladder.WHEN[0]) not in ladder.WHEN:
@@ -35,6 +36,15 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
     for name, fault in policy.faults_of(settings.get("review", {}), CATEGORIES).items():
         found.append(f"review{name and '.'}{name}: {fault}")
     return found
+
+
+def _faults_of_embedder(settings: dict[str, Any]) -> list[str]:
+    name = feature_sets.WORKSPACE_SETTING
+    try:
+        embedding.check(settings.get(name, {}).get("embedder"), f"{name}.embedder")
+    except Invalid as error:
+        return [str(error)]
+    return []
 
 
 def weights_of(scope: Scope) -> Weights:

@@ -14,6 +14,7 @@ from memories import folding, outbox
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter
 from memories.features import history, writing
+from memories.features.embedding import state_of
 from memories.features.sets import effective_of
 from memories.folding import configuring
 from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
@@ -30,11 +31,12 @@ LABELS = {
     "updatePrompt": "Prompt of updates",
     "consolidationPrompt": "Prompt of merging",
     "languageModel": "Language model",
+    "embedder": "Embedder",
     "messages": "Taken in from so many messages on",
     "seconds": "Or after so many seconds",
     "featuresPerConsolidation": "Merged where a section has more features than",
 }
-NOTHING = {"languageModel": "the workspace's own"}
+NOTHING = {"languageModel": "the workspace's own", "embedder": "the workspace's own"}
 
 
 class WaitingFilter(StateFilter):
@@ -151,6 +153,7 @@ class FeatureSetAdmin(MemoryPage):
             "title": row.key,
             "sections": _sections(row),
             "settings": _settings(row),
+            "embedding": state_of(row),
             "changes": latest,
             "refusals": list(FeatureRefusal.objects.filter(set=row)[:MOST_REFUSALS]),
         }
@@ -181,6 +184,7 @@ def _settings(row: FeatureSet) -> list[dict[str, Any]]:
     """Each setting as it counts, and who said so."""
     return [
         {
+            "name": name,
             "label": LABELS[name],
             "value": _shown(name, each.value),
             "categories": each.value if name == "categories" else (),

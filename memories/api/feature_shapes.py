@@ -50,6 +50,17 @@ class ChangeSerializer(Camel):
     citations = CitationSerializer(many=True)
 
 
+class EmbeddingSerializer(Camel):
+    """The embedding model that a set shall speak and the one it speaks; null: the workspace's."""
+
+    wanted = serializers.CharField(allow_null=True)
+    spoken = serializers.CharField(allow_null=True)
+    state = serializers.ChoiceField(("ready", "under way", "failing"))
+    made = serializers.IntegerField(help_text="Features that have a vector of the wanted model.")
+    total = serializers.IntegerField()
+    error = serializers.CharField(allow_null=True)
+
+
 class SetSerializer(Camel):
     """What waits is told to those who see the whole workspace."""
 
@@ -64,6 +75,7 @@ class SetSerializer(Camel):
     due_at = serializers.DateTimeField(allow_null=True)
     folded_at = serializers.DateTimeField(allow_null=True)
     error = serializers.CharField(allow_null=True)
+    embedding = EmbeddingSerializer(required=False, help_text="Of a set that is read alone.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 

@@ -12,8 +12,14 @@ from rest_framework.response import Response
 
 from memories import folding, outbox
 from memories.api import feature_shapes
-from memories.api.feature_shapes import ChangeSerializer, RefusalSerializer, SetSerializer
+from memories.api.feature_shapes import (
+    ChangeSerializer,
+    EmbeddingSerializer,
+    RefusalSerializer,
+    SetSerializer,
+)
 from memories.api.features import cited_by, with_citations
+from memories.features.embedding import state_of
 from memories.features.sets import backlog, effective_of, find
 from memories.folding import configuring
 from memories.folding.configuring import NewSet
@@ -75,6 +81,7 @@ class ConfigSerializer(Camel):
 
     key = serializers.CharField()
     settings = serializers.DictField(child=SettingSerializer())
+    embedding = EmbeddingSerializer()
 
 
 class FoldedSerializer(Camel):
@@ -130,7 +137,10 @@ class SetView(WorkspaceView):
     @extend_schema(operation_id="readSet", responses=SetSerializer)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """A set, by its key or id."""
-        return answered(self.scope, find(self.scope, key))
+        found = find(self.scope, key)
+        answer = answered(self.scope, found)
+        answer.data["embedding"] = told_embedding(found)
+        return answer
 
     @extend_schema(operation_id="deleteSet", responses={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
@@ -159,7 +169,13 @@ class ConfigView(WorkspaceView):
 def told_config(found: FeatureSet) -> dict[str, Any]:
     effective = effective_of(found)
     settings = {n: {"value": e.value, "source": e.source} for n, e in effective.items()}
-    return {"key": found.key, "settings": settings}
+    return {"key": found.key, "settings": settings, "embedding": told_embedding(found)}
+
+
+def told_embedding(found: FeatureSet) -> dict[str, Any]:
+    """Of one set: it is counted anew."""
+    told = asdict(state_of(found))
+    return told | {"error": told["error"] or None}
 
 
 class FoldView(WorkspaceView):

@@ -1,15 +1,16 @@
 """Carrying out commands on the features of a set: rows, history, citations, index, all at once."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, Max, Q
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from memories import lexical
+from memories import lexical, outbox
 from memories.indexing import entries, spaces, statements
 from memories.models import (
     Feature,
@@ -84,7 +85,8 @@ def known_of(features: Iterable[Feature]) -> list[Known]:
     """Features as commands see them."""
     rows = list(features)
     said = FeatureChange.objects.filter(feature__in=[row.pk for row in rows], is_current=True)
-    at = dict(said.values_list("feature_id", "occurred_at"))
+    last = Greatest("occurred_at", Max("citations__episode__occurred_at"))
+    at = dict(said.annotate(last=last).values_list("feature_id", "last"))
     return [
         Known(row.pk, row.category, row.tag, row.feature, row.value, row.about, row.slot,
               row.method, at[row.pk])
@@ -146,6 +148,15 @@ def reindex(
     late = [item for item, found in zip(items, own, strict=True) if found is None]
     entries.write(space, [item for item, _ in ready], [found for _, found in ready])
     entries.write(space, late, None)
+    _let_embed({feature.set_id for feature in here})
+
+
+def _let_embed(sets: Collection[uuid.UUID]) -> None:
+    """Sets that speak a model of their own have vectors of it to be made."""
+    own = Q(embedding_model__isnull=False) | Q(embedding_due_at__isnull=False)
+    for set_id in FeatureSet.objects.filter(own, pk__in=sets).values_list("pk", flat=True):
+        FeatureSet.objects.filter(pk=set_id).update(embedding_due_at=timezone.now())
+        outbox.post("embed_set", set_id)
 
 
 class _Work:
@@ -259,9 +270,6 @@ def add_support(feature: Feature, cited: Sequence[Cited]) -> None:
     """More words under the value that a feature has now; the same words twice are once."""
     current = FeatureChange.objects.get(feature=feature, is_current=True)
     FeatureCitation.objects.bulk_create(cited_by(current, cited), ignore_conflicts=True)
-    newest = max((each.occurred_at for each in cited), default=None)
-    if newest and newest > current.occurred_at:
-        FeatureChange.objects.filter(pk=current.pk).update(occurred_at=newest)
 
 
 def cited_by(change: FeatureChange, cited: Sequence[Cited]) -> list[FeatureCitation]:

@@ -169,5 +169,6 @@ def _hold_up(ids: Iterable[uuid.UUID]) -> None:
     """Whoever is folding one of them begins again; all that waits is looked for anew."""
     now = timezone.now()
     FeatureSet.objects.filter(pk__in=list(ids)).update(
-        cursor=None, due_at=now, waiting_since=now, lease_until=None, claims=F("claims") + 1
-    )
+        cursor=None, due_at=now, waiting_since=now, lease_until=None, claims=F("claims") + 1,
+        embedding_due_at=now,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid
-from memories.features import applying, waiting
+from memories.features import applying, embedding, waiting
 from memories.features.sets import OF_A_SUBJECT, find
 from memories.indexing import entries, spaces
 from memories.ladder import rungs_of
@@ -55,6 +55,7 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
             _audit(scope, "create_set", made, after={"key": made.key})
     except IntegrityError:
         raise Conflict("There is a set with this key.", field="key") from None
+    embedding.note(made)
     waiting.recount(find(scope, made.key))
     return find(scope, made.key)
 
@@ -92,6 +93,7 @@ def check_config(raw: Mapping[str, Any]) -> None:
     """Raise Invalid, naming the field, for what is no config of a set."""
     settings_of.check(raw, "config")
     check_model(raw.get("languageModel"))
+    embedding.check(raw.get("embedder"), "config.embedder")
 
 
 def check_model(raw: object) -> None:
@@ -116,6 +118,7 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
     row.config = {**kept, **said}
     row.save(update_fields=["config", "updated_at"])
     _audit(scope, "configure_set", row, before=before, after=row.config)
+    embedding.note(row)
     waiting.recount(find(scope, key))
     return find(scope, key)
 

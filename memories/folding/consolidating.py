@@ -85,11 +85,20 @@ def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
         for rows in merging.sections(known, over):
             section = _Section(found, config, agent_id, tuple(rows))
             with metrics.timer("set_consolidation"):
-                answer = _ask_model(section, ladder) if ladder else _by_likeness(space, section)
+                answer = (
+                    _ask_model(section, ladder)
+                    if ladder
+                    else _by_likeness(_speaking(space, found), section)
+                )
             act = Act(found, by, answer.method, answer.rule, agent_id)
             texts = [_text(merge) for merge in answer.merges]
             gone += _apply(space, act, answer, history.vectors_of(space, texts))
     return gone
+
+
+def _speaking(space: WorkspaceIndex, found: FeatureSet) -> WorkspaceIndex:
+    model = found.embedding_model
+    return spaces.speaking(space, model) if model else space
 
 
 def _text(merge: Merge) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 
 import psycopg
 from django.db import transaction
+from django.utils import timezone
 
 from memories.indexing import entries, slots, speakers, statements, truth
 from memories.indexing.entries import ENTRY_COLUMNS, Item
 from memories.indexing.spaces import lock
-from memories.models import Entry, Layer, WorkspaceIndex
+from memories.models import Entry, FeatureSet, Layer, WorkspaceIndex
 
 KEPT = ("id", "layer", "item")
 CHANGING = {name: kind for name, kind in ENTRY_COLUMNS.items() if name not in KEPT}
@@ -95,6 +96,8 @@ def rebuild(space: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
         done.removed += _remove_strangers(space, layer)
     _recount_speakers(space)
     _recount(space)
+    own = FeatureSet.objects.filter(workspace=space.workspace_id, embedding_model__isnull=False)
+    own.update(embedding_due_at=timezone.now())
     return done
 
 

@@ -52,11 +52,15 @@ on conflict (entry_id) do update set attempts = 0, next_attempt_at = now(), erro
 """,
 )
 DROP_OTHERS = """
-with page as (select e.id from memories_entry e
+with page as (select e.id, e.item from memories_entry e
               where e.workspace = %(workspace)s and e.layer = %(layer)s and e.id > %(after)s
               order by e.id limit %(most)s),
      gone as (delete from memories_vector v using page where v.entry_id = page.id
-              and v.embedding_model_id is distinct from %(model)s::int2 returning 1)
+              and v.embedding_model_id is distinct from %(model)s::int2
+              and not exists (select 1 from memories_feature f
+                              join memories_featureset s on s.id = f.set_id
+                              where f.id = page.item
+                                and s.embedding_model_id = v.embedding_model_id) returning 1)
 select max(id) as last, (select count(*) from gone) as gone from page
 """
 
@@ -121,11 +125,12 @@ def change(
                 statement, {"workspace": space.number, "model": future.embedding_model_id}
             )
     space.embedding_model = target
-    _note_use(before, target)
+    note_use(before, target)
 
 
 def drop_others(space: WorkspaceIndex) -> int:
-    """Delete the vectors of all models but the workspace's own; the number of vectors."""
+    """Delete the vectors of all models but the workspace's own, and those that sets of features
+    speak; the number of vectors."""
     gone = 0
     for layer in Layer:
         after: int | None = 0
@@ -176,10 +181,10 @@ def _store(space: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
     return len(found)
 
 
-def _note_use(before: int | None, target: EmbeddingModel | None) -> None:
-    """A model that no workspace speaks any more is retired."""
+def note_use(before: int | None, target: EmbeddingModel | None) -> None:
+    """A model that no workspace and no set speaks any more is retired."""
     if before is not None:
-        unused = EmbeddingModel.objects.filter(pk=before, workspaceindex=None)
+        unused = EmbeddingModel.objects.filter(pk=before, workspaceindex=None, sets=None)
         unused.update(state=EmbeddingModel.State.RETIRED)
     if target is not None:
         EmbeddingModel.objects.filter(pk=target.pk).update(state=EmbeddingModel.State.ACTIVE)

@@ -1,6 +1,8 @@
 """The workspace as the index knows it: its number, and the embedding model it speaks."""
 
 import uuid
+from copy import copy
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 
@@ -89,8 +91,11 @@ def _has_local() -> bool:
 def configured_model() -> EmbeddingModel | None:
     """The row of the configured embedding model; None for `none`."""
     embedder = embedder_from(configured_config())
-    if not embedder.dimensions:
-        return None
+    return model_of(embedder) if embedder.dimensions else None
+
+
+def model_of(embedder: Embedder) -> EmbeddingModel:
+    """The row of an embedder's model, made when first asked for."""
     model, _ = EmbeddingModel.objects.get_or_create(
         provider=embedder.provider,
         name=embedder.name,
@@ -103,6 +108,13 @@ def configured_model() -> EmbeddingModel | None:
     return model
 
 
+def speaking(space: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
+    """The workspace as it is under another model, without a seal; not to be saved."""
+    other = copy(space)
+    other.embedding_model, other.seals = model, ()
+    return other
+
+
 def embedder_of(space: WorkspaceIndex) -> Embedder:
     """The embedder whose vectors this workspace's index holds, also after the settings changed."""
     if space.embedding_model is None:
@@ -112,17 +124,13 @@ def embedder_of(space: WorkspaceIndex) -> Embedder:
 
 def embedder_for(model: EmbeddingModel) -> Embedder:
     """The embedder of a model, reached as the settings say."""
+    return named_embedder(model.provider, model.name, model.dimensions)
+
+
+def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:
+    """An embedder by name, reached as the settings say. Raises ProviderError."""
     config = configured_config()
-    return embedder_from(
-        EmbedderConfig(
-            provider=model.provider,
-            model=model.name,
-            dimensions=model.dimensions,
-            api_key=config.api_key,
-            base_url=config.base_url,
-            timeout=config.timeout,
-        )
-    )
+    return embedder_from(replace(config, provider=provider, model=name, dimensions=dimensions))
 
 
 def lock(space: WorkspaceIndex) -> None:

@@ -6,9 +6,11 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
 
 from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
+from memories.models.index import EmbeddingModel
 from memories.models.memory import seen_by
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -44,6 +46,8 @@ class FeatureSet(Row):
     It takes in the episodes that fit all of subject, conversation, role and metadata; one that
     names none of them is written by hand only. `waiting` is how many are still to be taken in;
     `cursor`: all episodes up to this id are taken in; `claims` counts the workers that took it.
+    `embedding_model` is the one beside the workspace's whose vectors all its features have, made
+    for the setting `embedder`.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -64,6 +68,12 @@ class FeatureSet(Row):
     error = models.TextField(blank=True)
     folded_at = models.DateTimeField(null=True)
     stamp = models.PositiveBigIntegerField(default=0)
+    embedder = models.JSONField(null=True)
+    embedding_model = models.ForeignKey(
+        EmbeddingModel, models.PROTECT, null=True, related_name="sets"
+    )
+    embedding_due_at = models.DateTimeField(null=True)
+    embedding_error = models.TextField(blank=True)
 
     objects = FeatureSetQuerySet.as_manager()
 
@@ -83,6 +93,11 @@ class FeatureSet(Row):
                 condition=Q(conversation__isnull=False),
             ),
             models.Index(fields=["due_at"], name="set_due", condition=Q(due_at__isnull=False)),
+            models.Index(
+                fields=["workspace", "embedding_model"],
+                name="set_embedding",
+                condition=Q(embedding_model__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -228,6 +243,7 @@ class FeatureCitation(models.Model):
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     quote = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["id"]

@@ -91,7 +91,7 @@ def _features(scope: Scope, wish: Wish) -> list[Known]:
         own = own.live()
     found = history.as_of(own, wish.at)
     known = {change.pk: Known(feature) for feature, change in found}
-    for row in _citations(scope, list(known)):
+    for row in _citations(scope, list(known), wish.at):
         known[row.change_id].cited.append(row)
     return sorted(known.values(), key=_place)
 
@@ -101,7 +101,9 @@ def _place(known: Known) -> tuple[str, ...]:
     return feature.category, feature.tag, feature.about, feature.feature, str(feature.pk)
 
 
-def _citations(scope: Scope, changes: Sequence[uuid.UUID]) -> Sequence[FeatureCitation]:
+def _citations(scope: Scope, changes: Sequence[uuid.UUID], at: AsOf) -> Sequence[FeatureCitation]:
     heard = Episode.objects.visible_to(scope)
     rows = FeatureCitation.objects.filter(change__in=changes, episode__in=heard)
+    if at.known_at is not None:
+        rows = rows.filter(created_at__lte=at.known_at)
     return list(rows.select_related("episode"))

@@ -39,7 +39,7 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored]:
     best = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: reranking.MOST]
-    rows = with_rows(scope, best, history=not request.at.is_now)
+    rows = with_rows(scope, best, request.at)
     texts = [(one, row.content) for one, row in rows if row is not None]
     scores = reranking.scores(request.query, [text for _, text in texts])
     if scores is None:

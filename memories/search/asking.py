@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from memories import filters
-from memories.errors import Forbidden, Invalid, ProviderError
+from memories.errors import Forbidden, ProviderError
 from memories.indexing import query_vectors, statements
 from memories.indexing.shape import Asked, Wanted
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
@@ -67,9 +67,8 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     tree = filters.all_of(own, request.filter)
     values: dict[str, Any] = {}
     conditions = [filters.sql_of(tree, layer, values)] if tree else []
-    history = not request.at.is_now
-    if history and layer == "features":
-        raise Invalid("layers", "What features were is told by the profile and their history.")
+    # What features were stands in their history alone: see past_features.
+    history = not request.at.is_now and layer != "features"
     if history:
         conditions.append(_believed(request.at, layer, values))
     wanted = Wanted(" and ".join(conditions), history and layer == "memories")

@@ -4,8 +4,9 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from memories.features import applying, history
 from memories.indexing import statements
-from memories.models import chain
+from memories.models import NOW, AsOf, Feature, chain
 from memories.search.rankings import SPARE, Scored
 from memories.search.request import Hit, SearchRequest
 from workspaces.scope import Scope
@@ -47,15 +48,16 @@ from memories_feature f join memories_featureset st on st.id = f.set_id
 left join workspaces_subject s on s.id = f.subject_id
 left join workspaces_agent a on a.id = f.agent_id
 left join memories_conversation c on c.id = f.conversation_id
-where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s and f.ended_at is null
+where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s
+  and (%(history)s or f.ended_at is null)
 """
 FEATURE_CITATION_ROWS = """
 select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
        e.external_id as external_id
 from memories_featurecitation ci
-join memories_featurechange ch on ch.id = ci.change_id and ch.is_current
 join memories_episode e on e.id = ci.episode_id
-where ci.feature_id = any(%(ids)s::uuid[])
+where ci.feature_id = any(%(ids)s::uuid[]) and ci.change_id = any(%(changes)s::uuid[])
+  and (%(known_at)s::timestamptz is null or ci.created_at <= %(known_at)s)
   and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 order by ci.id
@@ -69,7 +71,7 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     best = _ordered(scope, ranked, request)
     hits = [_hit(found, row) for found, row in best]
     if "citations" in request.include:
-        _cite(scope, hits)
+        _cite(scope, hits, request.at)
     if "chain" in request.include:
         for hit in hits:
             hit.chain = chain(scope, hit.memory.id) if hit.memory else []
@@ -81,30 +83,42 @@ def _ordered(
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
     chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: request.limit + SPARE]
-    found = [
-        (one, row)
-        for one, row in with_rows(scope, chosen, history=not request.at.is_now)
-        if row is not None
-    ]
+    found = [(one, row) for one, row in with_rows(scope, chosen, request.at) if row is not None]
     found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
     return found[: request.limit]
 
 
-def rows_of(
-    scope: Scope, layer: str, ids: Sequence[uuid.UUID], *, history: bool = False
-) -> list[Any]:
+def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:
     """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
-    to it that the asker may see them. `history`: also what has expired."""
-    values = {"ids": list(ids), "workspace": scope.workspace_id, "history": history}
-    return statements.rows(ROWS[layer], values)
+    to it that the asker may see them. Of the past also what has expired or ended."""
+    values = {"ids": list(ids), "workspace": scope.workspace_id, "history": not at.is_now}
+    rows = statements.rows(ROWS[layer], values)
+    return rows if at.is_now or layer != "features" else _as_they_were(rows, at)
 
 
-def with_rows(scope: Scope, chosen: Sequence[Scored], *, history: bool) -> list[tuple[Scored, Any]]:
+def _as_they_were(rows: Sequence[Any], at: AsOf) -> list[Any]:
+    found = history.as_of(Feature.objects.filter(pk__in=[row.id for row in rows]), at)
+    said = {feature.pk: feature for feature, _ in found}
+    names = (*applying.SHOWN, "content")
+    return [
+        row._replace(ended_at=None, **{name: getattr(said[row.id], name) for name in names})
+        for row in rows
+    ]
+
+
+def with_rows(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
     rows: dict[tuple[str, uuid.UUID], Any] = {}
     for layer in {one.layer for one in chosen}:
         ids = [one.item for one in chosen if one.layer == layer]
-        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, history=history)}
+        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, at)}
     return [(one, rows.get((one.layer, one.item))) for one in chosen]
+
+
+def _changes(ids: Sequence[uuid.UUID], at: AsOf) -> list[uuid.UUID]:
+    """The changes by which these features say what they say."""
+    if not ids:
+        return []
+    return [change.pk for _, change in history.as_of(Feature.objects.filter(pk__in=ids), at)]
 
 
 def _hit(found: Scored, row: Any) -> Hit:
@@ -113,10 +127,12 @@ def _hit(found: Scored, row: Any) -> Hit:
     return hit
 
 
-def _cite(scope: Scope, hits: Sequence[Hit]) -> None:
+def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
     values = {
         "bound": scope.agent_id,
         "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+        "changes": _changes([hit.row.id for hit in hits if hit.layer == "features"], at),
+        "known_at": at.known_at,
     }
     cited: dict[uuid.UUID, list[Any]] = {}
     for layer, statement in CITATIONS.items():

@@ -1,17 +1,20 @@
 """The rankings, each from the candidates of the index to scored items, best first or not."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from django.utils import timezone
 
 from memories import ranking, reranking
-from memories.indexing import candidates, query_vectors, speakers, statements
+from memories.indexing import query_vectors, speakers, statements
 from memories.indexing.shape import Asked
-from memories.models import WorkspaceIndex
+from memories.models import Layer, WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
+from memories.search.past_features import Past
 from memories.search.request import LAYERS, SearchRequest
+from memories.search.voices import Embed, Voice, voices_of
 
 # Ranked beyond the limit: a row that expired in this minute falls out.
 SPARE = 5
@@ -31,24 +34,29 @@ class Scored:
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    vector = query_vector(space, request.query)
-    return _merged(space, request, replace(asked, vector=vector))
+    return _merged(space, request, asked, lambda model: query_vector(model, request.query))
 
 
 def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     # Nothing else decides here: a provider that fails is told, not answered with nothing.
-    vector = query_vectors.vector_of(space, request.query)
-    found = _merged(space, request, replace(asked, vector=vector), by_words=False)
+    embed = partial(query_vectors.vector_of, query=request.query)
+    found = _merged(space, request, asked, embed, by_words=False)
     return [_scaled(one, one.score) for one in found]
 
 
 def _merged(
-    space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, by_words: bool = True
+    space: WorkspaceIndex,
+    request: SearchRequest,
+    asked: Asked,
+    embed: Embed,
+    *,
+    by_words: bool = True,
 ) -> list[Scored]:
     found: list[Scored] = []
+    asked = replace(asked, vector=embed(space))
     for layer in request.layers:
-        there = in_layer(request, asked, layer)
-        rows = candidates.linea(space, there, by_words=by_words) if there else []
+        parts = _parts(space, request, in_layer(request, asked, layer), embed)
+        rows = [row for part in parts for row in part.merged(by_words=by_words)]
         scores = dict(
             ranking.linea(
                 [(one.entry, one.cosine) for one in rows if one.cosine is not None],
@@ -56,11 +64,26 @@ def _merged(
             )
         )
         for one in rows:
-            parts = {"keyword": 1.0 if one.matched else 0.0}
+            said = {"keyword": 1.0 if one.matched else 0.0}
             if one.cosine is not None:
-                parts["vector"] = one.cosine
-            found.append(Scored(layer, one.entry, one.item, scores[one.entry], parts))
+                said["vector"] = one.cosine
+            found.append(Scored(layer, one.entry, one.item, scores[one.entry], said))
     return found
+
+
+def _parts(
+    space: WorkspaceIndex, request: SearchRequest, asked: Asked | None, embed: Embed
+) -> Iterable[Voice | Past]:
+    """What a layer is asked in: as it is now, or features as they were."""
+    if asked is None:
+        return ()
+    if asked.layer == Layer.FEATURES and not request.at.is_now:
+        return (Past(space, asked, request.at),)
+    return voices_of(space, asked, embed)
+
+
+def _no_vector(space: WorkspaceIndex) -> None:
+    return None
 
 
 def _scaled(found: Scored, score: float) -> Scored:
@@ -119,11 +142,13 @@ def _pool(
     """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(space, asked.subject)
     view = ranking.analyse(request.query, people, now=timezone.now())
-    vector = query_vector(space, view.meaning) if with_vector else None
+    embed: Embed = partial(query_vector, query=view.meaning) if with_vector else _no_vector
+    vector = embed(space)
     found: list[ranking.Candidate] = []
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
-        found += candidates.pool(space, there, _stems(view, layer)) if there else []
+        for part in _parts(space, request, there, embed):
+            found += part.pool(_stems(view, layer))
     # Without vectors nothing but its words speaks for a row.
     return [one for one in found if one.bm25] if vector is None else found, view
 

@@ -12,6 +12,8 @@ from memories.errors import Invalid
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500
 MOST_CATEGORIES, MOST_TAGS = 40, 60
+EMBEDDERS = ("local", "openai", "hash")
+LONGEST_MODEL, MOST_DIMENSIONS = 200, 4000
 WORKSPACE_SETTING = "featureSets"
 SOURCES = ("set", "workspace", "product")
 
@@ -42,13 +44,14 @@ class Effective:
 @dataclass(frozen=True, slots=True)
 class Config:
     """All that counts for one set. `language_model` None: the workspace's own ladder; "none": no
-    model. `seconds` after which waiting episodes are taken
-    in, and `messages` from which on at once."""
+    model. `embedder` None: the workspace's embedding model. `seconds` after which waiting
+    episodes are taken in, and `messages` from which on at once."""
 
     categories: tuple[Category, ...]
     update_prompt: str
     consolidation_prompt: str
     language_model: Mapping[str, Any] | str | None
+    embedder: Mapping[str, Any] | None
     messages: int
     seconds: int
     features_per_consolidation: int
@@ -126,6 +129,7 @@ PRODUCT: dict[str, Any] = {
     "updatePrompt": "",
     "consolidationPrompt": "",
     "languageModel": None,
+    "embedder": None,
     "messages": 20,
     "seconds": 60,
     "featuresPerConsolidation": 24,
@@ -148,6 +152,7 @@ def config_of(workspace: Mapping[str, Any], own: Mapping[str, Any]) -> Config:
         update_prompt=values["updatePrompt"],
         consolidation_prompt=values["consolidationPrompt"],
         language_model=values["languageModel"],
+        embedder=values["embedder"],
         messages=values["messages"],
         seconds=values["seconds"],
         features_per_consolidation=values["featuresPerConsolidation"],
@@ -233,11 +238,24 @@ def _model(path: str, value: object) -> None:
         raise Invalid(path, 'null (the workspace\'s), "none", or an object that names a model.')
 
 
+def _embedder(path: str, value: object) -> None:
+    """Whether there is such a model is told by who asks it: see memories.features.embedding."""
+    if value is None:
+        return
+    if not isinstance(value, Mapping) or set(value) - {"provider", "model", "dimensions"}:
+        raise Invalid(path, "null (the workspace's), or an object: provider, model, dimensions.")
+    if value.get("provider") not in EMBEDDERS:
+        raise Invalid(f"{path}.provider", f"One of {', '.join(EMBEDDERS)}.")
+    _text(LONGEST_MODEL)(f"{path}.model", value.get("model", ""))
+    _number(0, MOST_DIMENSIONS)(f"{path}.dimensions", value.get("dimensions", 0))
+
+
 _CHECKS: dict[str, Callable[[str, object], None]] = {
     "categories": _categories,
     "updatePrompt": _text(LONGEST_PROMPT),
     "consolidationPrompt": _text(LONGEST_PROMPT),
     "languageModel": _model,
+    "embedder": _embedder,
     "messages": _number(1, 10_000),
     "seconds": _number(0, 7 * 86_400),
     "featuresPerConsolidation": _number(2, 1_000),

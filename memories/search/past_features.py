@@ -1,0 +1,159 @@
+"""Features as they were at an instant: the index holds what they say now, so the past is read out
+of their history and compared here, with the vectors of what has not changed since."""
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+from django.db.models import Q
+
+from memories import lexical, ranking
+from memories.features import history
+from memories.indexing import due, entries, statements
+from memories.indexing.candidates import TOP, Found
+from memories.indexing.shape import Asked
+from memories.models import SCOPE_CODE, AsOf, Feature, FeatureChange, Layer, WorkspaceIndex
+from memories.ranking import Candidate
+
+MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
+
+# Their rows, as a filter sees them.
+FITS = """
+select row.id from (
+  select f.id, f.subject_id, f.agent_id, f.conversation_id, f.created_at, f.updated_at,
+         c.after ->> 'category' as category, c.after ->> 'tag' as tag,
+         c.after ->> 'feature' as feature, c.after ->> 'value' as value,
+         c.after ->> 'about' as about, c.after ->> 'visibility' as visibility,
+         c.after -> 'metadata' as metadata, t.content
+  from unnest(%(changes)s::uuid[], %(contents)s::text[]) t (change, content)
+  join memories_featurechange c on c.id = t.change join memories_feature f on f.id = c.feature_id
+) row
+left join workspaces_subject s on s.id = row.subject_id
+left join workspaces_agent a on a.id = row.agent_id
+left join memories_conversation c on c.id = row.conversation_id
+where {condition}
+"""
+STILL = """
+select f.id, f.content, v.embedding from memories_feature f
+join memories_entry e on e.layer = %(layer)s and e.item = f.id
+join memories_vector v on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
+where f.id = any(%(ids)s::uuid[])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The features that a question reaches, as they were: a part of the search like any other."""
+
+    space: WorkspaceIndex
+    asked: Asked
+    at: AsOf
+
+    def merged(self, *, by_words: bool) -> list[Found]:
+        """The nearest and the newest that hold the whole query, as `candidates.linea` has them."""
+        features = self._features()
+        cosines = self._cosines(features)
+        words = self.asked.query.casefold()
+        holding = [f for f in features if by_words and words in f.content.casefold()][-TOP:]
+        nearest = sorted(
+            (f for f in features if f.pk in cosines), key=lambda f: -cosines[f.pk]
+        )[:TOP]  # fmt: skip
+        here = {feature.pk for feature in (*nearest, *holding)}
+        near = {feature.pk for feature in nearest}
+        return [
+            Found(entry, f.pk, cosines[f.pk] if f.pk in near else None, f in holding)
+            for entry, f in _numbered(features)
+            if f.pk in here
+        ]
+
+    def pool(self, stems: list[str]) -> list[Candidate]:
+        features = self._features()
+        cosines = self._cosines(features)
+        scores = _bm25(self.space, [f.content for f in features], stems)
+        return [
+            Candidate(
+                entry, int(Layer.FEATURES), cosines.get(f.pk), score, position=0,
+                at=f.created_at.timestamp(), assistant=None, author="",
+                length=len(lexical.stems(f.content)), marks=ranking.marks(f.content),
+                item=f.pk.bytes,
+            )
+            for (entry, f), score in zip(_numbered(features), scores, strict=True)
+        ]  # fmt: skip
+
+    def _features(self) -> list[Feature]:
+        """The oldest first."""
+        found = history.as_of(_reached(self.asked), self.at)
+        if self.asked.wanted.condition:
+            fitting = _fitting(self.asked, found)
+            found = [pair for pair in found if pair[0].pk in fitting]
+        return sorted((f for f, _ in found), key=lambda f: (f.created_at, f.pk))[-MOST:]
+
+    def _cosines(self, features: Sequence[Feature]) -> dict[uuid.UUID, float]:
+        """Without those that have no vector; empty where the query has none."""
+        query = self.asked.vector
+        if query is None:
+            return {}
+        vectors = self._still(features)
+        changed = [f for f in features if f.pk not in vectors]
+        made = due.embed_or_leave(self.space, [entries.texts_of(f.content)[:1] for f in changed])
+        vectors |= {
+            f.pk: own[0]
+            for f, own in zip(changed, made or [[None]] * len(changed), strict=True)
+            if own[0] is not None
+        }
+        return {pk: float(np.dot(query, own)) for pk, own in vectors.items()}
+
+    def _still(self, features: Sequence[Feature]) -> dict[uuid.UUID, Any]:
+        """The vectors that search uses, of those that say the same today."""
+        was = {f.pk: f.content for f in features}
+        values = {
+            "layer": int(Layer.FEATURES), "model": self.space.embedding_model_id, "ids": list(was),
+        }  # fmt: skip
+        return {
+            row.id: row.embedding.to_numpy().astype(np.float32)
+            for row in statements.rows(STILL, values)
+            if row.content == was[row.id]
+        }
+
+
+def _reached(asked: Asked) -> Any:
+    """The features, of any time, that the asker may see and asks about."""
+    rows = Feature.objects.visible_to(asked.scope)
+    if asked.subject is not None:
+        rows = rows.filter(Q(subject_id=asked.subject) | Q(subject=None))
+    place = Q(conversation__in=asked.places)
+    if SCOPE_CODE["user"] in asked.open_scopes:
+        place |= Q(conversation=None)
+    if SCOPE_CODE["thread"] in asked.open_scopes:
+        place |= Q(conversation__isnull=False)
+    return rows.filter(place)
+
+
+def _fitting(asked: Asked, found: Sequence[tuple[Feature, FeatureChange]]) -> set[uuid.UUID]:
+    values = {
+        **asked.wanted_values,
+        "changes": [change.pk for _, change in found],
+        "contents": [feature.content for feature, _ in found],
+    }
+    text = FITS.format(condition=asked.wanted.condition)
+    return {row.id for row in statements.rows(text, values)}
+
+
+def _numbered(features: Sequence[Feature]) -> list[tuple[int, Feature]]:
+    """With numbers that no entry has; the newest has the highest, as entries have."""
+    return list(zip(range(-len(features), 0), features, strict=True))
+
+
+def _bm25(space: WorkspaceIndex, texts: Sequence[str], stems: Sequence[str]) -> list[float]:
+    documents = [
+        lexical.bm25_weights(lexical.counts(lexical.stems(text)), space.average_length)
+        for text in texts
+    ]
+    wanted = {lexical.term_number(stem) for stem in stems}
+    holding = Counter(number for document in documents for number in wanted & document.keys())
+    idf = {n: log(1 + (len(texts) - df + 0.5) / (df + 0.5)) for n, df in holding.items()}
+    return [sum(idf[n] * own[n] for n in idf.keys() & own.keys()) for own in documents]

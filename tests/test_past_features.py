@@ -1,0 +1,143 @@
+"""Features as they were: search and profile answer what a replay of the history answers."""
+
+import random
+from datetime import datetime, timedelta
+from itertools import product
+
+import pytest
+from django.utils import timezone
+
+from memories import filters, folding
+from memories.errors import Conflict
+from memories.features import history, writing
+from memories.ingest import NewMessage
+from memories.models import AsOf, Feature, FeatureChange
+from memories.profile import Wish, profile
+from tests.api_fixtures import caller
+from tests.people import Person
+from workspaces.models import Subject
+
+KEY = "user:ada"
+HOMES = ("Lisbon", "Porto", "Faro", "Braga")
+NOW = timezone.now()
+
+
+def told(person: Person, *said: str, days_ago: int = 0) -> None:
+    when = NOW - timedelta(days=days_ago)
+    person.say(*[NewMessage(each, name="Ada") for each in said], user_id="ada", occurred_at=when)
+    folding.discover()
+    folding.fold_now(person.scope, KEY)
+
+
+def found(person: Person, at: AsOf, query: str = "home", **wish: object) -> set[str]:
+    asked = {"layers": ("features",), "user_id": "ada", "limit": 100, **wish}
+    return {hit.feature.value for hit in person.ask(query, at=at, **asked)}
+
+
+def in_profile(person: Person, at: AsOf) -> set[str]:
+    wish = Wish(Subject.objects.get(external_id="ada").pk, at)
+    return {known.feature.value for known in profile(person.scope, wish).features}
+
+
+def replayed(at: AsOf) -> set[str]:
+    """All that was known and said by then, done again in its order."""
+    state: dict[object, str | None] = {}
+    for change in FeatureChange.objects.order_by("pk"):
+        is_known = at.known_at is None or change.created_at <= at.known_at
+        if is_known and (at.valid_at is None or change.occurred_at <= at.valid_at):
+            state[change.feature_id] = change.after and change.after["value"]
+    return {value for value in state.values() if value}
+
+
+def something(person: Person, dice: random.Random) -> None:
+    features = list(Feature.objects.order_by("pk"))
+    try:
+        match dice.choice(["say", "say", "edit", "end", "undo", "merge"]) if features else "say":
+            case "say":
+                what = dice.choice([f"I live in {dice.choice(HOMES)} now.", "I like green tea."])
+                told(person, what, days_ago=dice.randrange(300))
+            case "edit":
+                value = f"by hand {dice.random():.5f}"
+                writing.edit(person.scope, dice.choice(features).pk, {"value": value})
+            case "end":
+                writing.delete(person.scope, dice.choice(features).pk)
+            case "undo":
+                history.undo(person.scope, dice.choice(features).pk)
+            case "merge":
+                folding.consolidate(person.scope, KEY)
+    except Conflict:
+        pass  # ended already, or nothing to undo: such acts change nothing
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_instant_is_answered_as_its_replay(alice: Person, seed: int) -> None:
+    dice, seen = random.Random(seed), list[tuple[datetime, set[str]]]()
+    for _ in range(12):
+        something(alice, dice)
+        live = set(Feature.objects.live().values_list("value", flat=True))
+        seen.append((timezone.now(), live))
+    for known_at, live in seen:
+        at = AsOf(None, known_at)
+        assert found(alice, at) == in_profile(alice, at) == replayed(at) == live
+    days = (NOW - timedelta(days=n) for n in (0, 50, 150, 290))
+    for valid_at, (known_at, _) in product(days, seen):
+        at = AsOf(valid_at, known_at)
+        assert found(alice, at) == in_profile(alice, at) == replayed(at)
+
+
+@pytest.fixture
+def moved(alice: Person) -> tuple[Person, datetime]:
+    """Ada moved; the instant before the server heard of it."""
+    told(alice, "I live in Lisbon.", "I like hiking.", days_ago=30)
+    before = timezone.now()
+    told(alice, "I live in Porto now.", days_ago=1)
+    return alice, before
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "linea", "vector", "keyword"])
+def test_every_ranking_puts_the_old_value_first(
+    moved: tuple[Person, datetime], ranking: str
+) -> None:
+    alice, before = moved
+    asked = {"layers": ("features",), "ranking": ranking}
+    query = "Lisbon" if ranking == "linea" else "home Lisbon"
+    best = alice.ask(query, at=AsOf(None, before), **asked)
+    assert best[0].feature.value == "Lisbon"
+
+
+def test_an_old_value_comes_with_the_words_it_stood_on_then(
+    moved: tuple[Person, datetime],
+) -> None:
+    alice, before = moved
+    told(alice, "I live in Porto now, still.")
+    body = {
+        "query": "home", "layers": ["features"], "include": ["citations"], "userId": "ada",
+        "knownAt": before.isoformat(),
+    }  # fmt: skip
+    hits = caller(alice).post("/memories/search", body).body["results"]
+    home = next(hit for hit in hits if hit["feature"]["feature"] == "home")
+    assert home["feature"]["value"] == "Lisbon"
+    assert [cited["quote"] for cited in home["citations"]] == ["I live in Lisbon."]
+
+
+def test_filters_look_at_what_it_was(moved: tuple[Person, datetime]) -> None:
+    alice, before = moved
+    wanted = filters.parse({"field": "value", "op": "eq", "value": "Lisbon"}, ("features",))
+    assert found(alice, AsOf(None, before), filter=wanted) == {"Lisbon"}
+    assert found(alice, AsOf(), filter=wanted) == set()
+
+
+def test_more_words_for_the_same_do_not_make_it_younger(alice: Person) -> None:
+    told(alice, "I live in Lisbon.", days_ago=200)
+    told(alice, "I live in Lisbon.", days_ago=2)
+    assert found(alice, AsOf(NOW - timedelta(days=100))) == {"Lisbon"}
+    told(alice, "I live in Porto.", days_ago=100)
+    assert found(alice, AsOf()) == {"Lisbon"}
+
+
+def test_the_past_is_as_closed_as_the_present(
+    moved: tuple[Person, datetime], bob: Person, mallory: Person
+) -> None:
+    _, before = moved
+    at = AsOf(None, before)
+    assert found(bob, at) == found(mallory, at) == set()
