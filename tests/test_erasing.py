@@ -25,6 +25,7 @@ from memories.models import (
     Erasure,
     Fact,
     Feature,
+    FeatureSet,
     Liveness,
     Memory,
     MemorySession,
@@ -288,6 +289,15 @@ def test_speakers_are_counted_anew(alice: Person) -> None:
     alice.say("Plums are ripe.", "We made jam.", thread_id="t", user_id="ada")
     erase(alice, "episode", Episode.objects.order_by("pk")[0].pk)
     assert Speaker.objects.get().episodes == 1
+
+
+def test_what_a_set_s_providers_complained_of_goes_too(furnished: Person) -> None:
+    made = FeatureSet.objects.create(workspace=furnished.workspace, key="all", role="user")
+    fault = f"the model cannot read {SECRET}"
+    FeatureSet.objects.filter(pk=made.pk).update(error=fault, embedding_error=fault)
+    erase(furnished, "episode", Episode.objects.filter(content=LIVES).get().pk)
+    made.refresh_from_db()
+    assert (made.error, made.embedding_error) == ("", "")
 
 
 def test_features_go_with_their_words(furnished: Person) -> None:

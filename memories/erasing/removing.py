@@ -22,6 +22,7 @@ from memories.models import (
     Feature,
     FeatureChange,
     FeatureRefusal,
+    FeatureSet,
     Layer,
     Memory,
     MemorySession,
@@ -76,6 +77,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += remove_features(space, set(features))
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
     _clean_examples(space, [episode.content for episode in episodes])
+    _clean_errors(space, {episode.subject_id for episode in episodes})
     _unhear(space, episodes)
     done["index entries"] += entries.remove(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
@@ -93,6 +95,14 @@ def _facts_of(ids: Ids, sessions: Iterable[uuid.UUID]) -> set[uuid.UUID]:
     cited = Fact.objects.filter(citations__episode__in=ids)
     bare = Fact.objects.filter(session__in=sessions, citations=None)
     return set(cited.values_list("pk", flat=True)) | set(bare.values_list("pk", flat=True))
+
+
+def _clean_errors(space: WorkspaceIndex, subjects: set[uuid.UUID | None]) -> None:
+    """What a provider complained of may quote what it was asked; what still fails says so again."""
+    about = Q(subject__in=subjects - {None}) | Q(subject=None)
+    rows = FeatureSet.objects.filter(about, workspace_id=space.workspace_id)
+    failed = rows.exclude(error="", embedding_error="")
+    failed.update(error="", embedding_error="")
 
 
 def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
