@@ -1,55 +1,21 @@
 """Who gets in, and who sees what: every page of every noun, also by guessing its address."""
 
-from typing import Any
-
 import pytest
-from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from memories.models import Memory, Supersession
+from tests.admin_pages import ALL, NOUNS, SECRET, rows_of
 from tests.desk import desk_of, list_of, member, page_of, superuser
 from tests.factories import (
     AgentFactory,
     ApiKeyFactory,
     AuditEntryFactory,
-    CitationFactory,
-    ConversationFactory,
-    FactFactory,
     MembershipFactory,
     MemoryFactory,
-    RejectionFactory,
-    SessionFactory,
     SubjectFactory,
-    SupersessionFactory,
     UserFactory,
 )
 from workspaces.models import Agent, Role, User, Workspace
-
-ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
-SECRET = "knows-the-way-to-the-orchard"
-
-
-def rows_of(workspace: Workspace) -> list[Model]:
-    """One row of each noun, each of which says SECRET somewhere in its list."""
-    subject = SubjectFactory(workspace=workspace, external_id=SECRET)
-    about: dict[str, Any] = {"workspace": workspace, "subject": subject}
-    memory = MemoryFactory(content=SECRET, **about)
-    fact = FactFactory(statement=SECRET, memory=memory, **about)
-    episode = CitationFactory(
-        fact=fact, episode__workspace=workspace, episode__content=SECRET
-    ).episode
-    return [
-        workspace, subject, memory, fact, episode,
-        MembershipFactory(workspace=workspace, user__username=SECRET),
-        AgentFactory(workspace=workspace, external_id=SECRET),
-        ApiKeyFactory(workspace=workspace, name=SECRET),
-        ConversationFactory(external_id=SECRET, **about),
-        SessionFactory(error=SECRET, **about),
-        SupersessionFactory(workspace=workspace, old=memory),
-        RejectionFactory(content=SECRET, **about),
-        AuditEntryFactory(workspace=workspace, reason=SECRET),
-    ]  # fmt: skip
 
 
 def test_nobody_gets_in_without_logging_in(workspace: Workspace) -> None:
@@ -90,6 +56,10 @@ def test_inactive_member_does_not_get_in(workspace: Workspace) -> None:
     User.objects.filter(pk=bob.user.pk).update(is_active=False)
 
     assert bob.status(reverse("admin:index")) == 302
+
+
+def test_a_row_of_every_noun_is_walked(workspace: Workspace) -> None:
+    assert {type(row) for row in rows_of(workspace)} == NOUNS
 
 
 def test_owner_sees_every_list_and_page(workspace: Workspace) -> None:

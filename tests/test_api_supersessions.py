@@ -66,6 +66,25 @@ def test_an_applied_one_is_undone(http: Caller, pending: str) -> None:
     assert live(http) == [old]
 
 
+def test_an_undone_one_stands_again(http: Caller, pending: str) -> None:
+    new = http.get(pending).body["new"]["content"]
+    assert http.post(f"{pending}/redo").status == 409
+    http.post(f"{pending}/approve")
+    http.post(f"{pending}/undo")
+    assert http.post(f"{pending}/redo").body["state"] == "applied"
+    assert live(http) == [new]
+
+
+@pytest.mark.parametrize("decided", ["approve", "reject", "keep-both"])
+def test_what_a_person_decided_waits_again(http: Caller, pending: str, decided: str) -> None:
+    before = live(http)
+    assert http.post(f"{pending}/reopen").status == 409
+    http.post(f"{pending}/{decided}")
+    answer = http.post(f"{pending}/reopen")
+    assert (answer.status, answer.body["state"], live(http)) == (200, "pending", before)
+    assert http.post(f"{pending}/approve").status == 200
+
+
 def test_what_somebody_decided_meanwhile_is_409(http: Caller, pending: str) -> None:
     http.post(f"{pending}/approve")
     for act in ("approve", "reject", "keep-both"):
@@ -79,9 +98,11 @@ def test_who_sees_not_both_memories_sees_no_decision(
     for person in (bob, mallory):
         assert caller(person).get("/supersessions").body["results"] == []
         assert caller(person).get(pending).status == 404
-        assert caller(person).post(f"{pending}/approve").status == 404
+        for act in ("approve", "reopen", "redo"):
+            assert caller(person).post(f"{pending}/{act}").status == 404
 
 
 def test_deciding_needs_the_right(http: Caller, pending: str, alice: Person) -> None:
-    assert member(alice.workspace, "viewer").post(f"{pending}/approve").status == 403
+    for act in ("approve", "reopen", "redo"):
+        assert member(alice.workspace, "viewer").post(f"{pending}/{act}").status == 403
     assert member(alice.workspace, "editor").post(f"{pending}/approve").status == 200

@@ -9,11 +9,11 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.chains import state_of, with_quotes
-from memories.admin.worddiff import Piece, side, word_diff
 from memories.curation import KEPT_BOTH
 from memories.models import Fact, Memory, Supersession
 from memories.supersession import OLDER
 from workspaces.desk.actors import names_of
+from workspaces.desk.worddiff import Piece, side, word_diff
 
 State = Supersession.State
 MOST_QUOTES = 3

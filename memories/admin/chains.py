@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Prefetch, Q
 
-from memories.admin.worddiff import Piece, word_diff
 from memories.models import Citation, Fact, Liveness, Memory, Supersession, chain
 from workspaces.desk.actors import names_of
+from workspaces.desk.worddiff import Piece, word_diff
 from workspaces.scope import Scope
 
 SHOWN_FACTS = 5

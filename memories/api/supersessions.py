@@ -107,3 +107,23 @@ class UndoView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take an applied supersession back: the old memory is the head again."""
         return answered(self.scope, curation.undo(self.scope, row).pk)
+
+
+class ReopenView(WorkspaceView):
+    needs = DECIDES
+
+    @extend_schema(
+        operation_id="reopenSupersession", request=None, responses=SupersessionSerializer
+    )
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Let what a person decided wait again: both memories are as they were before."""
+        return answered(self.scope, curation.reopen(self.scope, row).pk)
+
+
+class RedoView(WorkspaceView):
+    needs = DECIDES
+
+    @extend_schema(operation_id="redoSupersession", request=None, responses=SupersessionSerializer)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Let a supersession that was undone stand again."""
+        return answered(self.scope, curation.redo(self.scope, row).pk)

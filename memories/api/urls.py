@@ -89,4 +89,6 @@ urlpatterns = [
     path(f"{SUPERSESSION}/reject", supersessions.RejectView.as_view()),
     path(f"{SUPERSESSION}/keep-both", supersessions.KeepBothView.as_view()),
     path(f"{SUPERSESSION}/undo", supersessions.UndoView.as_view()),
+    path(f"{SUPERSESSION}/redo", supersessions.RedoView.as_view()),
+    path(f"{SUPERSESSION}/reopen", supersessions.ReopenView.as_view()),
 ]

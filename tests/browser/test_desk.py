@@ -2,41 +2,11 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from memories.management.story import Told
 from memories.models import Memory, MemorySession, Supersession
 from workspaces.models import ApiKey, Membership
-
-LISTS = (
-    "memories/memory", "memories/supersession", "memories/rejection", "workspaces/subject",
-    "memories/conversation", "memories/episode", "memories/fact", "memories/memorysession",
-    "workspaces/workspace", "workspaces/membership", "workspaces/agent", "workspaces/apikey",
-    "workspaces/auditentry",
-)  # fmt: skip
-FORMS = ("workspaces/apikey/add/", "workspaces/membership/add/", "workspaces/subject/add/")
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest.mark.parametrize(
-    "looks",
-    [
-        {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
-        {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
-    ],
-    ids=["dark", "phone"],
-)
-def test_every_page_opens_without_an_error_and_fits(visit: Any, looks: dict[str, Any]) -> None:
-    ada = visit(**looks)
-    for path in ("", *(f"{each}/" for each in LISTS), *FORMS):
-        ada.opens(path)
-        assert ada.page.evaluate(OVERFLOW) <= 0, path
-        row = ada.page.locator("#result_list tbody a").first
-        if row.count():
-            row.click()
-            expect(ada.page.locator("#content")).to_be_visible()
-            assert ada.page.evaluate(OVERFLOW) <= 0, ada.page.url
 
 
 def test_curator_approves_a_replacement(visit: Any) -> None:

@@ -2,14 +2,7 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
-
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-PAGES = tuple(
-    f"memories/{model}/{page}" for model in ("workspaceslot", "workspacechange")
-    for page in ("", "add/")
-)  # fmt: skip
 
 
 def test_the_box_tells_what_becomes_of_two_statements(visit: Any) -> None:
@@ -23,12 +16,3 @@ def test_the_box_tells_what_becomes_of_two_statements(visit: Any) -> None:
     expect(answer).to_contain_text("The newer supersedes the older.")
     page.locator("#id_regex").fill("cone (")
     expect(answer).to_contain_text("RE2 does not take it")
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-def test_its_pages_open_and_fit(visit: Any, width: int) -> None:
-    ada = visit(viewport={"width": width, "height": 900})
-    for path in PAGES:
-        ada.opens(path)
-        expect(ada.page.locator("#content-main, #content").first).to_be_visible()
-        assert ada.page.evaluate(OVERFLOW) <= 0, path

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from memories.models import Memory
 from workspaces.models import Subject
-
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 def page_of(name: str) -> str:
@@ -59,11 +56,3 @@ def test_merge_tells_its_plan_and_asks(visit: Any) -> None:
     dialog.get_by_role("button", name="Merge").click()
 
     expect(ada.page.get_by_text("memories are about countess now.")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-def test_page_fits(visit: Any, width: int) -> None:
-    ada = visit(viewport={"width": width, "height": 900})
-    ada.opens(page_of("ada"))
-
-    assert ada.page.evaluate(OVERFLOW) <= 0

@@ -3,7 +3,6 @@
 import time
 from typing import Any
 
-import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -236,14 +235,3 @@ def test_a_viewer_reads_the_queue_and_decides_nothing(visit: Any, told: Told) ->
 
     assert alan.page.locator("#content-main").get_by_role("button").count() == 0
     assert states() == ["pending"]
-
-
-@pytest.mark.parametrize("path", [QUEUE, "memories/supersession/decided/"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_its_pages_fit(visit: Any, told: Told, path: str, width: int) -> None:
-    queue(told, 2)
-    ada = visit(viewport={"width": width, "height": 900})
-    ada.opens(path)
-    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-    assert ada.page.evaluate(overflow) <= 0

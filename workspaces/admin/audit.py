@@ -14,6 +14,7 @@ from workspaces.desk.columns import display
 from workspaces.desk.filters import DayFilter
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import PageAdmin
+from workspaces.desk.worddiff import changes
 from workspaces.models import AuditEntry, Capability
 
 
@@ -98,6 +99,7 @@ class AuditAdmin(PageAdmin):
             "actor_name": names_of([row.actor]).get(row.actor, row.actor),
             "kind": kind_told(row.target_kind),
             "target_url": self._target_url(row),
+            "changes": changes(row.before, row.after),
         }
 
     def _target_url(self, line: AuditEntry) -> str:

@@ -1,0 +1,133 @@
+"""Every noun and every page of the admin, for tests that walk all of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.admin import site
+from django.db.models import Model
+from django.urls import URLPattern, URLResolver
+
+from memories.models import (
+    Episode,
+    Erasure,
+    EvaluationRun,
+    Fact,
+    Feature,
+    FeatureSet,
+    Memory,
+    Miss,
+    Supersession,
+    WorkspaceChange,
+    WorkspacePattern,
+    WorkspaceSlot,
+)
+from tests.desk import list_of, page_of
+from tests.factories import (
+    AgentFactory,
+    ApiKeyFactory,
+    AuditEntryFactory,
+    CitationFactory,
+    ConversationFactory,
+    FactFactory,
+    MembershipFactory,
+    MemoryFactory,
+    RejectionFactory,
+    SessionFactory,
+    SubjectFactory,
+    SupersessionFactory,
+)
+from workspaces.models import User, Workspace
+
+ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
+SECRET = "knows-the-way-to-the-orchard"
+OF_THE_SERVER = {User, EvaluationRun}  # and the worker's queue: these have no workspace
+NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
+# They answer no page: what is posted, fetched by a script, or leads away.
+NO_PAGES = {
+    "login", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
+    "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
+    # only a program adds these
+    "memories_evaluationrun_add", "django_q_failure_add", "django_q_ormq_add",
+    "django_q_schedule_add",
+}  # fmt: skip
+
+
+def rows_of(workspace: Workspace) -> list[Model]:
+    """One row of each noun, each of which says SECRET somewhere in its list."""
+    subject = SubjectFactory(workspace=workspace, external_id=SECRET)
+    about: dict[str, Any] = {"workspace": workspace, "subject": subject}
+    memory = MemoryFactory(content=SECRET, **about)
+    fact = FactFactory(statement=SECRET, memory=memory, **about)
+    episode = CitationFactory(
+        fact=fact, episode__workspace=workspace, episode__content=SECRET
+    ).episode
+    return [
+        workspace, subject, memory, fact, episode,
+        MembershipFactory(workspace=workspace, user__username=SECRET),
+        AgentFactory(workspace=workspace, external_id=SECRET),
+        ApiKeyFactory(workspace=workspace, name=SECRET),
+        ConversationFactory(external_id=SECRET, **about),
+        SessionFactory(error=SECRET, **about),
+        SupersessionFactory(workspace=workspace, old=memory),
+        RejectionFactory(content=SECRET, **about),
+        AuditEntryFactory(workspace=workspace, reason=SECRET),
+        *_folded(about),
+        *_own_words(workspace),
+        _miss(fact, episode),
+        Erasure.objects.create(
+            workspace=workspace, kind="subject", target_id=subject.pk, requested_by=SECRET,
+            state="failed", error=SECRET,
+        ),
+    ]  # fmt: skip
+
+
+def _folded(about: dict[str, Any]) -> list[Model]:
+    owned = FeatureSet.objects.create(key=SECRET, **about)
+    feature = Feature.objects.create(
+        set=owned, category="identity", tag="home", feature="city", value=SECRET,
+        content=SECRET, method="manual", fingerprint=b"x", **about,
+    )  # fmt: skip
+    feature.changes.create(
+        workspace=owned.workspace, set=owned, action="add", after={"value": SECRET}, by=SECRET,
+        batch=feature.pk, occurred_at=feature.created_at,
+    )  # fmt: skip
+    return [owned, feature]
+
+
+def _own_words(workspace: Workspace) -> list[Model]:
+    """As they are in the table: `save` would ask for good examples."""
+    about: dict[str, Any] = {"workspace": workspace, "name": SECRET}
+    return [
+        *WorkspacePattern.objects.bulk_create([WorkspacePattern(regex="a way", **about)]),
+        *WorkspaceSlot.objects.bulk_create([WorkspaceSlot(regex="a way", **about)]),
+        *WorkspaceChange.objects.bulk_create([WorkspaceChange(verbs="leave", **about)]),
+    ]
+
+
+def _miss(fact: Fact, episode: Episode) -> Miss:
+    return Miss.objects.create(
+        workspace_id=fact.workspace_id, session=fact.session, episode=episode, text=SECRET,
+        statements=[SECRET], found_by="person",
+    )  # fmt: skip
+
+
+def pages(rows: list[Model]) -> list[str]:
+    """The address of every page that asks for no id, of the list and of the page of each row."""
+    own = [f"/admin/{route}" for route, name in _routes(site.urls[0]) if name not in NO_PAGES]
+    return sorted({*own, *(list_of(type(row)) for row in rows), *map(page_of, rows)})
+
+
+def _routes(patterns: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    for each in patterns:
+        route = before + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from _routes(each.url_patterns, route)
+        elif isinstance(each, URLPattern) and not set(route) & set("<(") and _is_allowed(each):
+            yield route, each.name or ""
+
+
+def _is_allowed(pattern: URLPattern) -> bool:
+    """Where nothing can be added by hand the page to add says 403."""
+    noun, _, page = (pattern.name or "").rpartition("_")
+    admins = {f"{m._meta.app_label}_{m._meta.model_name}": a for m, a in site._registry.items()}
+    return page != "add" or getattr(admins[noun], "can_add", True)
