@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.patterns import answers, clauses, content, person, reading, trying
+from memories.patterns import answers, clauses, content, footers, person, reading, trying
 from memories.patterns.clauses import Clause
 
 
@@ -25,6 +25,9 @@ REASONS = {
     "empty": "nothing is said",
     "served": "only what this server had served itself",
     "dump": "output of a program, not talk",
+    "boilerplate": "signatures, legal notices and other lines below a text",
+    "quoted": "only words of somebody else",
+    "short": "too few words to say anything",
     "courtesy": "greetings, thanks and other courtesies",
     "assent": "only agreement or refusal",
     "question": "only questions",
@@ -35,6 +38,7 @@ REASONS = {
 SHORT, LONGEST = 100, 1500  # characters; whoever says more than this says something
 PRAISE_WEIGHT, QUESTION_WEIGHT = 3, 12  # telling words from which praise or a question is content
 BRIEF = 10  # words; longer praise is passed over only when it tells nothing at all
+CHATTER = ("courtesy", "short", "assent", "praise")
 MOST = 1  # telling words in all of courtesy and praise that may be passed over
 
 _courtesy = re.compile(
@@ -43,7 +47,7 @@ _courtesy = re.compile(
     r"|no (?:problem|worries|prob)|np|you're welcome|you are welcome|my pleasure|anytime|welcome|cheers"
     r"|congrat\w*|good luck|best of luck|let me know|looking forward to hearing|stay (?:safe|strong|tuned)|enjoy"
     r"|nice to meet|pleased to meet|happy to help|glad to help|keep (?:it|me) (?:up|posted)|sorry to hear"
-    r"|great to (?:hear|see)|good to (?:hear|see)|long time no see|hope you)\b",
+    r"|(?:I am )?(?:so |very |really |terribly )?sorry|my apologies|great to (?:hear|see)|good to (?:hear|see)|long time no see|hope you)\b",
     re.IGNORECASE,
 )
 _assent = re.compile(
@@ -92,9 +96,9 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         weight = content.weight(words, "")
         label = _label(clause, words, weight)
         labels[label] += 1
-        telling += weight if label in ("courtesy", "assent", "praise") else 0
-    if not labels and len(said) < SHORT and "```" not in said:
-        return _skip("courtesy")  # nothing but interjections
+        telling += weight if label in CHATTER else 0
+    if not labels and (unsaid := _unsaid(said)):
+        return _skip(unsaid)
     is_long = len(said.split()) > BRIEF and labels["praise"] > 0
     if "content" in labels or not labels or telling > MOST or (is_long and telling):
         return _heard
@@ -103,6 +107,16 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
 
 def _skip(label: str) -> Verdict:
     return Verdict(True, REASONS[label], label)
+
+
+def _unsaid(text: str) -> str:
+    """Why nobody says anything in `text`, which has no clause; empty where it must be read."""
+    is_blank = not clauses.spoken(text).strip()
+    if is_blank and any(footers.spans(text)):
+        return "boilerplate"
+    if len(text) >= SHORT or "```" in text:
+        return ""
+    return "quoted" if is_blank else "courtesy"  # nothing but interjections
 
 
 def _is_dump(text: str) -> bool:
@@ -120,7 +134,7 @@ def _label(clause: Clause, words: str, telling: int) -> str:
     if len(words.split()) <= 5 and _assent.match(words) and telling <= 1:
         return "assent"
     if content.is_courtesy(words) and telling <= 1:
-        return "courtesy"
+        return "short" if content.is_short(words) else "courtesy"
     if _request.match(words) and not person.mentions_speaker(words) and not _demands(words):
         return "request"
     if _praise.match(words) and telling < PRAISE_WEIGHT and not _tells(words):

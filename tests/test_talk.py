@@ -38,6 +38,20 @@ def said(*lines: tuple[str, str]) -> list[str]:
         ("Do you eat meat?", "No.", "Alex doesn't eat meat"),
         ("Are you a vegetarian?", "Yep", "Alex is a vegetarian"),
         ("Did you finish your thesis?", "Not yet.", "Alex didn't finish their thesis"),
+        ("Any health issues?", "Asthmatic.", "Alex is asthmatic"),
+        ("Do you have any food allergies?", "Walnuts", "Alex's food allergies include Walnuts"),
+        ("Any pets?", "A goat and two hens", "Alex has a goat and two hens"),
+        ("Do you play golf?", "Rarely.", "Alex rarely plays golf"),
+        ("Do you swim?", "Every Tuesday", "Alex swims every Tuesday"),
+        (
+            "Where did you meet your wife?",
+            "At a bakery in Pau",
+            "Alex met their wife at a bakery in Pau",
+        ),
+        ("What did you study?", "Botany", "Alex studied Botany"),
+        ("How old is your sister?", "Twelve", "Alex's sister is Twelve years old"),
+        ("When is the exam?", "On 7 March", "The exam is on 7 March"),
+        ("Who owns the style guide?", "Nora", "Nora owns the style guide"),
     ],
 )
 def test_an_answer_takes_the_frame_of_its_question(
@@ -109,8 +123,8 @@ def test_items_of_a_list_are_claims_of_their_own() -> None:
     text = "My hobbies:\n- tennis with Ida\n2. old boats"
     claims = patterns.extract(text, "Alex", AT)
     assert [claim.statement for claim in claims] == [
-        "Alex's hobbies are tennis with Ida",
-        "Alex's hobbies are old boats",
+        "Alex's hobbies include tennis with Ida",
+        "Alex's hobbies include old boats",
     ]
     assert [text[claim.start : claim.end] for claim in claims] == ["tennis with Ida", "old boats"]
 
@@ -124,3 +138,45 @@ def test_a_list_in_one_line_is_one_claim() -> None:
 def test_cheer_among_people_is_no_claim() -> None:
     told = ("Bob", "I won the regatta with my crew on Sunday!")
     assert said(told, ("Alex", "Wow, that is so cool! I love it! You must be so happy!")) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "statement"),
+    [
+        ("Things we need for the party:", "Alex and others need a long table for the party"),
+        ("Shopping list:", "Alex needs to buy a long table"),
+    ],
+)
+def test_a_list_is_read_by_what_stands_over_it(heading: str, statement: str) -> None:
+    claims = patterns.extract(f"{heading}\n- a long table", "Alex", AT)
+    assert [claim.statement for claim in claims] == [statement]
+
+
+def test_a_pronoun_stands_for_whom_a_question_named() -> None:
+    assert said(("Bob", "How is your sister, Nora?"), ("Alex", "She lives in Pau now.")) == [
+        "Alex's sister Nora lives in Pau now"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We adopted an axolotl in June. She is called Mop.", "I have a pug. She is called Mop."],
+)
+def test_a_pronoun_stands_for_the_animal_just_named(text: str) -> None:
+    kind = "axolotl" if "axolotl" in text else "pug"
+    assert f"Alex's {kind} is called Mop" in [
+        claim.statement for claim in patterns.extract(text, "Alex", AT)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("I hardly know the way", "Alex hardly knows the way"),
+        ("I scarcely eat in the morning", "Alex scarcely eats in the morning"),
+        ("I gladly lend out my tools", "Alex gladly lends out their tools"),
+        ("Nora and I live in Pau", "Alex and Nora live in Pau"),
+    ],
+)
+def test_the_verb_agrees_behind_adverbs_and_companions(text: str, statement: str) -> None:
+    assert [claim.statement for claim in patterns.extract(text, "Alex", AT)] == [statement]

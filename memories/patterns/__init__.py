@@ -115,7 +115,7 @@ def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str)
         }
         return pattern.statement.format(speaker=name, **groups).rstrip(" .,;!")
     told = person.third_person(words, name, us)
-    if pattern.is_team or person.mentions_speaker(words):
+    if pattern.is_team or pattern.is_plain or person.mentions_speaker(words):
         return told[0].upper() + told[1:]
     return f"{name} says {words[0].lower()}{words[1:]}"
 

@@ -5,7 +5,7 @@ The outcome is a clause in the answerer's first person, which patterns read like
 
 import re
 
-from memories.patterns import reading
+from memories.patterns import morphology, reading
 
 LONGEST = 10  # words of an answer that may lean on its question
 _first_sentence = re.compile(r"[^.!?\n]+[.!\n]")
@@ -36,7 +36,23 @@ _asked_whether = (
     ),
     (r"did you (?!(?:know|see|hear|say|mean|try)\b)(.+)", "I did {}", "I didn't {}"),
 )
+_often = r"(?:rarely|seldom|sometimes|often|usually|occasionally|always|almost never|hardly ever|almost always|regularly|frequently)"
+# what somebody is, in one word, whatever was asked
+_state = re.compile(
+    r"(?:currently |already |still |now )?(?:diabetic|asthmatic|epileptic|an(?:a)?emic|coeliac|celiac|vegan|vegetarian|pescatarian"
+    r"|(?:lactose|gluten|histamine)[- ]intolerant|allergic to .+|married|single|divorced|separated|widowed|engaged|retired|unemployed"
+    r"|self-employed|pregnant|deaf|blind|colou?r[- ]?blind|dyslexic|autistic|bipolar|left-handed|right-handed|ambidextrous|bilingual"
+    r"|muslim|christian|catholic|jewish|hindu|buddhist|atheist|agnostic)\b(?:(?:,| and| but) .+)?",
+    re.IGNORECASE,
+)
+_times = re.compile(
+    r"(?:only |just |about |mostly |maybe )*(?:(?:on|in|at|during|every|once|twice|each|before|after|with|when)\b|(?:a few|several|three|four|five) times\b"
+    r"|daily$|weekly$|monthly$|weekends$)",
+    re.IGNORECASE,
+)
+_about_self = re.compile(r"\b(?:you|your)\b|^any\b", re.IGNORECASE)
 _thing = r"((?:[\w'-]+ ){0,4}[\w'-]+)"
+_its = r"((?:the|our) (?:[\w'-]+ ){0,4}[\w'-]+)"
 # what is asked, and the frame for what is answered
 _asked_for = (
     (rf"(?:what|who|which|when) (?:is|are|was|were) your {_thing}", "my {0} is {answer}"),
@@ -55,13 +71,47 @@ _asked_for = (
     ),
     (r"how long have you (.{3,60})", "I have {0} for {answer}"),
     (r"when do you ((?!(?:want|need|think)\b).{3,60})", "I {0} {answer}"),
+    (rf"when (?:is|are|was|were) {_its}", "{0} is {answer}"),
+    (rf"where (?:is|are|was|were) {_its}", "{0} is {in_answer}"),
+    (rf"(?:what|who) (?:is|are) {_its}", "{0} is {answer}"),
+    (rf"how much (?:does|do) {_its} cost", "{0} costs {answer}"),
+    (rf"how much (?:is|are) {_its}", "{0} costs {answer}"),
+    (
+        r"who (owns|leads|runs|maintains|manages|handles|is (?:responsible for|in charge of|working on)) ([\w' -]{3,60})",
+        "{answer} {0} {1}",
+    ),
+    (
+        r"how old (?:is|are) your ([\w' -]{2,40}?)(?:, ?[a-z]+)?(?: now| these days)?",
+        "my {0} is {answer} years old",
+    ),
+    (
+        r"(?:do you have |have you got )?any ((?:(?:known|food|other|chronic|current) )?(?:allergies|intolerances|medications?|medicines"
+        r"|(?:health|medical) (?:conditions|issues|problems)|dietary (?:restrictions|requirements|needs)|hobbies|pets|siblings|kids"
+        r"|children|brothers|sisters|phobias|certifications|degrees))(?: (?:i|we) should (?:know|be aware)(?: about| of)?)?",
+        "my {0} include {answer}",
+    ),
+)
+# what is asked of the past: the verb comes back in its past form
+_asked_then = (
+    (r"where did you (\w+)((?: (?!think|want)[\w'-]+){0,4})", "I {past}{rest} {in_answer}"),
+    (r"(?:when|why|how) did you (\w+)((?: [\w'-]+){0,6})", "I {past}{rest} {answer}"),
+    (
+        r"(?:what|which|who)(?: [\w'-]+){0,2}? did you (?!do\b|think\b|say\b|mean\b)(\w+)((?: (?:in|at|for|with|on|from|to|there|last|yesterday|today)\b.{0,40})?)",
+        "I {past} {answer}{rest}",
+    ),
 )
 _whether = tuple((re.compile(asked, re.I), yes, no) for asked, yes, no in _asked_whether)
+_then = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_then)
+_hanging = frozenset(("in", "at", "for", "with", "on", "from", "to"))  # what a question ends with
+_habit = re.compile(rf"do you (?:still |also |really |ever |often )?{_idle}(.+)", re.IGNORECASE)
+_aside = re.compile(
+    r",? (?:actually|though|i think|i believe|i guess|thanks?|please|right now)$", re.IGNORECASE
+)
 _for = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_for)
 _no_fragment = re.compile(
     r"(?:I|we|my|our|it|its|that|this|these|those|they|you|your|he|she|there|not|no|nope|yes|yeah|yep|maybe|none|nothing"
     r"|nobody|depends|idk|sure|ok|okay|thanks?|thank|hi|hey|well|what|why|how|who|when|where|let|please|can|could|would"
-    r"|sorry|great|good|wow|tell|show|give|haven't|don't|just|so|because)\b",
+    r"|sorry|great|good|wow|so|very|really|pretty|kinda|exciting|amazing|awesome|crazy|busy|for asking|tell|show|give|haven't|don't|just|so|because)\b",
     re.IGNORECASE,
 )
 _verb = re.compile(
@@ -104,15 +154,50 @@ def assented(question: str, answer: str) -> str:
 
 def completed(question: str, words: str) -> str:
     """What a fragment says in answer to `question`; empty where it is none, or does not fit."""
-    asked, answer = _body(question), words.rstrip(" .!")
+    asked, answer = _body(question), _aside.sub("", words.rstrip(" .!"))
     if not asked or len(answer.split()) > LONGEST or _no_fragment.match(answer):
         return ""
-    if _verb.search(answer):
+    if _verb.search(answer) or _is_clause(answer):
         return ""
+    if _state.fullmatch(answer) and _about_self.search(asked):
+        return f"I am {answer[0].lower()}{answer[1:]}"
+    return _how_often(asked, answer) or _in_past(asked, answer) or _in_frame(asked, answer)
+
+
+def _is_clause(answer: str) -> bool:
+    """Whether `answer` tells something by itself, its subject left out: "Took some time"."""
+    said = reading.with_subject(answer)
+    return said.startswith("I ") and not said.startswith("I am ")
+
+
+def _how_often(asked: str, answer: str) -> str:
+    """ "Do you drink?" "Rarely": "I rarely drink"."""
+    match = _habit.fullmatch(asked)
+    if match is None:
+        return ""
+    said = answer[0].lower() + answer[1:]
+    if re.fullmatch(_often, said):
+        return f"I {said} {_any.sub('', _turned(match[1]))}"
+    return f"I {_any.sub('', _turned(match[1]))} {said}" if _times.match(said) else ""
+
+
+def _in_past(asked: str, answer: str) -> str:
+    for pattern, frame in _then:
+        match = pattern.fullmatch(asked)
+        if match:
+            past, rest = morphology.past(match[1].lower()), _second.sub(_owner, match[2])
+            said = _as_said(answer)
+            if rest.strip() in _hanging:
+                past, rest = f"{past}{rest}", ""
+            return frame.format(past=past, rest=rest, answer=said, in_answer=_place(said))
+    return ""
+
+
+def _in_frame(asked: str, answer: str) -> str:
     for pattern, frame in _for:
         match = pattern.fullmatch(asked)
         if match:
-            return _framed(frame, _turned(match[1]) if match.groups() else "", answer)
+            return _framed(frame, [_turned(group) for group in match.groups()], answer)
     return ""
 
 
@@ -124,19 +209,34 @@ def _body(question: str) -> str:
 
 def _turned(words: str) -> str:
     """The asker's words in the answerer's mouth."""
-    return _second.sub(lambda said: _owners[said[0].lower()], words.strip())
+    return _second.sub(_owner, words.strip())
 
 
-def _framed(frame: str, thing: str, answer: str) -> str:
+def _owner(said: re.Match[str]) -> str:
+    return _owners[said[0].lower()]
+
+
+def _as_said(answer: str) -> str:
+    """`answer` without the capital of a sentence's beginning."""
     is_common = any(kind.match(answer) for kind in (_preposition, _article, _number))
-    said = answer[0].lower() + answer[1:] if is_common else answer
-    place = said if _preposition.match(said) else f"in {said}"
+    return answer[0].lower() + answer[1:] if is_common else answer
+
+
+def _place(said: str) -> str:
+    return said if _preposition.match(said) else f"in {said}"
+
+
+def _framed(frame: str, things: list[str], answer: str) -> str:
+    said = _as_said(answer)
+    if frame.startswith("my {0} include") and (_number.match(said) or _article.match(said)):
+        return f"I have {said}"
+    things = [*things, ""]
     if frame.startswith("I work as") and not _article.match(said):
         said = f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said[0].lower()}{said[1:]}"
     if frame.endswith("years old"):
         said = re.sub(r" years?(?: old)?$", "", said)
     if " for {" in frame:
         said = re.sub(r"^(?:for|about|over) ", "", said)
-    if "{answer} {0}" in frame and len(said.split()) > 1:
+    if frame.startswith("I have {answer} {0}") and len(said.split()) > 1:
         return f"I have {said}"
-    return frame.format(thing, answer=said, in_answer=place)
+    return frame.format(*things, answer=said, in_answer=_place(said))

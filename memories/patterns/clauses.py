@@ -1,11 +1,11 @@
 """Cutting a text into clauses that each say one thing, with their places in the text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.patterns import foreign
+from memories.patterns import footers, foreign
 
 MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
@@ -15,6 +15,34 @@ _sentence_end = re.compile(
     r"(?:(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+)"
 )
 _heads = re.compile(r"((I|we|my|our)\b[^:\n]{2,80}):[*_\s]*", re.IGNORECASE)
+# "Things I need for the trip:" says of each item "I need {} for the trip"
+_relative = re.compile(
+    r"(?:(?:all |some |the |other |few |main )*(?:things|stuff|items|what|everything|[\w'-]+s)(?: that| which)?) "
+    r"(?P<who>I|we) (?P<verb>(?:(?:don't|can't|still|also|really|always|never|often|usually) )*[\w']+"
+    r"(?: to (?:do|buy|get|pack|see|visit|bring|learn|try|eat|read|watch|finish|fix|make))?)"
+    r"(?P<rest> (?:for|on|in|at|with|from|about|before|by|during|this|next|every|today|tomorrow|to) [^:\n]{2,60})?:[*_\s]*",
+    re.IGNORECASE,
+)
+_lists = {
+    "to do": "I have to {}",
+    "to-do": "I have to {}",
+    "todo": "I have to {}",
+    "to do list": "I have to {}",
+    "todos": "I have to {}",
+    "tasks": "I have to {}",
+    "errands": "I have to {}",
+    "shopping list": "I need to buy {}",
+    "shopping": "I need to buy {}",
+    "groceries": "I need to buy {}",
+    "packing list": "I need to pack {}",
+    "bucket list": "I want to do this: {}",
+    "allergies": "my allergies include {}",
+    "hobbies": "my hobbies include {}",
+    "goals": "my goals include {}",
+    "likes": "I like {}",
+    "dislikes": "I don't like {}",
+}
+_article = re.compile(r"(?:A|An|The|Some|One|Two|Three|My|Our|To) ")
 _has_verb = re.compile(r"\b(?:is|are|was|were|include|includes|will be)$", re.IGNORECASE)
 _whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
 _abbreviated = re.compile(
@@ -80,6 +108,7 @@ class Clause:
     end: int
     is_question: bool
     is_answer: bool = False
+    is_item: bool = False
 
 
 def without_served(text: str) -> str:
@@ -105,16 +134,21 @@ def _spoken_message(text: str) -> str:
 
 def _spoken(text: str) -> str:
     text = unmarked(text)
-    for start, end in foreign.passages(text):
-        text = text[:start] + "\n" * (end - start) + text[end:]
-    return text
+    return _without(text, foreign.passages(text))
 
 
 def unmarked(text: str) -> str:
-    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks."""
+    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks,
+    footers."""
     for block, sign in _unspoken:
         if sign in text:
             text = block.sub(_blank, text)
+    return _without(text, footers.spans(text))
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + "\n" * (end - start) + text[end:]
     return text
 
 
@@ -161,9 +195,13 @@ def _of_text(text: str) -> Iterator[Clause]:
     for start, end in sentences(text):
         sentence = text[start:end]
         if heading and _is_item(text, start, sentence):
-            yield Clause(f"{heading} {sentence.rstrip('.!,;:…')}", start, end, False)
+            item = sentence.rstrip(".!,;:…")
+            item = item[0].lower() + item[1:] if _article.match(item) else item
+            yield Clause(heading.format(item), start, end, False, is_item=True)
             continue
         heading = _heading(sentence)
+        if heading and not _heads.match(sentence):
+            continue  # "Shopping list:" says nothing by itself
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
         position = 0
         for joint in _joint.finditer(sentence):
@@ -175,15 +213,23 @@ def _of_text(text: str) -> Iterator[Clause]:
 
 
 def _heading(sentence: str) -> str:
-    """The beginning of a claim that each item of the list below `sentence` ends: "My hobbies are"."""
+    """The claim that each item of the list below `sentence` makes: "My hobbies are {}"."""
     is_head = sentence.rstrip("*_ \t\r").endswith(":")
     match = _heads.fullmatch(_opening.sub("", sentence, count=1)) if is_head else None
     if match is None:
-        return ""
-    words = match[1].strip()
+        return _other_heading(sentence) if is_head else ""
+    words = match[1].strip().replace("{", "").replace("}", "")
     if match[2].lower() not in ("my", "our") or _has_verb.search(words):
-        return words
-    return f"{words} {'are' if words.endswith('s') else 'is'}"
+        return f"{words} {{}}"
+    return f"{words} {'include' if words.endswith('s') else 'is'} {{}}"
+
+
+def _other_heading(sentence: str) -> str:
+    words = sentence.strip("*_# \t\r")
+    match = _relative.fullmatch(words)
+    if match:
+        return f"{match['who']} {match['verb']} {{}}{match['rest'] or ''}"
+    return _lists.get(words.rstrip(":*_ ").lower().removeprefix("my "), "")
 
 
 def _is_item(text: str, start: int, sentence: str) -> bool:

@@ -35,6 +35,14 @@ _empty = re.compile(
     r"|(?:really |so )?couldn't agree|am (?:really |so |very |truly )?(?:glad|happy|proud|sorry|excited|stoked|thrilled) (?:for|of|that|to (?:hear|see|be|have)|you|your|about your|it)|got you|miss you|love you|have to (?:say|admit|agree|run|go)|believe in (?:you|us)|know (?:I|we|that|this))\b",
     re.IGNORECASE,
 )
+# what tells of its speaker in two words; "I see", "I agree", "I guess" tell of the talk
+_brief = re.compile(
+    r"(?:I|we) (?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail"
+    r"|swim|climb|hike|run|jog|cycle|row|box|fence|skate|fish|hunt|fast|pray|journal|blog|stream|game|commute|freelance|volunteer"
+    r"|tutor|teach|babysit|stutter|stammer|limp|sleepwalk|smoked|drank|retired|quit|resigned|divorced|separated|graduated|moved"
+    r"|relocated|emigrated|converted|relapsed|miscarried|eloped|married|enlisted|adopted|proposed|won|passed|failed|qualified)",
+    re.IGNORECASE,
+)
 _words = re.compile(r"[A-Za-z][A-Za-z'&+#-]{2,}|\d{2,}|[A-Z]{2,}")
 # words of talk and cheer, which say little of the speaker's own life
 _filler_text = """
@@ -95,7 +103,12 @@ def is_for_others(clause: str) -> bool:
 
 def is_courtesy(clause: str) -> bool:
     """Whether `clause` is talk about the talk: "I agree", "I hope you are well"."""
-    return len(clause.split()) < 3 or bool(_empty.match(clause))
+    return is_short(clause) or bool(_empty.match(clause))
+
+
+def is_short(clause: str) -> bool:
+    """Whether `clause` has too few words to tell anything."""
+    return len(clause.split()) < 3 and not _brief.fullmatch(clause)
 
 
 def is_request(clause: str) -> bool:

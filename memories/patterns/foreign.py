@@ -48,9 +48,18 @@ _fiction = re.compile(
     r"(?:(?!\n\s*\n).)*)",
     re.IGNORECASE | re.DOTALL,
 )
+# A line that plays the part of a machine or its master, and is neither
+_role = re.compile(
+    r"^[ \t>#*\[<(|-]*(?:(?-i:SYSTEM|ASSISTANT|DEVELOPER|ADMIN|TOOL)(?: \w+){0,2}[\])>*|]*:"
+    r"|(?:(?:system|assistant|developer|admin)(?: (?:prompt|message|note|override|instructions?|update|notice))?|new instructions?)[\])>*|]*: *"
+    r"(?:please |you (?:must|should|will|are)|ignore|disregard|forget|override|store|save|remember|always|never|from now|I will|I have"
+    r"|I'll|the user)\b|(?:im_start|/?system|inst)[|\]>]+)[^\n]*",
+    re.MULTILINE | re.IGNORECASE,
+)
 # What the forms above cannot do without, in small letters: far cheaper to look for
 _told_by = re.compile(rf"{_said}(?: [\w']+){{0,4}}:")
 _tasked = re.compile(rf"{_task}[^:\n.!?]{{0,80}}:")
+_roles = ("system", "assistant", "developer", "admin", "tool", "instruction", "im_start")
 _of_drafts = ("here is", "here's", "here’s", "this is", "below is")
 _of_fiction = ("where", "in which", "as if", "with me", "about how", "pretend", "imagine", "role", "suppose")  # fmt: skip
 _marks = ('"', "“")
@@ -64,6 +73,8 @@ _opened = re.compile(rf"[\"“](?P<inner>[^\"”]{{1,{LONGEST}}})[\"”]")
 def passages(text: str) -> Iterator[tuple[int, int]]:
     """Where `text` holds somebody else's words in the first person, or its speaker's as no claim."""
     small = text.lower()
+    if _has(small, _roles):
+        yield from (found.span() for found in _role.finditer(text))
     if ":" in text:
         yield from _after_colons(text, small)
     if _has(small, _of_fiction):

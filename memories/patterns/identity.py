@@ -55,6 +55,51 @@ PATTERNS = (
         counter_examples=("What a fine address",),
     ),
     Pattern(
+        name="nationality",
+        category="identity",
+        regex=rf"^(?:I|we|my family and I) (?:am|are) {ADVERB}(?:not )?(?:(?:half|part|a|an|a native|originally|of|from) )*(?:(?-i:[A-Z][a-z]+(?:ish|ese|ian|ean|ican|oan|uan|stani|aqi|raeli|ench|utch))|american|british|canadian|australian|german|austrian|swiss|french|dutch|italian|spanish|portuguese|polish|czech|greek|turkish|russian|ukrainian|indian|chinese|japanese|korean|mexican|brazilian|swedish|norwegian|danish|finnish|irish|scottish|welsh|english|egyptian|nigerian|kenyan|iranian|israeli|thai|filipino)\b(?! (?:food|music|films?|movies?|cars?|shows?))",
+        confidence=0.95,
+        examples=(
+            ("I'm Danish", "Alex is Danish"),
+            ("I am half Korean", "Alex is half Korean"),
+        ),
+        counter_examples=("I am Spanish food's biggest critic", "He is Danish", "I polish shoes"),
+    ),
+    Pattern(
+        name="brief",
+        category="identity",
+        regex=r"^(?:I|we) (?:don't |do not |never |rarely |no longer |can't )?(?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail|swim|climb|hike|run|jog|cycle|row|box|fence|skate|fish|hunt|fast|pray|journal|blog|stream|game|commute|freelance|volunteer|tutor|teach|babysit|stutter|stammer|limp|sleepwalk|retired|quit|resigned|divorced|separated|graduated|moved|relocated|emigrated|converted|relapsed|eloped|enlisted)(?: (?:a lot|a little|socially|occasionally|sometimes|regularly|professionally|any ?more|again|recently|last (?:week|month|year)|in (?:19|20)\d\d))?$",
+        confidence=0.95,
+        examples=(
+            ("I knit.", "Alex knits"),
+            ("I don't drive.", "Alex doesn't drive"),
+            ("We eloped.", "Alex and others eloped"),
+        ),
+        counter_examples=("I agree", "I see", "I run the numbers", "He smokes"),
+    ),
+    Pattern(
+        name="new-job",
+        category="identity",
+        regex=rf"{S}(?:have )?{ADVERB}(?:got|landed|accepted|started|found|took|lost|left|quit|am starting|am leaving) (?:an?|the|my|this) (?:[\w-]+ ){{0,3}}?(?:job|position|role|promotion|internship|apprenticeship|job offer|offer from)\b(?! done| interview| fair)",
+        confidence=0.9,
+        examples=(
+            ("Landed a new role at a bank!", "Alex landed a new role at a bank"),
+            ("I quit my job in March", "Alex quit their job in March"),
+        ),
+        counter_examples=("I got the job done", "The job was found"),
+    ),
+    Pattern(
+        name="commutes",
+        category="identity",
+        regex=rf"{S}{NOT}{ADVERB}(?:commute|cycle|bike|walk|drive|carpool|ride|travel|go|get) (?:(?:to|into|in to|in) (?:work|school|the office|college|uni|university|town|class|(?-i:[A-Z])\w+)\b.{{0,30}}(?:by|on|with)|by) (?:my |the |an? )?(?:bike|bicycle|foot|car|bus|train|tram|metro|subway|tube|ferry|boat|scooter|motorbike|e-bike|skateboard|horse|public transport)\b",
+        confidence=0.9,
+        examples=(
+            ("I travel by ferry", "Alex travels by ferry"),
+            ("I get to work by tram", "Alex gets to work by tram"),
+        ),
+        counter_examples=("I drive by feel", "The bike broke"),
+    ),
+    Pattern(
         name="lives",
         category="identity",
         regex=rf"{S}{NOT}{ADVERB}(?:live|lived|reside|resided|am living|are living|am based|are based|have lived|have been living|am staying|grew up|was raised|come from|came from|am from|am originally from|originally come from|hail from)\b (?!up to\b|with it\b|on the edge\b)",
@@ -145,7 +190,7 @@ PATTERNS = (
     Pattern(
         name="my-work",
         category="identity",
-        regex=r"^my (?:\w+ )?(?:job|role|title|position|profession|occupation|career|major|degree|background|field|nationality|religion|faith|hometown|employer|salary|age|height|weight|pronouns|shift|schedule|team|specialty|salary) (?:is|are|was|were|has|have|means|involves|requires|will|keeps)\b",
+        regex=r"^my (?:\w+ )?(?:job|role|title|position|profession|occupation|career|major|degree|background|field|nationality|religion|faith|hometown|employer|salary|age|height|weight|pronouns|shift|schedule|team|specialty|salary|blood type|blood pressure|medication|diagnosis|allerg(?:y|ies)|intolerances|(?:health |medical )?conditions?|dietary (?:restrictions|requirements|needs)) (?:is|are|include|includes|was|were|has|have|means|involves|requires|will|keeps)\b",
         confidence=0.85,
         examples=(
             ("My job is teaching maths", "Alex's job is teaching maths"),
@@ -156,11 +201,13 @@ PATTERNS = (
     Pattern(
         name="habit",
         category="identity",
-        regex=rf"{S}(?:usually|often|always|never|rarely|sometimes|typically|normally|mostly|generally|tend to|try to|make sure to|regularly)\b",
+        regex=rf"{S}(?:usually|often|always|never|rarely|seldom|hardly|barely|scarcely|sometimes|typically|normally|mostly|generally|tend to|try to|make sure to|regularly|keep (?!(?:try|go|tell|think|hop|hear|be|do|mean)ing\b)\w+ing)\b",
         confidence=0.75,
         examples=(
             ("I usually run before breakfast", "Alex usually runs before breakfast"),
             ("I never drink coffee after lunch", "Alex never drinks coffee after lunch"),
+            ("I hardly ever wear a watch", "Alex hardly ever wears a watch"),
+            ("I keep losing my gloves", "Alex keeps losing their gloves"),
         ),
         counter_examples=("The usual train was late",),
     ),
@@ -190,11 +237,12 @@ PATTERNS = (
     Pattern(
         name="able",
         category="identity",
-        regex=r"^I (?:am (?:really |very |pretty |quite |so )?(?:good|bad|terrible|skilled|experienced|trained|certified|qualified|fluent|new|able|unable) (?:at|in|with|as|to)|know how to|don't know how to|can (?:play|speak|cook|drive|code|program|ride|swim|sing|dance|sew|read))\b (?!you|hear|see)",
+        regex=r"^I (?:am (?:really |very |pretty |quite |so )?(?:good|bad|terrible|skilled|experienced|trained|certified|qualified|fluent|new|able|unable) (?:at|in|with|as|to)|know how to|don't know how to|(?:can|can't|can hardly|can barely|can no longer|could never) (?:play|speak|cook|drive|code|program|ride|swim|sing|dance|sew|read|ski|whistle|walk|hear|run|climb|type|knit|juggle))\b(?! (?:you|hear|see))",
         confidence=0.8,
         examples=(
             ("I'm terrible at cooking", "Alex is terrible at cooking"),
             ("I can play the flute", "Alex can play the flute"),
+            ("I can hardly hear on the left", "Alex can hardly hear on the left"),
         ),
         counter_examples=("I can see it now",),
     ),

@@ -46,6 +46,7 @@ _adverb_text = """
     really just also always usually often recently finally actually still totally even already
     definitely absolutely currently now kinda sometimes mostly especially originally once only
     truly probably so both all ever lately mainly officially personally accidentally almost barely
+    hardly scarcely
     basically generally rarely seldom occasionally frequently regularly constantly typically never
     simply seriously honestly quickly slowly eventually initially previously primarily
     deeply strongly highly greatly certainly clearly obviously literally particularly fully
@@ -54,6 +55,9 @@ _adverb_text = """
 ADVERBS = tuple(_adverb_text.split())
 ADVERB = rf"(?:(?:{'|'.join(ADVERBS)}|no longer)\s+){{0,3}}"
 _adverbs = frozenset((*ADVERBS, "no", "longer"))
+_ly_verbs = frozenset(
+    "apply reply supply comply multiply imply rely rally tally bully family".split()
+)
 
 _irregular_third = {
     "have": "has",
@@ -72,11 +76,23 @@ _irregular_third = {
     "gonna": "is going to",
 }
 _plural = {"am": "are", "is": "are", "was": "were", "has": "have"}
+_irregular_text = """
+    go went do did get got make made take took see saw meet met come came buy bought find found
+    feel felt give gave tell told leave left lose lost win won run ran write wrote eat ate drink
+    drank drive drove fly flew teach taught think thought bring brought catch caught build built
+    send sent spend spent sleep slept swim swam sing sang sit sat stand stood speak spoke break
+    broke choose chose fall fell grow grew know knew keep kept lead led pay paid ride rode sell sold
+    say said begin began become became hear heard hold held wear wore wake woke forget forgot fight
+    fought have had
+"""
+_irregular_of = dict(zip(_irregular_text.split()[::2], _irregular_text.split()[1::2], strict=True))
+_doubling = frozenset("stop plan drop chat shop jog swap submit travel refer prefer".split())
 _past = re.compile(rf"{PAST}$")
 
 
 def is_adverb(word: str) -> bool:
-    return word.lower() in _adverbs
+    small = word.lower()
+    return small in _adverbs or (len(small) > 5 and small.endswith("ly") and small not in _ly_verbs)
 
 
 def is_past(word: str) -> bool:
@@ -103,6 +119,17 @@ def with_s(verb: str) -> str:
     if low.endswith("y") and low[-2:-1] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + "s"
+
+
+def past(verb: str) -> str:
+    """The past of `verb`, as said after "did"."""
+    if verb in _irregular_of or verb in SAME_FORM:
+        return _irregular_of.get(verb, verb)
+    if verb.endswith("e"):
+        return verb + "d"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + (verb[-1] if verb in _doubling else "") + "ed"
 
 
 def plural(verb: str) -> str:

@@ -1,10 +1,82 @@
 """Opinions, feelings, and what is told of the speaker's world in other forms."""
 
-from memories.patterns.grammar import AM, NOT, S
+from memories.patterns.grammar import AM, MONEY, NAME, NOT, S
 from memories.patterns.morphology import ADVERB
 from memories.patterns.pattern import Pattern
 
+_who = rf"(?:{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})?|(?:my|our|the) (?:[\w-]+ ){{0,2}}(?:team|manager|boss|lead|colleague|department|group|office))"
+_thing = r"(?:the|a|an|our|my|each|this|that|every|one)(?: (?!(?:is|are|was|were|will|has)\b)[\w'/&+-]+){1,8}?"
+_valued = (
+    r"(?:number|id|address|budget|limit|quota|client|customer|owner|lead|gate|room|seat|capacity|port|url|link|host(?:name)?"
+    r"|username|extension|branch|default|theme|fee|rent|salary|rate|supplier|vendor|captain|engineer|manager|size|code|platform"
+    r"|agenda|topic|venue|dress code|wifi|target|quorum|threshold|timeout|interval|reviewer|assignee|contact(?: person)?|status)"
+)
 PATTERNS = (
+    Pattern(
+        name="owner",
+        category="other",
+        regex=rf"^{_who} (?:now |also |currently |still |will |has |just )*(?:owns?|leads?|maintains?|manages?|handles?|heads?|supervises?|oversees?|looks? after|take(?:s|n)? (?:care of|over)|took over|is taking over|coordinates?|reports to|is (?:now |still )?(?:responsible for|in charge of|on call|working on|assigned to|(?:the |our |my )?(?:[\w-]+ ){{0,2}}?(?:owner|lead|maintainer|manager|contact|head|author|assignee|reviewer|designer|architect|chair|treasurer|captain)\b(?: of| for)?))\b.{{0,160}}",
+        confidence=0.9,
+        is_plain=True,
+        examples=(
+            ("Nora maintains the search index", "Nora maintains the search index"),
+            ("Ben is responsible for the payroll", "Ben is responsible for the payroll"),
+            ("The platform team owns the build", "The platform team owns the build"),
+        ),
+        counter_examples=("Someone owns a boat", "He leads a quiet life", "The road leads uphill"),
+    ),
+    Pattern(
+        name="owned-by",
+        category="other",
+        regex=rf"^{_thing} (?:is|are|was|were|will be|has been)(?: now| also| still)* (?:owned|maintained|managed|handled|run|led|assigned|supervised|looked after|taken over)(?: (?:by|to)) (?:{_who}|me|us)\b.{{0,80}}",
+        confidence=0.9,
+        is_plain=True,
+        needs=("by", "to"),
+        examples=(
+            ("The style guide is maintained by Nora", "The style guide is maintained by Nora"),
+        ),
+        counter_examples=("The ball was handled by hand",),
+    ),
+    Pattern(
+        name="price",
+        category="other",
+        regex=rf"^(?=.*\d)(?:{_thing}|(?:tickets?|seats?|entry|admission|parking|shipping|delivery|rent|lunch|dinner|rooms?|flights?|licences?|licenses?|subscriptions?)(?: [\w'-]+){{0,5}}?) (?:will |now |only |usually |also )*(?:costs?|is|are|was|were|goes? for|went for|sells? for|starts? at|comes? to|came to|rose to|went up to|fell to|be|has gone up to)(?: (?:me|us|about|around|roughly|only|just|now|currently|from|up|between|at least|under|over|less than|more than|approximately))* {MONEY}.{{0,100}}",
+        confidence=0.9,
+        is_plain=True,
+        examples=(
+            ("The family ticket costs 32 euros", "The family ticket costs 32 euros"),
+            ("Parking is $4 an hour", "Parking is $4 an hour"),
+            ("My rent went up to 900 euros", "Alex's rent went up to 900 euros"),
+        ),
+        counter_examples=("It cost us dearly", "The price is right"),
+    ),
+    Pattern(
+        name="value",
+        category="other",
+        regex=rf"^(?:the|this week's|today's|this month's)(?: (?!(?:is|are|was|were)\b)[\w'/-]+){{0,4}}? ?{_valued}(?: (?:for|of|on|in|at|to) (?:(?!(?:is|are|was)\b)[\w'/-]+ ?){{1,5}}?| this week| today| this month)? ?(?:is|are|will be|was set to|was raised to|was lowered to) (?!(?:so|very|too|really|quite|not|great|good|bad|nice|ok|okay|fine|wrong|right|important|high|low|the same|a bit|still|that|what|how|why|unclear|up to|always|never)\b)\S.{{0,160}}",
+        confidence=0.8,
+        is_plain=True,
+        examples=(
+            ("The guest wifi is HarbourNet", "The guest wifi is HarbourNet"),
+            (
+                "The quorum for the assembly is 40 members",
+                "The quorum for the assembly is 40 members",
+            ),
+        ),
+        counter_examples=("The number is wrong", "The budget is too low"),
+    ),
+    Pattern(
+        name="place",
+        category="other",
+        regex=r"^(?:the|our|my) (?:[\w'-]+ ){0,3}?(?:office|headquarters|hq|school|venue|hotel|restaurant|clinic|gym|warehouse|shop|meeting|conference|party|wedding|ceremony|workshop|appointment|interview|exam|server|servers|data ?cent(?:er|re)|storage|archive|key|keys|spare key|backup|backups) (?:is|are|will be|takes place|happens)(?: now| always| usually)? (?:in|at|on|near|under|behind|next to|opposite|above|below|inside) (?!(?:order|time|trouble|danger|charge|doubt|a mess|a (?:bad|good)|progress|question|fire|track|hold|schedule|risk)\b)\S.{0,120}",
+        confidence=0.85,
+        is_plain=True,
+        examples=(
+            ("The spare key is under the blue pot", "The spare key is under the blue pot"),
+            ("The office is in Ghent", "The office is in Ghent"),
+        ),
+        counter_examples=("The office is in trouble", "The key is to stay calm"),
+    ),
     Pattern(
         name="learned",
         category="other",

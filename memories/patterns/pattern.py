@@ -45,7 +45,8 @@ class Pattern:
 
     `regex` is searched in one clause, without its opening interjections. `statement` is a
     template over the named groups and `{speaker}`; empty: the clause itself, in the third person.
-    `entities` names groups whose text is an entity. `is_team` makes "we" the team. `needs` are
+    `entities` names groups whose text is an entity. `is_team` makes "we" the team. `is_plain`: a clause
+    that does not speak of its speaker is the claim as it stands, not "Alex says". `needs` are
     words, in small letters, of which a clause must have one to be tried at all. `examples` are
     (text, statement) pairs said by Alex, `counter_examples` texts that it must not match.
     """
@@ -59,6 +60,7 @@ class Pattern:
     statement: str = ""
     entities: Sequence[str] = ()
     is_team: bool = False
+    is_plain: bool = False
     needs: Sequence[str] = ()
 
     @property

@@ -5,8 +5,19 @@ from dataclasses import dataclass
 
 from memories.patterns.grammar import KIN, PEOPLE, PETS
 
+_own_name = (
+    r"(?:,? (?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:January|February|March|April|May|June|July|August|September|October"
+    r"|November|December)\b|And|But|So|Then|He|She|They)(?-i:[A-Z][a-z]+)(?=[ ,.!?]|$))?"
+)
 _named = re.compile(
-    rf"\b(?:my|our|an?) ((?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}))\b", re.IGNORECASE
+    rf"\b(my|our|your|an?|one|two|three|four|five|\d) ((?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS})\b{_own_name})",
+    re.IGNORECASE,
+)
+# what is adopted is somebody, whatever its kind is called
+_adopted = re.compile(
+    r"\b(?:adopted|rescued|fostered|fostering|adopting) (an?|two|three) ((?:[\w'-]+ ){0,2}?[\w'-]+)"
+    r"(?=$|[.,!?]| (?:last|this|in|on|from|named|called|who|yesterday|today|recently|and|with)\b)",
+    re.IGNORECASE,
 )
 _opening = re.compile(r"^(she|he|her|his|they|their)(?:'s)?\b(?=[ '])(?! and I\b)", re.IGNORECASE)
 _female = re.compile(
@@ -21,31 +32,47 @@ _several = re.compile(r"(?:s|children|family|team|crew|band|puppies)$", re.I)
 
 @dataclass
 class People:
-    """What later pronouns may stand for: the person last named, and who named them."""
+    """What later pronouns may stand for: the person last named, and who named them.
+
+    `is_yours`: named as the listener's: "How old is your son?"
+    """
 
     last: str = ""
     owner: str = ""
+    is_yours: bool = False
 
     def resolved(self, clause: str, speaker: str) -> str:
         """`clause` with the person its first word stands for, when only one is in question."""
         opening = _opening.match(clause)
         if opening and self.last and self._fits(opening[1].lower()):
             ending = "'s" if opening[1].lower() in ("her", "his", "their") else ""
-            whose = "my" if self.owner == speaker else f"{self.owner}'s"
-            clause = f"{whose} {self.last}{ending}{clause[opening.end() :]}"
+            clause = f"{self._whose(speaker)} {self.last}{ending}{clause[opening.end() :]}"
         self.hear(clause, speaker)
         return clause
 
     def hear(self, words: str, speaker: str) -> None:
         """Take note of whom `speaker` names."""
-        named = _named.findall(words)
+        named = _named.findall(words) or _adopted.findall(words)
         if named:
-            self.last, self.owner = named[-1], speaker
+            whose, last = named[-1]
+            self.last, self.owner = last.replace(",", ""), speaker
+            self.is_yours = whose.lower() == "your"
+
+    def _whose(self, speaker: str) -> str:
+        if self.is_yours:
+            return "your" if self.owner == speaker else "my"
+        return "my" if self.owner == speaker else f"{self.owner}'s"
 
     def _fits(self, pronoun: str) -> bool:
         if pronoun in ("they", "their"):
-            return bool(_several.search(self.last)) and not _female.search(self.last)
-        if _several.search(self.last) and not self.last.lower().endswith("boss"):
+            return bool(_several.search(self._kind)) and not _female.search(self._kind)
+        if _several.search(self._kind) and not self.last.lower().endswith("boss"):
             return False
         wrong = _male if pronoun in ("she", "her") else _female
-        return not wrong.search(self.last)
+        return not wrong.search(self._kind)
+
+    @property
+    def _kind(self) -> str:
+        """The person last named, without a name of their own: "son" of "son Leo"."""
+        *kind, name = self.last.split()
+        return " ".join(kind) if kind and name[:1].isupper() else self.last

@@ -11,7 +11,10 @@ from memories.patterns import morphology
 
 TEAM = "Team"
 _token = re.compile(r"[\w']+|[^\w']+")
-_pair = re.compile(r"\b(?:me and (my \w+)|(my \w+) and (?:I|me))\b", re.IGNORECASE)
+_pair = re.compile(
+    r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]+)|(?P<before>my \w+|(?-i:[A-Z])[\w-]+) and (?:I|me))\b",
+    re.IGNORECASE,
+)
 _first = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _second = re.compile(r"\b(?:you|yours?)\b", re.IGNORECASE)
 _agreed = {"are": "is", "were": "was", "have": "has", "do": "does", "don't": "doesn't"}
@@ -81,7 +84,7 @@ def with_listener(clause: str, listener: str) -> str:
 
 def third_person(clause: str, name: str, us: str = "") -> str:
     """`clause` as somebody else would say it of `name`; `us` stands for "we"."""
-    text = _pair.sub(lambda pair: f"we & {pair[1] or pair[2]}", clause)
+    text = _pair.sub(lambda pair: f"we & {pair['after'] or pair['before']}", clause)
     return _Shift(name, us or f"{name} and others", _token.findall(text)).run()
 
 

@@ -35,6 +35,22 @@ PATTERNS = (
         counter_examples=("We always go camping in July", "I always use a pen"),
     ),
     Pattern(
+        name="asks-for-check",
+        category="policy",
+        regex=r"^(?:please|can you|could you|make sure to|remember to|don't forget to) (?P<rule>(?:add|include|put in|write) (?:[\w-]+ ){0,4}?(?:checks?|validation|tests?|guards?|handling)\b(?: .{1,120})?)",
+        statement="Should {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=("add", "include", "put", "write"),
+        examples=(
+            (
+                "Please add a bounds check before you index the buffer",
+                "Should add a bounds check before you index the buffer",
+            ),
+        ),
+        counter_examples=("Please add sugar", "Add a test tomorrow"),
+    ),
+    Pattern(
         name="should-add-check",
         category="policy",
         regex=r"\b(?:should|must|needs? to|please|have to) (?P<verb>add|include) (?:an? |the |some |more |another )?(?P<what>[\w-]+(?: [\w-]+){0,2}? (?:check|validation|test|guard|handling)s?)\b",
@@ -75,11 +91,15 @@ PATTERNS = (
     Pattern(
         name="we-do-not",
         category="policy",
-        regex=rf"^we (?P<rule>(?:don't|do not|can't|must not|mustn't) (?:ever )?(?:(?:deploy|commit|merge|push|release|hardcode|hard-code|rebase)\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
+        regex=rf"^we (?P<rule>(?:don't|do not|can't|must not|mustn't|may not|are not allowed to|aren't allowed to|are not supposed to|aren't supposed to|are only allowed to|are required to|are forbidden to|are not permitted to) (?:ever )?(?:(?:deploy|commit|merge|push|release|hardcode|hard-code|rebase)\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
         statement="Team policy: {rule}",
         confidence=0.8,
         is_team=True,
         examples=(
+            (
+                "We aren't allowed to merge before the review is done",
+                "Team policy: aren't allowed to merge before the review is done",
+            ),
             (
                 "We don't commit secrets to the repository",
                 "Team policy: don't commit secrets to the repository",
@@ -89,7 +109,11 @@ PATTERNS = (
                 "Team policy: can't deploy on Fridays because of support hours",
             ),
         ),
-        counter_examples=("We don't use umbrellas", "We can't come"),
+        counter_examples=(
+            "We don't use umbrellas",
+            "We can't come",
+            "We are not allowed to smoke at home",
+        ),
     ),
     Pattern(
         name="craft-must",

@@ -28,6 +28,17 @@ PATTERNS = (
         counter_examples=("I have a question", "I have gone home"),
     ),
     Pattern(
+        name="keeps",
+        category="possession",
+        regex=rf"{S}{ADVERB}keep (?!(?:it|on|up|track|quiet|calm|busy|fit|going|in|this|that|them|you|promises|secrets|things)\b)(?:{SOME} )?(?:[\w-]+ )??(?:[a-z]{{2,}}s|diary|journal|blog|log|garden|fish|poultry|cattle|sheep|livestock|spreadsheet|notebook|aquarium|pony)\b(?! (?:in mind|under|away|from|short|secret|safe))",
+        confidence=0.85,
+        examples=(
+            ("I keep goats.", "Alex keeps goats"),
+            ("I keep a diary", "Alex keeps a diary"),
+        ),
+        counter_examples=("I keep promises", "I keep it short", "Keep the change"),
+    ),
+    Pattern(
         name="my-thing",
         category="possession",
         regex=rf"^(?:my|our) (?:[\w'-]+ ){{0,2}}{THING}\b",

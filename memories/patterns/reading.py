@@ -41,7 +41,9 @@ _apostrophes = (
     (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou)'ve\b"), r"\1 have"),
     (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou|[Ii]t|[Ss]?[Hh]e|[Tt]hat)'ll\b"), r"\1 will"),
     (
-        re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|become|\w+ed)\b)"),
+        re.compile(
+            r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|become|(?!(?:called|named|based|married|divorced|engaged|retired|worried|tired|excited|interested|scared|bored|obsessed|supposed|allowed|planned|scheduled|located|used)\b)\w+ed)\b)"
+        ),
         r"\1 has ",
     ),
     (re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here|[Ww]hat)'s\b"), r"\1 is"),
@@ -64,7 +66,7 @@ _past = re.compile(
 )
 _wishing = re.compile(
     rf"{ADVERB}(?:love|hate|need|want|hope|wish|miss|prefer|enjoy|can't|couldn't|don't|didn't|won't|will"
-    r"|would love|haven't|might|have to|used to)\b(?! (?:you|your|be|forget|worry|let|ask|make|use|do|add|include|give|miss)\b)",
+    r"|would love|haven't|might|have to|used to)\b(?! (?:you|your|be|quit|stop|hesitate|panic|give|forget|worry|let|ask|make|use|do|add|include|give|miss)\b)",
     re.IGNORECASE,
 )
 _feeling = re.compile(

@@ -1,6 +1,6 @@
 """The people and animals in somebody's life, and what is told of them."""
 
-from memories.patterns.grammar import KIN, PEOPLE, PETS, S
+from memories.patterns.grammar import KIN, NAME, PEOPLE, PETS, S
 from memories.patterns.morphology import ADVERB
 from memories.patterns.pattern import Pattern
 
@@ -51,6 +51,30 @@ PATTERNS = (
         counter_examples=("I was engaged by the talk",),
     ),
     Pattern(
+        name="others-couple",
+        category="relationship",
+        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})? (?:have |has |are |is |was |were )?(?:just |finally |now |recently |getting )*(?:got |get )?(?:married|engaged|divorced|separated|widowed|pregnant|promoted|laid off|hired|fired|proposed|eloped|broke up|split up|passed away|died|had (?:a|their|her|his) (?:\w+ )?(?:baby|twins|son|daughter|child)|gave birth)\b",
+        confidence=0.9,
+        is_plain=True,
+        examples=(
+            ("Nora got engaged in Crete", "Nora got engaged in Crete"),
+            ("Ida and Ben had their second baby", "Ida and Ben had their second baby"),
+        ),
+        counter_examples=("The wedding was long", "She got engaged", "This died down"),
+    ),
+    Pattern(
+        name="others-life",
+        category="relationship",
+        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})? (?:now |just |still |has |have |recently |finally )*(?:(?:lives?|lived|works?|worked|studies|studied|moved|relocated|retired|graduated) (?:in|at|as|for|to|from|with|near)|(?:is|was) (?:allergic to|vegan|vegetarian|my|our|\d{{1,3}} years old|turning \d)|turns \d|turned \d|speaks|prefers|joined|left the)\b .{{2,160}}",
+        confidence=0.85,
+        is_plain=True,
+        examples=(
+            ("Nora lives in Bergen now", "Nora lives in Bergen now"),
+            ("Ben is allergic to shellfish", "Ben is allergic to shellfish"),
+        ),
+        counter_examples=("It works for me", "The choir lives in fear"),
+    ),
+    Pattern(
         name="met",
         category="relationship",
         regex=rf"{S}(?:have )?{ADVERB}(?:met|befriended|reconnected with|connected with|hung out with|caught up with|ran into|am friends with|made friends)\b(?! (?:up )?(?:you|the (?:deadline|goal)))",
@@ -61,7 +85,7 @@ PATTERNS = (
     Pattern(
         name="has-people",
         category="relationship",
-        regex=rf"{S}(?:have|have got|had|got) {ADVERB}(?:an?|two|three|four|five|\d|no|some|many|lots of|a lot of|several)? ?(?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
+        regex=rf"{S}(?:have|have got|had|got) (?!to\b){ADVERB}(?:an?|two|three|four|five|\d|no|some|many|lots of|a lot of|several)? ?(?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
         confidence=0.85,
         examples=(
             ("I have two brothers", "Alex has two brothers"),

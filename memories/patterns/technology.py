@@ -4,13 +4,15 @@ from memories.patterns.pattern import Pattern
 
 _tool = r"[\w.+#/@-]{1,40}(?: [\w.+#/@-]{1,40}){0,4}?"
 _end = r"(?= (?:because|since|as|for|due|so|in|last|this|after|when|and|on|a|with|to|two|three|\d+)\b|[,;.(]|$)"
+# a purpose that ends the clause is kept; where reasons follow, the switch alone is the claim
+_purpose = r"(?P<purpose> for(?! (?:now|good|sure)\b)(?: (?!(?:because|since|due|as|so|and|but|when|last)\b)[\w./+-]+){1,6}$|)"
 _have = r"(?: have| had)?(?: just| recently| finally| now| already| all)?"
 PATTERNS = (
     Pattern(
         name="team-switched",
         category="technology",
-        regex=rf"\b(?:we|the team|our team|the company){_have} (?P<verb>switched|migrated|moved|changed|converted)(?: over)? from (?!the\b|our\b|a\b)(?P<old>{_tool}) to (?P<new>{_tool}){_end}",
-        statement="Team {verb} from {old} to {new}",
+        regex=rf"\b(?:we|the team|our team|the company){_have} (?P<verb>switched|migrated|moved|changed|converted)(?: over)? from (?!the\b|our\b|a\b)(?P<old>{_tool}) to (?P<new>{_tool}){_end}{_purpose}",
+        statement="Team {verb} from {old} to {new}{purpose}",
         entities=("old", "new"),
         confidence=0.9,
         is_team=True,
@@ -21,14 +23,18 @@ PATTERNS = (
                 "Team switched from JWT to Clerk",
             ),
             ("We've migrated from MySQL to Postgres.", "Team migrated from MySQL to Postgres"),
+            (
+                "We moved from Travis to Buildkite for nightly builds.",
+                "Team moved from Travis to Buildkite for nightly builds",
+            ),
         ),
         counter_examples=("We moved from the kitchen to the porch", "Have we switched yet"),
     ),
     Pattern(
         name="switched",
         category="technology",
-        regex=rf"^(?:I {_have} ?)?(?P<verb>switched|migrated) from (?P<old>{_tool}) to (?P<new>{_tool}){_end}",
-        statement="{speaker} {verb} from {old} to {new}",
+        regex=rf"^(?:I {_have} ?)?(?P<verb>switched|migrated) from (?P<old>{_tool}) to (?P<new>{_tool}){_end}{_purpose}",
+        statement="{speaker} {verb} from {old} to {new}{purpose}",
         entities=("old", "new"),
         confidence=0.9,
         examples=(("I switched from Vim to Helix last year", "Alex switched from Vim to Helix"),),
@@ -54,8 +60,8 @@ PATTERNS = (
     Pattern(
         name="team-replaced",
         category="technology",
-        regex=rf"\b(?:we|the team|our team){_have} (?P<verb>replaced|swapped(?: out)?) (?P<old>{_tool}) (?:with|by|for) (?P<new>{_tool}){_end}",
-        statement="Team {verb} {old} with {new}",
+        regex=rf"\b(?:we|the team|our team){_have} (?P<verb>replaced|swapped(?: out)?) (?P<old>{_tool}) (?:with|by|for) (?P<new>{_tool}){_end}{_purpose}",
+        statement="Team {verb} {old} with {new}{purpose}",
         entities=("old", "new"),
         confidence=0.9,
         is_team=True,
@@ -79,13 +85,40 @@ PATTERNS = (
     Pattern(
         name="built-with",
         category="technology",
-        regex=r"^(?:the|this) (?:[\w-]+ ){0,3}?(?:app|api|service|project|codebase|backend|frontend|server|site|website|system|pipeline|database|platform|repo|repository|stack|tests?|cli|worker|queue) (?:now )?(?:uses?|is using|runs? on|relies on|is built (?:with|on|in)|is written in|is hosted on|is deployed (?:on|to)|depends on) .{2,160}",
+        regex=r"^(?:the|this) (?:[\w-]+ ){0,3}?(?:app|api|service|project|codebase|backend|frontend|server|site|website|system|pipeline|database|db|cluster|replica|instance|machine|container|image|lambda|gateway|proxy|cache|bot|dashboard|platform|repo|repository|stack|tests?|cli|worker|queue) (?:now |still |currently )?(?:uses?|is using|runs?(?: on)?|relies on|is built (?:with|on|in)|is written in|is hosted on|is deployed (?:on|to)|depends on) .{2,160}",
         confidence=0.8,
         is_team=True,
         examples=(
             ("The billing service is written in Go", "The billing service is written in Go"),
+            ("The reporting cluster runs Kafka 3", "The reporting cluster runs Kafka 3"),
         ),
         counter_examples=("The service was slow",),
+    ),
+    Pattern(
+        name="version",
+        category="technology",
+        regex=r"^(?=.*\d)(?:we|the|our|this|my|production|staging|prod|everyone|everything)\b.{0,60}?\b(?:runs?|running|is|are|on|uses?|using|at|to|requires?|needs?|supports?|pinned to)(?: (?:still|now|currently|already|on|at|about|to))*(?: (?:the|an?|node|python|java))? (?:version |release |v\.? ?)\d[\w.]*(?:$| .{0,80})",
+        confidence=0.9,
+        is_team=True,
+        examples=(
+            ("We are still on version 2.7", "Team is still on version 2.7"),
+            ("The mobile app is at v5.1.0", "The mobile app is at v5.1.0"),
+        ),
+        counter_examples=("The first version was slow", "We saw 3 versions of the play"),
+    ),
+    Pattern(
+        name="team-system",
+        category="technology",
+        regex=r"^our (?:[\w'-]+ ){0,2}?(?:apis?|services?|apps?|backend|frontend|databases?|servers?|pipelines?|builds?|repos?|repository|codebase|website|platform|release train|deployments?|ci|staging|production|cluster|rate limits?|sla|infrastructure|test suite|endpoints?|queues?|cache|schema|sdk|webhooks?|monorepo|uptime|backups?)\b.{0,60}? (?:is|are|was|has|have|takes?|runs?|allows?|supports?|returns?|requires?|needs?|expects?|accepts?|limits?|lives?|must|can|can't|does|doesn't|fails?|scales?|handles?|costs?|breaks?|crashes)\b .{2,200}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Our upload API accepts files of at most 20 MB",
+                "The team's upload API accepts files of at most 20 MB",
+            ),
+        ),
+        counter_examples=("Our garden is full of snails", "The API is slow"),
     ),
     Pattern(
         name="stack",

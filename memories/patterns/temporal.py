@@ -1,6 +1,6 @@
 """What happened, what goes on, and since when."""
 
-from memories.patterns.grammar import AM, S
+from memories.patterns.grammar import AM, NAME, WHEN, S
 from memories.patterns.morphology import ADVERB, PAST
 from memories.patterns.pattern import Pattern
 
@@ -13,7 +13,135 @@ _when = (
     r"|when I was|when we were|ever since|since|lately|these days|nowadays|for (?:a while|years|months|the (?:last|past))"
     r"|after|before|during|growing up|as a (?:kid|child|teen)|years ago)"
 )
+# what has a date of its own: an event, a contract, a piece of work
+_thing = rf"(?:the|my|our|his|her|their|its|this|that|today's|tomorrow's|next week's|{NAME}'s)(?: (?!(?:is|are|was|were|will|has)\b)[\w'/&+-]+){{0,8}}?"
+_once = r"(?: (?:already|now|just|officially|still|finally|also|only|all|probably))*"
 PATTERNS = (
+    Pattern(
+        name="deadline",
+        category="temporal",
+        regex=rf"^(?:.{{0,80}} )?(?:deadline|due date|cut-?off(?: date)?|closing date|expiry date|renewal date|release date|launch date|start date|end date|kick-?off|go-live)(?: (?:for|of|to|on) .{{2,60}}?)?(?: (?:is|was|will be|has been|got|moved|slipped|stays?|remains?))+{_once}(?: (?:moved|extended|set|pushed|postponed|brought forward|changed|back|out))*{_once} {WHEN}.{{0,100}}",
+        confidence=0.9,
+        is_plain=True,
+        needs=(
+            "deadline",
+            "due",
+            "cut",
+            "cutoff",
+            "closing",
+            "expiry",
+            "renewal",
+            "release",
+            "launch",
+            "start",
+            "end",
+            "kick",
+            "kickoff",
+            "live",
+        ),
+        examples=(
+            (
+                "The deadline for the visa form is 12 April",
+                "The deadline for the visa form is 12 April",
+            ),
+            ("Deadline is noon tomorrow", "Deadline is noon tomorrow"),
+            (
+                "The thesis deadline was extended to October",
+                "The thesis deadline was extended to October",
+            ),
+        ),
+        counter_examples=("The deadline is tight", "Deadlines are stressful"),
+    ),
+    Pattern(
+        name="due",
+        category="temporal",
+        regex=rf"^{_thing} (?:is|are|was|were|will be|falls?){_once} due {WHEN}.{{0,100}}",
+        confidence=0.9,
+        is_plain=True,
+        needs=("due",),
+        examples=(
+            ("The tax return is due on Monday", "The tax return is due on Monday"),
+            ("Our rent is due on the 1st", "Alex's rent is due on the 1st"),
+        ),
+        counter_examples=("The delay is due to rain", "The report is overdue"),
+    ),
+    Pattern(
+        name="scheduled",
+        category="temporal",
+        regex=rf"^{_thing} (?:is|are|was|were|will be|has been|have been|got|gets){_once} (?:scheduled|planned|set|slated|booked|fixed|expected|moved|postponed|pushed(?: back)?|rescheduled|delayed|brought forward|shifted|extended|confirmed|announced|released|launched|opened|closed|shut down)(?: .{{1,40}}?)?,? {WHEN}.{{0,80}}",
+        confidence=0.9,
+        is_plain=True,
+        examples=(
+            ("The audit is scheduled for 3 May", "The audit is scheduled for 3 May"),
+            ("My surgery was postponed to Friday", "Alex's surgery was postponed to Friday"),
+            (
+                "The choir rehearsal has been moved to 19:30",
+                "The choir rehearsal has been moved to 19:30",
+            ),
+        ),
+        counter_examples=("The table is set for dinner", "The play was moved by joy"),
+    ),
+    Pattern(
+        name="moves-to",
+        category="temporal",
+        regex=rf"^{_thing} (?:has |have |will |got |just )*(?:move[ds]?|slip(?:s|ped)?|shift(?:s|ed)?|change[ds]?|goes|went) (?:from .{{2,30}} )?(?:to|until|by) {WHEN}.{{0,80}}",
+        confidence=0.9,
+        is_plain=True,
+        needs=(
+            "move",
+            "moved",
+            "moves",
+            "slip",
+            "slips",
+            "slipped",
+            "shift",
+            "shifts",
+            "shifted",
+            "change",
+            "changes",
+            "changed",
+            "goes",
+            "went",
+        ),
+        examples=(
+            ("The retro moved to Wednesday", "The retro moved to Wednesday"),
+            ("Our yoga class shifts to 7 pm", "Alex's yoga class shifts to 7 pm"),
+        ),
+        counter_examples=("The crowd moved to the left", "We moved to Oslo"),
+    ),
+    Pattern(
+        name="cancelled",
+        category="temporal",
+        regex=rf"^{_thing} (?:is|are|was|were|has been|have been|got|gets|will be){_once} (?:cancell?ed|called off|suspended|discontinued|postponed|delayed|sold out|closed down)\b.{{0,100}}",
+        confidence=0.85,
+        is_plain=True,
+        needs=(
+            "cancelled",
+            "canceled",
+            "called",
+            "suspended",
+            "discontinued",
+            "postponed",
+            "delayed",
+            "sold",
+            "closed",
+        ),
+        examples=(("The ferry to Elba was cancelled", "The ferry to Elba was cancelled"),),
+        counter_examples=("The noise cancelled out", "It was called Elba"),
+    ),
+    Pattern(
+        name="begins-ends",
+        category="temporal",
+        regex=rf"^{_thing} (?:will |only |does not |doesn't |now |usually |officially |always )*(?:ends?|ended|expires?|expired|starts?|started|begins?|began|opens?|opened|closes?|closed|renews?|lapses?|leaves|departs?|arrives?|lands?|launch(?:es|ed)?|ships?|shipped|goes live|go live|went live|takes? place|took place|kicks? off|resumes?|finish(?:es|ed)?|runs? (?:out|until|till|from)|runs?|happens?|falls?|is (?:over|valid|open|closed|on|at))(?: (?!(?:so|too|very|well|like|with|up)\b)[\w'-]+){{0,4}}? {WHEN}.{{0,80}}",
+        confidence=0.85,
+        is_plain=True,
+        examples=(
+            ("The lease runs out in August", "The lease runs out in August"),
+            ("My probation ends on 30 June", "Alex's probation ends on 30 June"),
+            ("The ferry departs at 6:15", "The ferry departs at 6:15"),
+        ),
+        counter_examples=("The story ends well", "The end came soon"),
+    ),
     Pattern(
         name="team-started-using",
         category="temporal",

@@ -49,7 +49,8 @@ def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | N
     """The first pattern that fits `clause`; of a request only what sets a rule is tried."""
     small = clause.lower()
     words, opening, verbs = frozenset(_word.findall(small)), _word.match(small), _verbs(clause)
-    for trial in _trials(opening[0] if opening and opening[0] in OPENINGS else "", is_request):
+    known = opening[0] if opening and opening[0] in OPENINGS else ""
+    for trial in _trials(known, bool(verbs), is_request):
         if trial.needs and trial.needs.isdisjoint(words):
             continue
         match = trial.match(clause, verbs)
@@ -59,10 +60,18 @@ def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | N
 
 
 @cache
-def _trials(opening: str, is_request: bool) -> tuple[Trial, ...]:
+def _trials(opening: str, is_of_speaker: bool, is_request: bool) -> tuple[Trial, ...]:
     """What may fit a clause that begins with `opening`; empty: with a word no pattern names."""
     trials = DEMANDING if is_request else TRIALS
-    return tuple(trial for trial in trials if not trial.openings or opening in trial.openings)
+    return tuple(
+        trial
+        for trial in trials
+        if (
+            is_of_speaker
+            if trial.is_of_speaker
+            else opening in trial.openings or not trial.openings
+        )
+    )
 
 
 def warm_up() -> None:

@@ -16,7 +16,13 @@ from memories.patterns.clauses import Clause
 from memories.patterns.pattern import Pattern
 from memories.patterns.talk import UNKNOWN, Talk
 
-SURE, FIRM, FAIR, LOOSE = 0.9, 0.8, 0.7, 0.55  # confidence from which a pattern counts as such
+CERTAIN, SURE, FIRM, FAIR, LOOSE = (
+    0.95,
+    0.9,
+    0.8,
+    0.7,
+    0.55,
+)  # confidence from which a pattern counts as such
 FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
 AMONG_PEOPLE: Mapping[str, float] = {
     "mentions": 0.22,
@@ -124,7 +130,9 @@ def _stands_alone(fit: Fit, told: Message) -> bool:
 
 def _says_enough(fit: Fit, told: Message) -> bool:
     confidence = fit.pattern.confidence
-    if confidence >= SURE and fit.weight >= 2:
+    if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
+        return True
+    if fit.clause.is_item and confidence >= FAIR and fit.weight:
         return True
     if told.news < 0 or not fit.weight:
         return False
