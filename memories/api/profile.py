@@ -55,10 +55,10 @@ class ProfileSerializer(Camel):
     profile = MemorySerializer(many=True)
     system = MemorySerializer(many=True)
     uncategorized = MemorySerializer(many=True)
-    features = Free(help_text="{category: {tag: [{id, feature, value, about, citations}]}}")
+    features = Free(help_text="{category: {tag: [{id, feature, value, about, isOver, citations}]}}")
     static = serializers.ListField(child=serializers.CharField(), help_text="What lasts.")
     dynamic = serializers.ListField(
-        child=serializers.CharField(), help_text="Plans and the newest events."
+        child=serializers.CharField(), help_text="Plans ahead and the newest events."
     )
 
 
@@ -122,5 +122,6 @@ def feature(known: Known) -> dict[str, Any]:
         "feature": known.feature.feature,
         "value": known.feature.value,
         "about": known.feature.about or None,
+        "isOver": known.is_over,
         "citations": [feature_shapes.citation(each) for each in known.cited],
     }

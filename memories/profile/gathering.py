@@ -18,6 +18,7 @@ from memories.models import (
     Memory,
     MemoryScope,
 )
+from memories.profile.upcoming import is_over, is_over_memory, today
 from workspaces.scope import Scope
 
 GROUPS = {
@@ -41,22 +42,25 @@ class Wish:
 
 @dataclass(slots=True)
 class Known:
-    """A feature as it was at the instant, and the words it stood on."""
+    """A feature as it was at the instant, and the words it stood on. `is_over`: it is a plan whose
+    day has passed."""
 
     feature: Feature
     cited: list[FeatureCitation] = field(default_factory=list)
+    is_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Memories by group, the newest first; features, in the order of category, tag and name.
 
-    `told` are the memories that a feature says already.
+    `told` are the memories that a feature says already, `over` the plans whose day has passed.
     """
 
     groups: dict[str, list[Any]]
     features: list[Known]
     told: frozenset[uuid.UUID] = frozenset()
+    over: frozenset[uuid.UUID] = frozenset()
 
 
 def profile(scope: Scope, wish: Wish) -> Profile:
@@ -64,7 +68,9 @@ def profile(scope: Scope, wish: Wish) -> Profile:
     features = _features(scope, wish)
     facts = {each.fact_id for known in features for each in known.cited}
     told = Memory.objects.filter(facts__in=facts - {None}).values_list("pk", flat=True)
-    return Profile(_groups(scope, wish), features, frozenset(told) if facts else frozenset())
+    groups, day = _groups(scope, wish), today(wish.at)
+    over = frozenset(each.pk for each in groups["events"] if is_over_memory(each, day))
+    return Profile(groups, features, frozenset(told) if facts else frozenset(), over)
 
 
 def _groups(scope: Scope, wish: Wish) -> dict[str, list[Any]]:
@@ -93,6 +99,8 @@ def _features(scope: Scope, wish: Wish) -> list[Known]:
     known = {change.pk: Known(feature) for feature, change in found}
     for row in _citations(scope, list(known), wish.at):
         known[row.change_id].cited.append(row)
+    for each in known.values():
+        each.is_over = is_over(each.feature, each.cited, today(wish.at))
     return sorted(known.values(), key=_place)
 
 
@@ -106,4 +114,4 @@ def _citations(scope: Scope, changes: Sequence[uuid.UUID], at: AsOf) -> Sequence
     rows = FeatureCitation.objects.filter(change__in=changes, episode__in=heard)
     if at.known_at is not None:
         rows = rows.filter(created_at__lte=at.known_at)
-    return list(rows.select_related("episode"))
+    return list(rows.select_related("episode", "fact"))

@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Sum
 
 from memories.models import Feature, FeatureSet, Memory, MemoryScope
 from memories.profile.gathering import Wish
+from memories.profile.upcoming import today
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
@@ -41,12 +42,14 @@ def _key(scope: Scope, wish: Wish) -> str:
 
 
 def _stamp(scope: Scope, wish: Wish) -> str:
-    """Changes with every memory or feature of the subject that begins, changes, ends or expires."""
+    """Changes with every memory or feature of the subject that begins, changes, ends or expires,
+    and with the day, because plans come to pass."""
     memories = Memory.objects.visible_to(scope).live()
     own = memories.filter(subject_id=wish.subject_id, scope=MemoryScope.USER)
     features = Feature.objects.filter(subject_id=wish.subject_id)
     sets = FeatureSet.objects.filter(subject_id=wish.subject_id)
     told = (
+        today(wish.at),
         own.aggregate(Count("pk"), Max("updated_at")),
         features.aggregate(Count("pk"), Max("updated_at")),
         sets.aggregate(Count("pk"), Sum("stamp")),

@@ -10,6 +10,7 @@ from memories import conflicts
 from memories.conflicts import Slot
 from memories.conflicts.wording import root
 from memories.semantics.commands import ADD, UPDATE, Cited, Command, Known
+from memories.semantics.telling import is_home, is_thing, stands_alone, to_the_point
 
 # How sure a pattern must be for what it finds to stand in a profile.
 SURE = 0.8
@@ -188,7 +189,7 @@ def _old(one: Told, draft: _Draft, known: Sequence[Known]) -> Known | None:
 def _drafts(one: Told) -> Iterator[_Draft]:
     if one.confidence < SURE:
         return
-    slots = [slot for slot in _own_slots(one) if slot.name in BY_SLOT]
+    slots = [slot for slot in _own_slots(one) if slot.name in BY_SLOT and _is_meant(one, slot)]
     for slot in slots:
         if value := _value(one, slot):
             shelf = BY_SLOT[slot.name]
@@ -197,9 +198,22 @@ def _drafts(one: Told) -> Iterator[_Draft]:
                 Shelf(shelf.category, shelf.tag, name), value, f"{slot.name}|{slot.key}"[:255]
             )
     found = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
-    value = predicate(one.statement, one.speaker)
-    if not slots and found is not None and _lasts(found, value):
+    value = to_the_point(predicate(one.statement, one.speaker))
+    if not slots and found is not None and _is_told(one, found, value):
         yield _Draft(found, value, "")
+
+
+def _is_meant(one: Told, slot: Slot) -> bool:
+    """Who "stays positive" lives nowhere by that."""
+    return slot.name != "residence" or is_home(one.statement, _value(one, slot))
+
+
+def _is_told(one: Told, shelf: Shelf, value: str) -> bool:
+    if shelf.tag == "things" and not is_thing(value):
+        return False
+    if shelf.tag == "home" and not is_home(one.statement, value):
+        return False
+    return _lasts(shelf, value) and stands_alone(one.statement, value, one.speaker)
 
 
 def _lasts(shelf: Shelf, value: str) -> bool:
