@@ -32,6 +32,13 @@ def test_linea_adds_to_the_cosine_where_the_whole_query_stands_in_the_text(alice
     assert alone.score == pytest.approx(alone.scores["vector"])
 
 
+@pytest.mark.parametrize("ranking", ["vector", "hybrid", "keyword"])
+def test_as_many_are_found_as_are_asked_for(alice: Person, ranking: str) -> None:
+    for number in range(55):
+        alice.note(f"Gate {number} of the orchard is green")
+    assert len(alice.ask("green gate of the orchard", ranking=ranking, limit=50)) == 50
+
+
 def test_wildcards_of_a_query_are_plain_characters(alice: Person) -> None:
     alice.tell("Growth was 100% this year")
     alice.tell(GATE)

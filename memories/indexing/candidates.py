@@ -44,7 +44,7 @@ class Found:
 
 
 @lru_cache(maxsize=256)
-def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool) -> str:
+def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool, top: int = TOP) -> str:
     keywords = KEYWORDS.format(
         table=TABLES[shape.layer],
         entries=shape.entries(by_key=has_trigrams),
@@ -53,32 +53,44 @@ def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool) -> str:
     )
     return LINEA.format(
         prelude=shape.prelude,
-        nearest=shape.nearest(TOP, "and x.part = 0"),
+        nearest=shape.nearest(top, "and x.part = 0"),
         keywords=keywords if has_keywords else NO_KEYWORDS,
         seen=SEEN.format("nearest") if shape.seal else "",
-        top=TOP,
+        top=top,
     )
 
 
 def linea(
-    space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, by_words: bool = True
+    space: WorkspaceIndex,
+    asked: Asked,
+    *,
+    by_vector: bool = True,
+    by_words: bool = True,
+    most: int = TOP,
 ) -> list[Found]:
-    """20 nearest by cosine and the newest 20 whose text holds the whole query, in one round trip."""
+    """The nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole query, in
+    one round trip."""
     shape = shape_of(space, asked, by_vector=by_vector)
+    top = TOP if most <= TOP else POOL_TOP  # two texts, not one for each number
     rows = _seen_enough(
-        shape, lambda found: linea_statement(space, asked, found, by_words=by_words)
+        shape, lambda found: linea_statement(space, asked, found, by_words=by_words, top=top)
     )
     return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
 
 
 def linea_statement(
-    space: WorkspaceIndex, asked: Asked, shape: Shape | None = None, *, by_words: bool = True
+    space: WorkspaceIndex,
+    asked: Asked,
+    shape: Shape | None = None,
+    *,
+    by_words: bool = True,
+    top: int = TOP,
 ) -> Statement:
     """The text that is prepared, and its values."""
     values = parameters(space, asked)
     trigrams = lexical.ilike_keys(space.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
-    return linea_text(shape or shape_of(space, asked), by_words, bool(trigrams)), values
+    return linea_text(shape or shape_of(space, asked), by_words, bool(trigrams), top), values
 
 
 def _seen_enough(shape: Shape, statement: Callable[[Shape], Statement]) -> list[Any]:

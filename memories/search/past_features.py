@@ -53,7 +53,7 @@ class Past:
     asked: Asked
     at: AsOf
 
-    def merged(self, *, by_words: bool) -> list[Found]:
+    def merged(self, *, by_words: bool, most: int) -> list[Found]:
         """The nearest and the newest that hold the whole query, as `candidates.linea` has them."""
         features = self._features()
         cosines = self._cosines(features)
@@ -61,7 +61,7 @@ class Past:
         holding = [f for f in features if by_words and words in f.content.casefold()][-TOP:]
         nearest = sorted(
             (f for f in features if f.pk in cosines), key=lambda f: -cosines[f.pk]
-        )[:TOP]  # fmt: skip
+        )[:most]  # fmt: skip
         here = {feature.pk for feature in (*nearest, *holding)}
         near = {feature.pk for feature in nearest}
         return [

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from memories import ranking, reranking
 from memories.indexing import query_vectors, speakers, statements
+from memories.indexing.candidates import TOP
 from memories.indexing.shape import Asked
 from memories.models import Layer, WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
@@ -40,7 +41,7 @@ def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[
 def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     # Nothing else decides here: a provider that fails is told, not answered with nothing.
     embed = partial(query_vectors.vector_of, query=request.query)
-    found = _merged(space, request, asked, embed, by_words=False)
+    found = _merged(space, request, asked, embed, most=max(_most(request), TOP))
     return [_scaled(one, one.score) for one in found]
 
 
@@ -50,13 +51,15 @@ def _merged(
     asked: Asked,
     embed: Embed,
     *,
-    by_words: bool = True,
+    most: int | None = None,
 ) -> list[Scored]:
+    """By words, too, unless the `most` nearest are all that is wanted."""
     found: list[Scored] = []
     asked = replace(asked, vector=embed(space))
     for layer in request.layers:
         parts = _parts(space, request, in_layer(request, asked, layer), embed)
-        rows = [row for part in parts for row in part.merged(by_words=by_words)]
+        by_words = most is None
+        rows = [row for p in parts for row in p.merged(by_words=by_words, most=most or TOP)]
         scores = dict(
             ranking.linea(
                 [(one.entry, one.cosine) for one in rows if one.cosine is not None],
@@ -69,6 +72,11 @@ def _merged(
                 said["vector"] = one.cosine
             found.append(Scored(layer, one.entry, one.item, scores[one.entry], said))
     return found
+
+
+def _most(request: SearchRequest) -> int:
+    """So many are ranked: what is asked for, or what the reranker reads, and some more."""
+    return (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
 
 
 def _parts(
@@ -97,9 +105,8 @@ def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> lis
 
 def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, view = _pool(space, request, asked, with_vector=True)
-    most = (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
     mixed = len(request.layers) > 1
-    most *= ECHOES if mixed else 1
+    most = _most(request) * (ECHOES if mixed else 1)
     weights = ranking.Weights.of(space.ranking)
     ranked = ranking.hybrid(view, pool, limit=most, weights=weights, recency=_recency(request))
     found = _scored(pool, ranked)

@@ -35,8 +35,8 @@ class Voice:
     asked: Asked
     house: EmbeddingModel | None = None
 
-    def merged(self, *, by_words: bool) -> list[Found]:
-        rows = candidates.linea(self.space, self.asked, by_words=by_words)
+    def merged(self, *, by_words: bool, most: int) -> list[Found]:
+        rows = candidates.linea(self.space, self.asked, by_words=by_words, most=most)
         return [replace(row, cosine=self._told(row.cosine)) for row in rows]
 
     def pool(self, stems: list[str]) -> list[Candidate]:
