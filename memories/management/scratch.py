@@ -5,6 +5,11 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+OTHERS = """
+select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and pid <> pg_backend_pid()
+"""
+
 
 @contextmanager
 def scratch_database() -> Iterator[None]:
@@ -14,4 +19,6 @@ def scratch_database() -> Iterator[None]:
     try:
         yield
     finally:
+        with connection.cursor() as cursor:
+            cursor.execute(OTHERS)  # a browser may still be asking
         connection.creation.destroy_test_db(real, verbosity=0)

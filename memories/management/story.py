@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from memories import curation, forgetting, ingest
+from memories import curation, folding, forgetting, ingest
+from memories.features.sets import key_of
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Memory, MemorySession
 from workspaces.keys import KeyOptions, issue_key
@@ -58,6 +59,7 @@ def tell() -> Told:
     _say(scope, "platform-team", "", TEAM, start + timedelta(days=12))
     _curate(scope)
     _say(scope, "trip-planning", "ada", ADA_LATER, start + timedelta(days=30))
+    _fold(scope)
     _trouble(scope)
     _as_if_heard_when_said(workspace)
     return Told(workspace, owner)
@@ -107,6 +109,11 @@ def _say(
             thread_id=thread,
         )  # fmt: skip
         ingest.run(ingest.receive(scope, request).pk)
+
+
+def _fold(scope: Scope) -> None:
+    folding.discover()
+    folding.fold_now(scope, key_of("ada"))
 
 
 def _curate(scope: Scope) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from memories.management.story import PASSWORD, Told, tell
+from tests.live_server import wait_for
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
@@ -44,6 +46,16 @@ def browser() -> Iterator[Browser]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
+def _is_answered() -> bool:
+    """No request is at the database any more."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select 1 from pg_stat_activity where datname = current_database()"
+            " and pid <> pg_backend_pid() and backend_type = 'client backend' and state <> 'idle'"
+        )
+        return cursor.fetchone() is None
+
+
 @pytest.fixture
 def told(transactional_db: None) -> Told:
     return tell()
@@ -72,5 +84,6 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
     yield visit
     for context in contexts:
         context.close()
+    assert wait_for(_is_answered, 20)  # what a closed page asked last holds locks until then
     assert asked == {urlsplit(live_server.url).netloc}
     assert problems == []

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
-from memories.models import Memory
+from memories.curation import NewMemory, create
+from memories.models import Feature, Memory
 from workspaces.models import Subject
+from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 
 def page_of(name: str) -> str:
@@ -38,17 +41,18 @@ def test_memory_is_forgotten_as_wrong_and_another_moved(visit: Any) -> None:
     row.get_by_role("button", name="Forget").click()
     expect(ada.page.get_by_text("It will not be learned again.")).to_be_visible()
     ada.page.get_by_label("Choose: Ada is allergic to peanuts").check()
-    ada.page.get_by_label("Move the chosen memories").fill("byron")
+    ada.page.get_by_label("Split off the chosen memories").fill("byron")
     ada.presses("Move")
 
     expect(ada.page.get_by_text("1 moved to byron.")).to_be_visible()
     assert Memory.objects.live().get(content__contains="peanuts").subject.external_id == "byron"  # type: ignore[union-attr]
 
 
-def test_merge_tells_its_plan_and_asks(visit: Any) -> None:
+def test_merge_tells_its_plan_asks_and_is_undone(visit: Any) -> None:
     ada = visit()
     Subject.objects.create(workspace=Subject.objects.get().workspace, external_id="countess")
     ada.opens(page_of("ada"))
+    shown = ada.reads()
     ada.presses("Merge")
     dialog = ada.page.locator("dialog[open]")
     expect(dialog).to_contain_text("conversations")
@@ -56,3 +60,63 @@ def test_merge_tells_its_plan_and_asks(visit: Any) -> None:
     dialog.get_by_role("button", name="Merge").click()
 
     expect(ada.page.get_by_text("memories are about countess now.")).to_be_visible()
+    ada.page.get_by_role("link", name="countess").click()
+    assert "hiking" in ada.reads()
+    ada.presses("Undo the merge")
+    expect(ada.page.get_by_text("each have their own again")).to_be_visible()
+    assert "hiking" not in ada.reads()
+    ada.opens(page_of("ada"))
+    assert ada.page.locator(".desk-known").all_inner_texts() != []
+    assert shown.count("hiking") == ada.reads().count("hiking")
+
+
+def test_page_tells_all_that_is_known(visit: Any) -> None:
+    alan = visit("alan.turing")
+    alan.opens(page_of("ada"))
+    heads = alan.page.locator("#content h2").all_inner_texts()
+
+    assert heads[0] == "Conflicts"
+    assert {"Preferences", "Profile", "This week", "Conversations"} <= set(heads)
+    tags = alan.page.locator(".desk-card", has_text="features").locator(".desk-strong")
+    assert set(tags.all_inner_texts()) >= {"choices", "likes"}
+    expect(alan.page.locator("#content")).to_contain_text("trip-planning")
+    expect(alan.page.locator("#content")).to_contain_text("edit by ada.lovelace")
+
+
+def test_feature_is_corrected_and_ended_in_place(visit: Any) -> None:
+    grace = visit("grace.hopper")
+    grace.opens(page_of("ada"))
+    grace.page.get_by_label("Correct likes").focus()
+    grace.page.keyboard.press("Enter")
+    grace.page.locator("details[open]").get_by_label("It is").fill("loves hiking at dusk")
+    grace.page.keyboard.press("Tab")
+    grace.page.keyboard.press("Enter")
+    expect(grace.page.get_by_text("Corrected: no machine changes it now.")).to_be_visible()
+    grace.page.get_by_label("End likes").click()
+    expect(grace.page.get_by_text("Ended.")).to_be_visible()
+
+    ended = Feature.objects.get(value="loves hiking at dusk")
+    assert (ended.method, ended.ended_at is None) == ("manual", False)
+
+
+def test_duplicates_are_merged_in_place(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="peanuts")
+    new = NewMemory(memory.content, "ada", category="identity", visibility="global")
+    create(Scope(memory.workspace_id, "test", ROLE_CAPABILITIES["owner"]), new)
+    grace = visit("grace.hopper")
+    grace.opens(page_of("ada"))
+    grace.page.locator(".desk-alike").get_by_role("button").first.click()
+
+    expect(grace.page.get_by_text("Merged: the one that stays")).to_be_visible()
+    assert Memory.objects.live().get(content__contains="peanuts").source_count == 2
+
+
+@pytest.mark.parametrize(("label", "ending"), [("↓ JSON", "json"), ("↓ Markdown", "md")])
+def test_profile_is_taken_along_as_a_file(visit: Any, label: str, ending: str) -> None:
+    alan = visit("alan.turing")
+    alan.opens(page_of("ada"))
+    with alan.page.expect_download() as taken:
+        alan.page.get_by_role("link", name=label).click()
+
+    assert taken.value.suggested_filename.endswith(f".{ending}")
+    assert "allergic to peanuts" in taken.value.path().read_text()

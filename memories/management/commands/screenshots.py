@@ -13,14 +13,20 @@ from django.test.testcases import LiveServerThread
 
 from memories.management import story
 from memories.management.scratch import scratch_database
-from memories.models import Memory, Supersession
+from memories.models import FeatureSet, Memory
 from workspaces.models import Workspace
 
 # How a page is looked at, and which pages are; all of them where none are named.
 LOOKS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "": ({"viewport": {"width": 1360, "height": 860}, "color_scheme": "light"}, ()),
-    "-dark": ({"viewport": {"width": 1360, "height": 860}, "color_scheme": "dark"}, ("chain",)),
-    "-phone": ({"viewport": {"width": 390, "height": 844}, "color_scheme": "light"}, ("memories",)),
+    "-dark": (
+        {"viewport": {"width": 1360, "height": 860}, "color_scheme": "dark"},
+        ("chain", "review"),
+    ),
+    "-phone": (
+        {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+        ("memories", "review"),
+    ),
 }
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 
@@ -48,15 +54,18 @@ def places(workspace: Workspace) -> dict[str, str]:
     chained = memories.live().get(content__contains="aisle")
     pinned = memories.live().get(pinned=True)
     quote = pinned.facts.get()
-    pending = Supersession.objects.get(workspace=workspace, state=Supersession.State.PENDING)
+    folded = FeatureSet.objects.get(workspace=workspace, subject=pinned.subject)
     episode = quote.citations.get().episode_id
     return {
         "home": "",
         "memories": "memories/memory/?state=all",
-        "search": "memories/memory/search/?query=what+does+Ada+drink%3F",
+        "search": "memories/memory/search/?query=what+does+Ada+drink%3F&ranking=all",
         "profile": f"workspaces/subject/{pinned.subject_id}/change/",
         "chain": f"memories/memory/{chained.pk}/change/",
-        "review": f"memories/supersession/{pending.pk}/change/",
+        "review": "memories/supersession/review/",
+        "decided": "memories/supersession/decided/",
+        "policy": "memories/supersession/policy/?categories=preference",
+        "features": f"memories/featureset/{folded.pk}/change/",
         "episode": f"memories/episode/{episode}/change/?fact={quote.pk}",
     }
 

@@ -1,0 +1,72 @@
+"""The audit log as a person reads it: filtered, told word by word, taken along as a file."""
+
+import csv
+import json
+from typing import Any
+
+from playwright.sync_api import Download, Page, expect
+
+from memories import curation
+from memories.management.story import Told
+from memories.models import Memory
+from workspaces.models import AuditEntry
+from workspaces.scope import ROLE_CAPABILITIES, Scope
+
+LIST = "workspaces/auditentry/"
+
+
+def saved(page: Page, form: str) -> Download:
+    with page.expect_download() as taken:
+        page.get_by_role("link", name=form).click()
+    return taken.value
+
+
+def test_lines_are_filtered_and_only_these_are_exported(visit: Any) -> None:
+    ada = visit()
+    ada.opens(LIST)
+    ada.presses("Filters")
+    ada.page.locator('select[name="did"]').select_option("forget", force=True)
+    ada.presses("Apply Filters")
+    ada.page.wait_for_url("**did=forget**")
+    expect(ada.page.locator("#result_list tbody tr")).to_have_count(1)
+
+    lines = saved(ada.page, "JSONL").path().read_text().splitlines()
+    rows = list(csv.DictReader(saved(ada.page, "CSV").path().read_text().splitlines()))
+    assert [json.loads(line)["action"] for line in lines] == ["forget"]
+    assert [row["reason"] for row in rows] == ["wrong"]
+    assert "cilantro" in rows[0]["before"]
+
+
+def test_a_line_tells_in_words_what_changed_and_has_no_button(visit: Any) -> None:
+    line = AuditEntry.objects.filter(action="edit").latest("pk")
+    grace = visit("grace.hopper")
+    grace.opens(LIST)
+    grace.page.locator(f'#result_list a[href*="{line.pk}"]').first.click()
+
+    assert grace.page.locator(".desk-rows del").all_inner_texts() == ["Team"]
+    assert grace.page.locator(".desk-rows ins").all_inner_texts() == ["The billing team", " in May"]
+    assert grace.page.locator("#content").get_by_role("button").count() == 0
+
+
+def test_a_merge_is_undone_from_its_line(visit: Any, told: Told) -> None:
+    scope = Scope(told.workspace.pk, "test", ROLE_CAPABILITIES["owner"])
+    other = told.workspace.subjects.create(external_id="countess")
+    own = told.workspace.subjects.get(external_id="ada")
+    before = Memory.objects.live().filter(subject=own).count()
+    curation.merge_subjects(scope, own.pk, other.pk)
+    line = AuditEntry.objects.get(action="merge", target_id=own.pk)
+    grace = visit("grace.hopper")
+    grace.opens(f"{LIST}{line.pk}/change/")
+    grace.page.get_by_role("link", name="subject", exact=True).click()
+    grace.presses("Undo the merge")
+
+    expect(grace.page.get_by_text("each have their own again")).to_be_visible()
+    assert Memory.objects.live().filter(subject=own).count() == before
+
+
+def test_a_viewer_is_not_offered_the_log(visit: Any) -> None:
+    alan = visit("alan.turing")
+    expect(alan.page.locator("nav, aside").get_by_role("link", name="Audit")).to_have_count(0)
+    alan.opens(LIST)
+
+    expect(alan.page.get_by_text("403")).to_be_visible()
