@@ -21,6 +21,8 @@ def day(text: str) -> str:
         ("The course starts on January 11", "2027-01-11"),
         ("The meeting moved to Friday", "2026-11-20"),
         ("I will move in on the 1st", "2026-12-01"),
+        ("I've got a rehearsal on Friday", "2026-11-20"),
+        ("She has an interview on Monday", "2026-11-23"),
     ],
 )
 def test_the_present_tense_with_a_date_tells_of_the_next_one(text: str, expected: str) -> None:
@@ -34,6 +36,7 @@ def test_the_present_tense_with_a_date_tells_of_the_next_one(text: str, expected
         ("I was sailing to Malta on December 5", "2025-12-05"),
         ("I have been baking since March 4", "2026-03-04"),
         ("I paid the rent on the 1st", "2026-11-01"),
+        ("I got a letter on Friday", "2026-11-13"),
         ("I live on the 3rd floor", ""),
     ],
 )

@@ -97,6 +97,8 @@ def test_a_beginning_is_dated_from_the_messages_time() -> None:
             "Alex enjoys the songs of faith and love here",
         ),
         ("i use vim and tmux", "Alex uses vim and tmux"),
+        ("I moved my backups to us-west-2", "Alex moved their backups to us-west-2"),
+        ("My favourite poet is Edna B. Moss", "Alex's favourite poet is Edna B. Moss"),
         ("Just got back from Rome", "Alex just got back from Rome"),
         ("Been learning Finnish for two years", "Alex has been learning Finnish for two years"),
         ("Can\u2019t wait to move to Malta", "Alex can't wait to move to Malta"),

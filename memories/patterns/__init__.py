@@ -113,11 +113,15 @@ def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str)
             group: person.third_person(_inside(said or "", match.start(group)), name, us)
             for group, said in match.groupdict().items()
         }
-        return pattern.statement.format(speaker=name, **groups).rstrip(" .,;!")
+        return _sentence(pattern.statement.format(speaker=name, **groups).rstrip(" .,;!"))
     told = person.third_person(words, name, us)
     if pattern.is_team or pattern.is_plain or person.mentions_speaker(words):
-        return told[0].upper() + told[1:]
+        return _sentence(told)
     return f"{name} says {words[0].lower()}{words[1:]}"
+
+
+def _sentence(told: str) -> str:
+    return told[:1].upper() + told[1:]
 
 
 def _inside(said: str, start: int) -> str:

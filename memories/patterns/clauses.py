@@ -46,7 +46,9 @@ _article = re.compile(r"(?:A|An|The|Some|One|Two|Three|My|Our|To) ")
 _has_verb = re.compile(r"\b(?:is|are|was|were|include|includes|will be)$", re.IGNORECASE)
 _whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
 _abbreviated = re.compile(
-    r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$|(?:^|\n)[ \t]*\d{1,3}\.$",
+    r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$|(?:^|\n)[ \t]*\d{1,3}\.$"
+    # "Ursula K. Le Guin", but not "That is plan B. We agreed"
+    r"|\b(?!(?:plan|option|vitamin|type|grade|team|group|class|part) )(?-i:[A-Z][a-z]+ [A-HJ-Z])\.$",
     re.IGNORECASE,
 )
 _joint = re.compile(
@@ -161,7 +163,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     text = spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
-        if _abbreviated.search(text[max(start, match.start() - 8) : match.start()]):
+        if _abbreviated.search(text[max(start, match.start() - 24) : match.start()]):
             continue
         yield from _span(text, start, match.start())
         start = match.end()

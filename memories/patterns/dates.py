@@ -33,12 +33,14 @@ _future = re.compile(
 # the present tense with a date tells of what is to come, unless something in it is past
 _present = re.compile(
     r"(?:\b(?:am|are|is)|['’](?:m|re|s)) (?:not |only |also |both |all |just )?(?:[a-z]{2,}ing\b|(?:on|at|in|from|set|booked|planned)\b)"
+    r"|(?:\b(?:have|has)|['’](?:ve|s)) (?:got )?(?:an?|my|our|another|two|three)\b"
     r"|\b(?:starts?|ends?|begins?|opens?|closes?|leaves?|departs?|arrives?|expires?|takes? place|happens|falls on|flies|fly)\b"
     rf"|\b(?:moved|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until) (?:{_weekday}|{_month})\b",
     re.IGNORECASE,
 )
 _past = re.compile(
-    r"\b(?:was|were|been|did|had|since|ago|last|yesterday|got|went|came)\b", re.IGNORECASE
+    r"\b(?:was|were|been|did|had|since|ago|last|yesterday|went|came)\b|(?<!have )(?<!has )(?<!['’]ve )(?<!['’]s )\bgot\b",
+    re.IGNORECASE,
 )
 _recurring = re.compile(
     rf"\b(?:every|each) (?:(?:single|other|second|third) )?(?:{_weekday}|{_month}|{_unit}|morning|evening|night"

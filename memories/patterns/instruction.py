@@ -73,6 +73,19 @@ PATTERNS = (
         counter_examples=("I remember the sea",),
     ),
     Pattern(
+        name="remember-that",
+        category="other",
+        regex=r"^(?:please )?(?:remember|note|keep in mind|don't forget|bear in mind)(?: that|:) (?P<what>(?:the|his|her|their|he|she|they|there|all|every|(?-i:[A-Z])\w+) .{4,200})",
+        statement="{what}",
+        confidence=0.85,
+        is_plain=True,
+        examples=(
+            ("Remember that the alarm code is 4711", "The alarm code is 4711"),
+            ("Please note: Bo is out on Fridays", "Bo is out on Fridays"),
+        ),
+        counter_examples=("Remember that time in Rome?", "Remember the sea"),
+    ),
+    Pattern(
         name="answers-style",
         category="instruction",
         regex=r"^(?:please )?(?P<rule>(?:keep|make) (?:it|your|the|all|every)\b.{0,30}\b(?:answers?|replies|reply|responses?|explanations?|summar(?:y|ies)|messages?)\b.{2,120})",

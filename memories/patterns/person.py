@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from memories.patterns import morphology
 
 TEAM = "Team"
-_token = re.compile(r"[\w']+|[^\w']+")
+_token = re.compile(r"[\w']+(?:-[\w']+)*|[^\w']+")  # "us-east-1" is nobody
 _pair = re.compile(
     r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]+)|(?P<before>my \w+|(?-i:[A-Z])[\w-]+) and (?:I|me))\b",
     re.IGNORECASE,
