@@ -7,9 +7,13 @@ from django.db import transaction
 
 from memories.errors import Invalid, NotFound
 from memories.extraction import Missed
-from memories.models import Category, Episode, MemorySession, Miss
+from memories.models import Category, Episode, MemorySession, Miss, WorkspacePattern
+from memories.patterns import own
+from memories.patterns.proposing import shape_of
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
+
+MOST_ALIKE = 200
 
 
 def record(session: MemorySession, missed: Sequence[Missed]) -> None:
@@ -23,6 +27,7 @@ def record(session: MemorySession, missed: Sequence[Missed]) -> None:
             found_by=Miss.FoundBy.LLM,
             statements=list(each.statements),
             category=each.category,
+            shape=shape_of(each.text, each.statements),
         )
         for each in missed
     ]
@@ -50,6 +55,7 @@ def report(scope: Scope, episode_id: uuid.UUID, statements: Sequence[str], categ
             "text": episode.content,
             "statements": said,
             "category": category,
+            "shape": shape_of(episode.content, said),
         },
     )
     if not is_new:
@@ -67,6 +73,26 @@ def settle(scope: Scope, miss: Miss, note: str = "", *, state: str = Miss.State.
     miss.state, miss.note = state, note or miss.note
     miss.save(update_fields=["state", "note", "updated_at"])
     _audit(scope, "settle_miss", miss, reason=note, before={"state": before})
+
+
+@transaction.atomic
+def settle_found(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
+    """Settle `miss`, from which `pattern` was made, and the open ones like it that it finds; how
+    many these are, at most MOST_ALIKE."""
+    alike = Miss.objects.filter(
+        workspace_id=scope.workspace_id,
+        state=Miss.State.OPEN,
+        category=miss.category,
+        shape=miss.shape,
+    )
+    others = [
+        other
+        for other in alike.exclude(pk=miss.pk).order_by("-pk")[:MOST_ALIKE]
+        if own.find(pattern.value, other.text, "", other.created_at)
+    ]
+    for each in (miss, *others):
+        settle(scope, each, f"The pattern {pattern.name} finds it.")
+    return len(others)
 
 
 def _audit(scope: Scope, action: str, miss: Miss, **details: object) -> None:

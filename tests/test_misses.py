@@ -123,3 +123,39 @@ def test_the_page_of_a_miss_offers_to_make_a_pattern(miss: Miss) -> None:
     page = member(miss.workspace, "editor").sees(page_of(miss))
     assert f"{reverse('admin:memories_workspacepattern_add')}?miss={miss.pk}" in page
     assert "Ana lives in Lisbon" in page
+
+
+def person_found(alice: Person, text: str, statement: str) -> Miss:
+    alice.say(text, extract="patterns")
+    episode = Episode.objects.get(content=text)
+    return misses.report(alice.scope, episode.pk, [statement], "possession")
+
+
+LEAKS = (
+    ("Blah, my canoe leaks badly.", "Uma's canoe leaks"),
+    ("Blah, my punt leaks badly.", "Uma's punt leaks"),
+)
+
+
+def test_misses_alike_are_one_group_with_its_count(alice: Person, mallory: Person) -> None:
+    first, _ = (person_found(alice, *leak) for leak in LEAKS)
+    editor = member(first.workspace, "editor")
+    page = editor.sees(list_of(Miss))
+    assert "Likely patterns" in page
+    assert (first.shape, "2 misses" in page, first.shape in page) == ("my … leaks …", True, True)
+    assert "Likely patterns" not in member(mallory.workspace).sees(list_of(Miss))
+    assert LEAKS[0][0] in editor.sees(list_of(Miss), shape=first.shape)
+    assert LEAKS[0][0] not in editor.sees(list_of(Miss), shape="no such")
+
+
+def test_a_pattern_made_from_a_miss_is_general_and_settles_those_it_finds(alice: Person) -> None:
+    first, second = (person_found(alice, *leak) for leak in LEAKS)
+    editor = member(first.workspace, "editor")
+    add = f"{reverse('admin:memories_workspacepattern_add')}?miss={first.pk}"
+    form = editor.client.get(add).context["adminform"].form
+    assert "canoe" not in form.initial["regex"]
+    assert form.initial["template"] == "{speaker}'s {what} leaks"
+    told = form.initial | {"name": "leaks", "confidence": 0.8, "enabled": "on", "visibility": ""}
+    told |= {"examples": first.text, "counter_examples": ""}
+    assert editor.client.post(add, told).status_code == 302
+    assert set(Miss.objects.values_list("state", flat=True)) == {"done"}

@@ -4,6 +4,7 @@ from memories.ingest import NewMessage
 from memories.models import MemorySession
 from memories.verdicts import verdicts
 from tests.api_fixtures import caller
+from tests.desk import member, page_of
 from tests.people import Person
 
 
@@ -16,6 +17,13 @@ def test_a_session_counts_why_messages_were_not_read(alice: Person) -> None:
     counts = chat(alice).counts
     told = {name: n for name, n in counts.items() if name.startswith("skipped")}
     assert told == {"skipped": 4, "skipped_courtesy": 2, "skipped_question": 1, "skipped_kept": 1}
+
+
+def test_the_page_of_a_session_tells_it_in_words(alice: Person) -> None:
+    page = member(alice.workspace).sees(page_of(chat(alice)))
+    assert "Greetings, thanks and other courtesies" in page
+    assert "Only questions" in page
+    assert "skipped courtesy" not in page
 
 
 def test_a_workspace_adds_up_its_sessions(alice: Person) -> None:

@@ -18,6 +18,7 @@ from unfold.widgets import (
 from memories import misses
 from memories.admin.base import MemoryPage, said, typed
 from memories.admin.filters import ChoicesDropdownFilter
+from memories.admin.miss_groups import ShapeFilter, groups
 from memories.admin.searching import SearchedAdmin
 from memories.models import Category, Episode, Miss
 from workspaces.desk.access import access_of
@@ -56,13 +57,15 @@ class MissAdmin(SearchedAdmin, MemoryPage):
     list_select_related = ("workspace",)
     list_filter = (
         MissStateFilter,
+        ShapeFilter,
         ("category", ChoicesDropdownFilter),
         ("found_by", ChoicesDropdownFilter),
     )
     search_fields = ("text",)
     search_help_text = "Words of the message (newest 20,000), or an id"
     # Together what may be one pattern.
-    ordering = ("category", "-id")  # type: ignore[assignment]
+    ordering = ("category", "shape", "-id")  # type: ignore[assignment]
+    list_before_template = "admin/memories/miss_groups.html"
     page_template = "admin/memories/miss.html"
     verbs = (
         Verb("done", "Done", "check", "default", "Nothing is left to do.", NoteForm, bulk=True),
@@ -87,7 +90,11 @@ class MissAdmin(SearchedAdmin, MemoryPage):
 
     @display(description="likely", ordering="category")
     def likely(self, miss: Miss) -> str:
-        return miss.category
+        return f"{miss.category}: {miss.shape}" if miss.shape else miss.category
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {**(extra_context or {}), "groups": groups(request)}
+        return super().changelist_view(request, context)
 
     @display(description="by")
     def by(self, miss: Miss) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,8 +17,9 @@ from memories.admin.base import said
 from memories.admin.filters import ChoicesDropdownFilter
 from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
-from memories.patterns import clauses, own
+from memories.patterns import own
 from memories.patterns.own import OwnPattern
+from memories.patterns.proposing import proposal
 from workspaces.auth import as_uuid
 from workspaces.desk.access import access_of
 from workspaces.desk.base import ScopedAdmin
@@ -30,7 +32,6 @@ FIELDS = (
     "examples", "counter_examples",
 )  # fmt: skip
 LONGEST_TRIAL = 20_000  # characters
-ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\^$.|?*+()[]{}"})
 
 
 def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
@@ -97,19 +98,20 @@ class WorkspacePatternAdmin(ScopedAdmin):
         return said(pattern.regex, 60)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """What a miss suggests, where one is named: its words as the expression to begin with."""
+        """What a miss suggests, where one is named: its frame, and parts for what varies in it."""
         initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
         initial.pop("miss", None)
         miss = _miss_of(request)
         if miss is None:
             own_workspaces = list(access_of(request).workspaces(self.write_capability)[:2])
             return initial | ({"workspace": own_workspaces[0]} if len(own_workspaces) == 1 else {})
-        sentence = _telling(miss.text)
+        likely = proposal(miss.text, miss.statements)
         return initial | {
             "workspace": miss.workspace_id,
             "category": miss.category,
-            "regex": said(sentence).rstrip(".").translate(ESCAPED),
-            "examples": [said(sentence, 2_000)],
+            "regex": likely.regex,
+            "template": likely.template,
+            "examples": [said(likely.sentence, 2_000)],
         }
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -117,7 +119,9 @@ class WorkspacePatternAdmin(ScopedAdmin):
         miss = None if change else _miss_of(request)
         if miss is not None and miss.workspace_id == obj.workspace_id:
             scope = access_of(request).scope(miss.workspace_id)
-            misses.settle(scope, miss, f"The pattern {obj.name} was made from it.")
+            others = misses.settle_found(scope, obj, miss)
+            if others:
+                messages.info(request, f"{others} more of the kind are found by it and settled.")
 
     def trial_view(self, request: HttpRequest) -> HttpResponse:
         """What a pattern finds in a text, as JSON; nothing is stored."""
@@ -154,13 +158,6 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
     ]
     taken = [f"The library reads it before: {hit.statement}." for hit in library]
     return {"faults": taken if own_hits and not found else [], "matches": matches}
-
-
-def _telling(text: str) -> str:
-    """The longest sentence that asks nothing: patterns are searched in one sentence."""
-    sentences = [text[start:end] for start, end in clauses.sentences(text)]
-    told = [each for each in sentences if not each.endswith("?")] or sentences
-    return max(told, key=len, default=text)
 
 
 def _miss_of(request: HttpRequest) -> Miss | None:

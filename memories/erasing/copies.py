@@ -42,7 +42,7 @@ CONTENT: dict[Any, tuple[str, ...]] = {
     Memory: ("content", "entities", "metadata", "forget_reason", "fingerprint", "slots"),
     Supersession: ("note",),
     Rejection: ("content", "reason", "fingerprint"),
-    Miss: ("text", "statements", "note"),
+    Miss: ("text", "statements", "shape", "note"),
     Feature: (
         "value", "content", "feature", "category", "tag", "about", "slot", "metadata",
         "fingerprint",

@@ -11,7 +11,8 @@ from workspaces.models import Row, Workspace
 class Miss(Row):
     """A message in which no pattern fired, and the statements that stand in it all the same.
 
-    `category` is the likely one of a pattern that would find them.
+    `category` is the likely one of a pattern that would find them, `shape` the frame of its
+    sentence: misses that share both would be found by one pattern.
     """
 
     class FoundBy(models.TextChoices):
@@ -29,6 +30,7 @@ class Miss(Row):
     found_by = models.CharField(max_length=6, choices=FoundBy)
     statements = ArrayField(models.TextField())
     category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
+    shape = models.CharField(max_length=120, blank=True, default="")
     state = models.CharField(max_length=4, choices=State, default=State.OPEN)
     note = models.TextField(blank=True)
 
@@ -39,6 +41,7 @@ class Miss(Row):
         indexes = [
             models.Index(fields=["workspace", "-id"], name="miss_newest"),
             models.Index(fields=["session"], name="miss_session"),
+            models.Index(fields=["workspace", "state", "category", "shape"], name="miss_likely"),
         ]
 
     def __str__(self) -> str:

@@ -4,6 +4,12 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from memories import misses
+from memories.management.story import Told
+from tests.factories import EpisodeFactory
+from workspaces.models import Role
+from workspaces.scope import ROLE_CAPABILITIES, Scope
+
 
 def test_the_box_tells_what_the_pattern_finds_as_it_is_typed(visit: Any) -> None:
     grace = visit("grace.hopper")
@@ -16,3 +22,20 @@ def test_the_box_tells_what_the_pattern_finds_as_it_is_typed(visit: Any) -> None
     expect(answer).to_contain_text("The team deploys with Kestrel")
     page.locator("#id_regex").fill("deploys? with (")
     expect(answer).to_contain_text("RE2 does not take it")
+
+
+def test_alike_misses_stand_together_and_their_pattern_opens_general(
+    visit: Any, told: Told
+) -> None:
+    ada = visit()
+    workspace = told.workspace
+    scope = Scope(workspace.pk, "user:ada", ROLE_CAPABILITIES[Role.OWNER], slug=workspace.slug)
+    for thing in ("canoe", "old punt"):
+        episode = EpisodeFactory(workspace=workspace, content=f"My {thing} leaks badly.")
+        misses.report(scope, episode.pk, [f"Ada's {thing} leaks"], "possession")
+    ada.opens("memories/miss/")
+    groups = ada.page.get_by_text("Likely patterns")
+    expect(groups).to_be_visible()
+    ada.page.get_by_role("link", name="Make a pattern from this").first.click()
+    expect(ada.page.locator("#id_template")).to_have_value("{speaker}'s {what} leaks")
+    expect(ada.page.locator("#trial-answer")).to_contain_text("Alex's old punt leaks")
