@@ -14,6 +14,7 @@ from memories.models import Citation, Conversation
 from workspaces.desk.columns import display
 from workspaces.desk.counting import BoundedPaginator
 from workspaces.desk.listing import Empty
+from workspaces.models import Capability
 
 PER_PAGE = 50
 
@@ -43,7 +44,8 @@ class ConversationAdmin(SearchedAdmin, MemoryPage):
         for citation in Citation.objects.filter(episode__in=found).select_related("fact"):
             cited[citation.episode_id].append(citation)
         talk = [(each, marked(each.content[:20_000], cited[each.pk])) for each in found]
-        return {"talk": talk, "shown": shown}
+        may_erase = self.may(request, Capability.ADMIN, row)
+        return {"talk": talk, "shown": shown, "may_erase": may_erase}
 
     def empty(self, request: HttpRequest) -> Empty:
         return tell_it(request, "No conversations yet", "Name a threadId when you tell something:")

@@ -54,6 +54,7 @@ class EpisodeAdmin(SearchedAdmin, MemoryPage):
             "facts": list({c.fact_id: c.fact for c in citations}.values()),
             "asked": as_uuid(request.GET.get("fact", "")),
             "may_report": self.may(request, Capability.CURATE, row),
+            "may_erase": self.may(request, Capability.ADMIN, row),
         }
 
     def empty(self, request: HttpRequest) -> Empty:

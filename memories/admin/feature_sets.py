@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.timesince import timesince
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
@@ -129,7 +130,8 @@ class FeatureSetAdmin(MemoryPage):
         if folding.asks_model(scope, str(row.pk)):
             outbox.post("consolidate_set", row.pk)
             return "The worker takes it up at once."
-        return f"{folding.consolidate(scope, str(row.pk))} features became part of others."
+        merged = folding.consolidate(scope, str(row.pk))
+        return f"{merged} feature{pluralize(merged)} became part of others."
 
     def do_configure(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         wanted = values["config"] or {}

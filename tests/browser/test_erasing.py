@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from memories.models import Conversation, Episode
 from workspaces.models import Subject
 
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -34,6 +35,27 @@ def test_cancel_leads_back_and_nothing_is_gone(visit: Any) -> None:
 
     ada.page.wait_for_url(f"**/{page_of('ada')}")
     assert "peanuts" in ada.reads()
+
+
+@pytest.mark.parametrize(("kind", "model"), [("conversation", Conversation), ("episode", Episode)])
+def test_a_conversation_and_a_message_are_erased_from_their_pages(
+    visit: Any, kind: str, model: Any
+) -> None:
+    ada, row = visit(), model.objects.order_by("pk")[0]
+    ada.opens(f"memories/{kind}/{row.pk}/change/")
+    ada.page.get_by_role("link", name="erase…").click()
+    expected = row.external_id or str(row.pk)
+    ada.page.get_by_label(f"Type {expected}").fill(expected)
+    ada.page.keyboard.press("Enter")
+
+    expect(ada.page.get_by_role("heading", name=f"Erasure of a {kind}")).to_be_visible()
+    assert not model.objects.filter(pk=row.pk).exists()
+
+
+def test_who_may_not_erase_is_shown_no_way_to(visit: Any) -> None:
+    grace = visit("grace.hopper")
+    grace.opens(f"memories/episode/{Episode.objects.order_by('pk')[0].pk}/change/")
+    assert grace.page.get_by_role("link", name="erase…").count() == 0
 
 
 @pytest.mark.parametrize("width", [1440, 390])

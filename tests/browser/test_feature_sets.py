@@ -1,0 +1,132 @@
+"""The pages of feature sets: what counts and who said so, the history of a value, taking back."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from memories import folding
+from memories.features import applying, history
+from memories.features.applying import Act
+from memories.indexing import spaces
+from memories.management.story import Told
+from memories.models import Episode, Feature, FeatureSet
+from memories.semantics.commands import ADD, Cited, Command
+from workspaces.scope import Scope, worker_scope
+
+KEY = "user:ada"
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SCHEMES = [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
+
+
+@pytest.fixture
+def folded(told: Told) -> Scope:
+    scope = worker_scope(told.workspace.pk, "test")
+    folding.discover()
+    folding.fold_now(scope, KEY)
+    return scope
+
+
+def the_set() -> FeatureSet:
+    return FeatureSet.objects.get(key=KEY)
+
+
+def page_of(row: Feature | FeatureSet) -> str:
+    return f"memories/{row._meta.model_name}/{row.pk}/change/"
+
+
+def add_two_alike(scope: Scope) -> None:
+    space, found = spaces.space_of(scope.workspace_id), the_set()
+    said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
+    commands = [
+        Command(
+            ADD, "preferences", "likes", "likes", value, occurred_at=timezone.now(),
+            cited=(Cited(each.pk, 0, 6, each.content[:6], each.occurred_at),),
+        )
+        for value, each in zip(("likes warm plum jam", "likes warm plum jams"), said, strict=True)
+    ]  # fmt: skip
+    texts = [applying.text_of("likes", "likes", each.value) for each in commands]
+    vectors = history.vectors_of(space, texts)
+    act = Act(found, "set:test", Feature.Method.RULE, "rules", said[0].agent_id)
+    with transaction.atomic():
+        applying.carry_out(space, act, commands, vectors)
+
+
+def test_a_setting_is_said_by_the_set_and_shown_with_its_source(visit: Any, folded: Scope) -> None:
+    ada = visit()
+    ada.opens(page_of(the_set()))
+    row = ada.page.locator(".desk-rows > div", has_text="Taken in from so many messages on")
+    expect(row).to_contain_text("product")
+    ada.presses("Configure")
+    dialog = ada.page.locator("dialog[open]")
+    dialog.get_by_label("Own settings, as JSON").fill('{"messages": 7}')
+    dialog.get_by_role("button", name="Configure").click()
+
+    expect(ada.page.get_by_text("Saved.")).to_be_visible()
+    expect(row).to_contain_text("set")
+    expect(row).to_contain_text("7")
+
+
+def test_a_wrong_setting_is_told_by_its_name(visit: Any, folded: Scope) -> None:
+    ada = visit()
+    ada.opens(page_of(the_set()))
+    ada.presses("Configure")
+    dialog = ada.page.locator("dialog[open]")
+    dialog.get_by_label("Own settings, as JSON").fill('{"embedder": {"provider": "acme"}}')
+    dialog.get_by_role("button", name="Configure").click()
+
+    expect(ada.page.get_by_text("One of local, openai, hash.").first).to_be_visible()
+    assert the_set().config == {}
+
+
+def test_a_value_is_corrected_shows_its_history_and_is_taken_back(
+    visit: Any, folded: Scope
+) -> None:
+    ada = visit()
+    feature = Feature.objects.live().filter(set=the_set()).order_by("pk")[0]
+    was = feature.value
+    ada.opens(page_of(feature))
+    ada.presses("Correct")
+    dialog = ada.page.locator("dialog[open]")
+    dialog.get_by_label("It is").fill("prefers the quiet car")
+    dialog.get_by_role("button", name="Correct").click()
+    expect(ada.page.get_by_text(f"{was} → prefers the quiet car").first).to_be_visible()
+    expect(ada.page.get_by_text("Ada Lovelace").first).to_be_visible()
+    ada.presses("Take back the last change")
+
+    expect(ada.page.locator("h1").last).to_contain_text(was)
+    assert Feature.objects.get(pk=feature.pk).value == was
+
+
+def test_a_merge_is_shown_and_taken_back(visit: Any, folded: Scope) -> None:
+    ada = visit()
+    add_two_alike(folded)
+    ada.opens(page_of(the_set()))
+    ada.presses("Merge what says the same")
+    expect(ada.page.get_by_text("1 feature became part of others.")).to_be_visible()
+    changes = ada.page.locator(".desk-card", has_text="Latest changes")
+    changes.get_by_role("link", name="plum").first.click()
+    expect(ada.page.get_by_text("merged:").first).to_be_visible()
+    ada.presses("Take back the last change")
+
+    expect(ada.page.get_by_text("Taken back.", exact=True)).to_be_visible()
+    assert Feature.objects.live().filter(value__contains="plum").count() == 2
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_a_change_of_the_embedder_is_shown_and_the_pages_fit(
+    visit: Any, folded: Scope, scheme: str, width: int
+) -> None:
+    ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+    FeatureSet.objects.update(
+        config={"embedder": {"provider": "local"}}, embedding_due_at=timezone.now()
+    )
+    ada.opens(page_of(the_set()))
+    expect(ada.page.get_by_text("under way")).to_be_visible()
+    expect(ada.page.get_by_role("progressbar")).to_be_visible()
+    assert ada.page.evaluate(OVERFLOW) <= 0
+    ada.opens(page_of(Feature.objects.filter(set=the_set()).order_by("pk")[0]))
+
+    assert ada.page.evaluate(OVERFLOW) <= 0
