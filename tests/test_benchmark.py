@@ -17,7 +17,7 @@ import pytest
 from memories.benchmarking.corpus import EVERY_OLD, Corpus
 from memories.benchmarking.footprint import footprint
 from memories.benchmarking.http_client import Client, UnexpectedAnswer, get
-from memories.benchmarking.layout import label, plots, size_of
+from memories.benchmarking.layout import alone, label, plots, size_of
 from memories.benchmarking.recall import FILTERS
 from memories.benchmarking.timing import Act, growth, in_turn, percentile
 from memoryproject.embedded_postgres import Home
@@ -89,6 +89,13 @@ def test_layouts_hold_all_rows_under_different_slugs(layout: str) -> None:
 def test_skewed_layout_asks_its_largest_and_its_smallest() -> None:
     asked = [plot.live for plot in plots("skewed", 100_000) if plot.asked]
     assert asked == [50_000, 1_563]
+
+
+def test_smallest_of_many_is_asked_alone_first() -> None:
+    assert [(plot.live, plot.asked) for plot in alone(plots("many", 5_000))] == [
+        (1_000, "1k alone")
+    ]
+    assert alone(plots("one", 5_000)) == []
 
 
 def test_percentile_lies_between_values() -> None:
@@ -181,6 +188,7 @@ def test_small_run_prints_a_table_and_leaves_nothing(tmp_path: Path) -> None:
     cells = [f"{size}{cell}" for size in (100, 200) for cell in FILTERS]
     assert result["recall"] == dict.fromkeys(cells, 1.0)
     assert {timing["place"] for timing in result["timings"]} == {"", "100", "200"}
+    assert result["indexCost"].keys() == {"100", "200"}
     assert not list(tmp_path.glob("memoryproject-benchmark-*"))
     assert not (tmp_path / "users" / "postgres").exists()
 

@@ -5,24 +5,31 @@ A statement that reads a whole table, or the whole of a workspace where it need 
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 from psycopg._queries import PostgresQuery
 from psycopg.adapt import Transformer
 
-from memories import filters
+from memories import filters, rejections
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import Place, load
-from memories.indexing import candidates, nearest, sealing, spaces, statements
+from memories.indexing import candidates, entries, nearest, sealing, spaces, statements
 from memories.indexing.nearest import Placement, Reach
 from memories.indexing.shape import Asked, Wanted
-from memories.models import Layer
+from memories.models import DueVector, Entry, Layer
+from memories.models.chain import MEMBERS
 from memories.search.hits import MEMORY_ROWS
+from memories.supersession import candidates as resolving
+from memories.supersession import writing
 from workspaces.keys import FIND
 
-CORPUS = Corpus(256)
+CORPUS, NOW = Corpus(256), timezone.now()
 PLOTS = [Plot("large", 4_000), *(Plot(f"small-{n}", 200) for n in range(20))]
 WHOLE_TABLE = re.compile(r"Seq Scan on memories_(entry|vector|memory|episode)\b")
 
@@ -102,6 +109,53 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
 }
 
 
+def of_words(place: Place) -> Statement:
+    return candidates.pool_statement(place.space, replace(asked(place), vector=None), STEMS)
+
+
+def of_many(place: Place) -> Statement:
+    top = candidates.POOL_TOP
+    return candidates.linea_statement(place.space, asked(place), by_words=False, top=top)
+
+
+def of_known(place: Place) -> Statement:
+    values = resolving._where(placement(place)) | {"fingerprints": [b"a"], "ids": [], "slots": [1]}
+    return resolving.KNOWN.format(by_slot=resolving.BY_SLOT), values
+
+
+def of_negated(place: Place) -> Statement:
+    asks = {"at": [0], "terms": [1], "subject": place.subject_id, "most": 24}
+    return resolving.NEGATED, asks
+
+
+def of_rejected(place: Place) -> Statement:
+    asks = {"workspace": place.scope.workspace_id, "subject": place.subject_id, "layer": 1}
+    return rejections.OF_SUBJECT, asks | {"fingerprints": [], "model": 1, "most": 10}
+
+
+def of_replaced(place: Place) -> Statement:
+    return writing.SUPERSEDE, {"olds": [], "news": [], "since": [], "at": timezone.now()}
+
+
+# What an ingest asks and writes, and what the rankings ask alone.
+BESIDE: dict[str, tuple[Callable[[Place], Statement], str]] = {
+    "keyword": (of_words, "entry_terms"),
+    "vector, a hundred": (of_many, "vector_scan"),
+    "what a claim meets, by text": (of_known, "fingerprint"),
+    "what a claim meets, by slot": (of_known, "slots"),
+    "what a claim ends": (of_negated, "entry_terms"),
+    "what was rejected": (of_rejected, "rejection"),
+    "the end of a version": (of_replaced, "memories_memory_pkey"),
+    "the life of a version": (of_replaced, "liveness"),
+    "support": (lambda p: (writing.SUPPORT, {"ids": [], "facts": [], "at": NOW}), "memory_pkey"),
+    "a chain": (lambda p: (MEMBERS, {"id": p.subject_id}), "superseded_by"),
+    "a change of the index": (
+        lambda p: (entries.SET_ENTRIES_LIVE, {"layer": 1, "items": [], "live": False}),
+        "entry_once",
+    ),
+}
+
+
 def faults(place: Place, hot: dict[str, tuple[Callable[[Place], Statement], str]]) -> list[str]:
     found = []
     for name, (statement, index) in hot.items():
@@ -113,6 +167,20 @@ def faults(place: Place, hot: dict[str, tuple[Callable[[Place], Statement], str]
 
 def test_hot_statements_are_answered_by_their_indexes(place: Place) -> None:
     assert not faults(place, HOT)
+
+
+def test_writes_and_side_statements_are_answered_by_their_indexes(place: Place) -> None:
+    assert not faults(place, BESIDE)
+
+
+def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    ids = Entry.objects.values_list("pk", flat=True)
+    DueVector.objects.bulk_create(DueVector(entry_id=pk, next_attempt_at=later) for pk in ids)
+    with connection.cursor() as cursor:
+        cursor.execute("analyze memories_duevector")
+    waiting = DueVector.objects.filter(next_attempt_at__lte=NOW).order_by("next_attempt_at")
+    assert "due_vector_next" in waiting.explain()
 
 
 def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, settings: Any) -> None:

@@ -1,9 +1,11 @@
 """Which workspaces a benchmark builds, and which of them it asks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SMALL = 1_000  # live memories of each workspace where there are many
 SUFFIXES = {"k": 1_000, "m": 1_000_000}
+ALONE = " alone"  # ends the label of a workspace that was asked while there were no others
 LAYOUTS = ("one", "many", "skewed")
 
 
@@ -62,3 +64,12 @@ def _skewed(slug: str, size: int) -> list[Plot]:
         Plot(f"{slug}-{i}", live, f"{label(live)} of {label(size)}" if i in ends else "")
         for i, live in enumerate(lives)
     ]
+
+
+def alone(plots: Sequence[Plot]) -> list[Plot]:
+    """The smallest that is asked, once more: to be asked while there are no others."""
+    asked = [plot for plot in plots if plot.asked]
+    if len(asked) == len(plots):
+        return []
+    least = min(asked, key=lambda plot: plot.live)
+    return [Plot(f"{least.slug}-alone", least.live, f"{label(least.live)}{ALONE}")]

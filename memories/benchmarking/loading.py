@@ -45,12 +45,15 @@ class Place:
         return [(i, min(BLOCK, live - at)) for i, at in enumerate(range(0, live, BLOCK))]
 
 
-def load(plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object]) -> list[Place]:
+def load(
+    plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object], *, first: int = 0
+) -> list[Place]:
     """Build and fill the workspaces, their blocks in turn; `advance` hears of the memories written.
+    `first` is the first one's part of the corpus.
 
     All memories are about one subject: so the conflict check of an ingest meets all of them.
     """
-    places = [_place(plot, number) for number, plot in enumerate(plots)]
+    places = [_place(plot, number) for number, plot in enumerate(plots, first)]
     work = [(number, size, place) for place in places for number, size in place.blocks]
     with _built_at_once(Entry):
         for number, size, place in sorted(work, key=lambda item: item[0]):
@@ -91,10 +94,10 @@ def _place(plot: Plot, number: int) -> Place:
 @transaction.atomic
 def _write(place: Place, block: Block) -> None:
     now = timezone.now()
-    heads = [_memory(place, text, now) for text in block.texts]
+    heads = [memory(place, text, now) for text in block.texts]
     for at, head in enumerate(heads):
         head.category = category_of(at)
-    olds = [_memory(place, text, now - timedelta(days=30)) for text in block.old_texts]
+    olds = [memory(place, text, now - timedelta(days=30)) for text in block.old_texts]
     for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
         head.version = 2
         old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
@@ -123,7 +126,8 @@ def prepared(places: Sequence[Place]) -> list[Place]:
     return [replace(place, space=spaces.space_of(place.scope.workspace_id)) for place in places]
 
 
-def _memory(place: Place, text: str, at: datetime) -> Memory:
+def memory(place: Place, text: str, at: datetime) -> Memory:
+    """An unsaved one, about the place's subject."""
     return Memory(
         workspace_id=place.scope.workspace_id,
         subject_id=place.subject_id,

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from memories.benchmarking import acts
+from memories.benchmarking import acts, facts
 from memories.benchmarking.footprint import Footprint
+from memories.benchmarking.layout import ALONE
 from memories.benchmarking.study import Study
 from memories.benchmarking.timing import Timing, growth
 
@@ -19,12 +20,17 @@ GROWTH = 0.35  # of p50 with the size
 RECALL = 0.95
 INGEST_P50 = 8.0  # ms
 BATCH_RATE = 300.0  # messages per second
+LARGE = 20_000  # memories
+FACTS_RATE, FACTS_RATE_LARGE = 2_000.0, 1_000.0  # per second; above so many memories
+INDEX_COST = 1.5  # times as long as without
+AMONG = 1.3  # times as long as alone
 FOOTPRINT = 900.0  # MB, with two web and two worker processes
 EXPLAINED = """\
 raw statement: the candidates' statement (nearest by cosine, texts that hold the query, their union) and the
 fetch of ten whole rows, prepared, binary, over psycopg and the server's socket; embedding is not in it.
 x raw: p50 by that of the raw statement of the same size, same queries, in turn with it.
-Each HTTP line is one kept-alive connection with its key checked and limits on."""
+Each HTTP line is one kept-alive connection with its key checked and limits on.
+facts, verb: claims through the resolver and into the index, committed; embedding and HTTP are not in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ def lines(study: Study) -> Iterator[str]:
         )
     for place, share in study.recall.items():
         yield f"recall@10 of the vector side, {place}: {share:.3f}"
+    for place, cost in study.index_cost.items():
+        yield f"writing entries, by the same without indexes of vectors, {place}: {cost:.2f}"
     for name, exponent in exponents(study).items():
         yield f"growth of {name}: size to the {exponent:.2f}"
     yield from ("", EXPLAINED, "")
@@ -77,6 +85,7 @@ def as_json(study: Study, footprints: Sequence[Footprint] = ()) -> dict[str, Any
         ],
         "throughput": [asdict(rate) for rate in study.rates],
         "recall": study.recall,
+        "indexCost": study.index_cost,
         "growth": exponents(study),
         "footprint": [asdict(found) for found in footprints],
         "targets": [asdict(target) for target in [*targets(study), *memory_targets(footprints)]],
@@ -113,8 +122,8 @@ def ratio(study: Study, timing: Timing) -> float | None:
 
 
 def per_second(timing: Timing) -> float:
-    """Requests, or messages where a request has many, by one client."""
-    each = acts.BATCH if timing.name == acts.MANY else 1
+    """Requests, or messages or facts where one has many, by one client."""
+    each = {acts.MANY: acts.BATCH, facts.MANY: facts.BATCH}.get(timing.name, 1)
     return round(each * 1e3 / timing.p50, 1) if timing.p50 else 0.0
 
 
@@ -122,9 +131,10 @@ def exponents(study: Study) -> dict[str, float]:
     """Growth of p50 with the size; of HTTP, the cost of an empty request taken off."""
     empty = _find(study.reads, acts.EMPTY, "")
     found = {}
-    for name in (acts.RAW, acts.LINEA, acts.HYBRID, acts.ONE):
+    for name in (acts.RAW, acts.LINEA, acts.HYBRID, acts.ONE, facts.ONE):
         timings = [t for t in [*study.reads, *study.writes] if t.name == name]
-        off = empty.p50 if empty and name != acts.RAW else 0.0
+        timings = [t for t in timings if not t.place.endswith(ALONE)]
+        off = empty.p50 if empty and name not in (acts.RAW, facts.ONE) else 0.0
         exponent = growth([t.size for t in timings], [t.p50 - off for t in timings])
         if exponent is not None:
             found[name] = exponent
@@ -133,21 +143,31 @@ def exponents(study: Study) -> dict[str, float]:
 
 def targets(study: Study) -> list[Target]:
     """Those that the sizes of this run tell something about."""
-    found = [*_of_searches(study), *_of_throughput(study)]
+    found = [*_of_searches(study), *_of_company(study), *_of_throughput(study)]
     found += [_at_least(f"recall@10, {place}", r, RECALL) for place, r in study.recall.items()]
     found += [
         _at_most(f"growth of {name}", exponent, GROWTH)
         for name, exponent in exponents(study).items()
         if name in (acts.LINEA, acts.HYBRID)
     ]
+    return [*found, *_of_writes(study)]
+
+
+def _of_writes(study: Study) -> Iterator[Target]:
     for timing in study.writes:
-        if timing.name == acts.ONE:
-            found.append(_at_most(f"ms for one message, {timing.place}", timing.p50, INGEST_P50))
-        if timing.name == acts.MANY:
-            rate = per_second(timing)
-            name = f"messages per second in batches, {timing.place}"
-            found.append(_at_least(name, rate, BATCH_RATE))
-    return found
+        place, rate = timing.place, per_second(timing)
+        match timing.name:
+            case acts.ONE:
+                yield _at_most(f"ms for one message, {place}", timing.p50, INGEST_P50)
+            case facts.ONE:
+                yield _at_most(f"ms for one fact, {place}", timing.p50, INGEST_P50)
+            case acts.MANY:
+                yield _at_least(f"messages per second in batches, {place}", rate, BATCH_RATE)
+            case facts.MANY:
+                limit = FACTS_RATE if timing.size <= LARGE else FACTS_RATE_LARGE
+                yield _at_least(f"facts per second in batches, {place}", rate, limit)
+    for place, cost in study.index_cost.items():
+        yield _at_most(f"writes with indexes of vectors, {place}", cost, INDEX_COST)
 
 
 def _of_searches(study: Study) -> Iterator[Target]:
@@ -162,6 +182,17 @@ def _of_searches(study: Study) -> Iterator[Target]:
         if timing.name == acts.HYBRID:
             limit = HYBRID_RATIOS[0 if is_small else 1]
             yield _at_most(f"hybrid by linea, {timing.place}", timing.p50 / linea.p50, limit)
+
+
+def _of_company(study: Study) -> Iterator[Target]:
+    """What others' rows cost a small workspace."""
+    for lone in study.reads:
+        if not lone.place.endswith(ALONE) or lone.name not in (acts.LINEA, acts.HYBRID):
+            continue
+        for timing in study.reads:
+            if (timing.name, timing.size) == (lone.name, lone.size) and timing != lone:
+                name = f"{timing.name}, {timing.place} by {lone.place}"
+                yield _at_most(name, timing.p50 / lone.p50, AMONG)
 
 
 def _of_throughput(study: Study) -> Iterator[Target]:

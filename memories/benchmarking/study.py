@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from memories.benchmarking import acts, throughput
+from memories.benchmarking import acts, facts, throughput
 from memories.benchmarking.acts import Door
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.floor import Floor
 from memories.benchmarking.http_client import Client
-from memories.benchmarking.layout import Plot
+from memories.benchmarking.layout import Plot, alone
 from memories.benchmarking.loading import Place, load, prepared
 from memories.benchmarking.recall import FILTERS, recall
 from memories.benchmarking.throughput import OverHttp, OverSql, Rate
@@ -42,6 +42,7 @@ class Study:
     writes: list[Timing] = field(default_factory=list)
     rates: list[Rate] = field(default_factory=list)
     recall: dict[str, float] = field(default_factory=dict)
+    index_cost: dict[str, float] = field(default_factory=dict)
 
 
 def study(url: str, wish: Wish, stage: Stage) -> Study:
@@ -51,24 +52,29 @@ def study(url: str, wish: Wish, stage: Stage) -> Study:
     """
     model = spaces.configured_model()
     corpus = Corpus(model.dimensions if model else 256)
-    with stage(sum(plot.live for plot in wish.plots), "memories") as shown:
-        places = load(wish.plots, corpus, shown.update)
-    places = prepared(places)
+    lone = alone(wish.plots)
+    with stage(sum(plot.live for plot in [*lone, *wish.plots]), "memories") as shown:
+        found = Study()
+        if lone:
+            first = prepared(load(lone, corpus, shown.update, first=len(wish.plots)))
+            with _door(url) as door:
+                found.reads = _reads(door, first, corpus, wish, _silent)
+        places = prepared(load(wish.plots, corpus, shown.update))
     asked = [place for place in places if place.plot.asked]
-    found = Study(
-        recall={
-            f"{place.plot.asked}{name}": recall(place, corpus, category)
-            for place in asked
-            for name, category in FILTERS.items()
-        }
-    )
+    found.recall = {
+        f"{place.plot.asked}{name}": recall(place, corpus, category)
+        for place in asked
+        for name, category in FILTERS.items()
+    }
     with _door(url) as door:
-        found.reads = _reads(door, asked, corpus, wish, stage)
+        found.reads += _reads(door, asked, corpus, wish, stage)
     if wish.connections > 1:
         found.rates = _rates(url, asked, corpus, wish, stage)
     # Last, because it changes the sizes.
     with _door(url) as door:
         found.writes = _writes(door, asked, corpus, wish, stage)
+    found.writes += _facts(asked, corpus, wish, stage)
+    found.index_cost = {p.plot.asked: facts.cost_of_indexes(p, corpus) for p in asked}
     return found
 
 
@@ -117,6 +123,15 @@ def _writes(
     with stage(rounds + wish.batches + 2 * WARM_UP_WRITES, "rounds of ingests") as shown:
         found = in_turn(single, rounds, shown.update, WARM_UP_WRITES)
         return found + in_turn(batch, wish.batches, shown.update, WARM_UP_WRITES)
+
+
+def _facts(places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage) -> list[Timing]:
+    rounds = max(10, wish.rounds // 3)
+    with stage(rounds + facts.BATCHES + 2 * facts.WARM_UP, "rounds of facts") as shown:
+        single = [facts.singles(place, corpus) for place in places]
+        found = in_turn(single, rounds, shown.update, facts.WARM_UP)
+        batch = [facts.batches(place, corpus) for place in places]
+        return found + in_turn(batch, facts.BATCHES, shown.update, facts.WARM_UP)
 
 
 def _rates(

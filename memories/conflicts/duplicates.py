@@ -66,10 +66,9 @@ def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None
 
 def _with_twins(old: Reading, new: Reading, overlap: Overlap) -> Overlap:
     """Without the two verbs where they say the same: "attends" and "takes a pottery class"."""
-    pair = {old.head, new.head}
     if old.head not in overlap.only_old or new.head not in overlap.only_new:
         return overlap
-    if not any(pair <= group for group in _twin_verbs()):
+    if new.head not in _twins_of().get(old.head, ()):
         return overlap
     return Overlap(
         overlap.shared | {old.head},
@@ -79,8 +78,12 @@ def _with_twins(old: Reading, new: Reading, overlap: Overlap) -> Overlap:
 
 
 @cache
-def _twin_verbs() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(map(root, group.split())) for group in TWIN_VERBS)
+def _twins_of() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for group in TWIN_VERBS:
+        verbs = frozenset(map(root, group.split()))
+        found |= {verb: verbs | found.get(verb, frozenset()) for verb in verbs}
+    return found
 
 
 @cache
