@@ -1,9 +1,12 @@
 """Who gets in, and who sees what: every page of every noun, also by guessing its address."""
 
 import pytest
+from django.contrib.admin import site
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
+from memories.models import Episode, Supersession
 from tests.admin_pages import ALL, NOUNS, SECRET, rows_of
 from tests.desk import desk_of, list_of, member, page_of, superuser
 from tests.factories import (
@@ -15,7 +18,9 @@ from tests.factories import (
     SubjectFactory,
     UserFactory,
 )
-from workspaces.models import Agent, Role, User, Workspace
+from workspaces.desk.pages import Verb
+from workspaces.models import Agent, Role, Subject, User, Workspace
+from workspaces.scope import ROLE_CAPABILITIES as CAPABILITIES
 
 
 def test_nobody_gets_in_without_logging_in(workspace: Workspace) -> None:
@@ -139,6 +144,58 @@ def test_keys_are_for_admins_only(workspace: Workspace, role: str) -> None:
     assert desk.status(page_of(key)) in (403, 404)
     assert desk.status(reverse("admin:workspaces_apikey_add")) == 403
     assert desk.does(key, "revoke").status_code in (403, 404)
+
+
+def verbs_of(row: Model) -> list[Verb]:
+    return list(getattr(site._registry[type(row)], "verbs", ()))
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_no_verb_of_any_page_is_done_beyond_the_role(workspace: Workspace, role: str) -> None:
+    rows = rows_of(workspace)
+    desk = member(workspace, role)
+    acts = workspace.audit_entries.count()
+    beyond = [(r, v) for r in rows for v in verbs_of(r) if v.capability not in CAPABILITIES[role]]
+    assert beyond
+    for row, verb in beyond:
+        assert desk.does(row, verb.name).status_code in (403, 404), (row, verb.name)
+        desk.acts(type(row), verb.name, row)
+
+    assert workspace.audit_entries.count() == acts
+
+
+def test_mallory_does_nothing_to_any_row_by_guessing(workspace: Workspace) -> None:
+    rows = rows_of(workspace)
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+    acts = workspace.audit_entries.count()
+    for row in rows:
+        for verb in verbs_of(row):
+            assert mallory.does(row, verb.name).status_code == 404, (row, verb.name)
+            mallory.acts(type(row), verb.name, row)
+
+    assert workspace.audit_entries.count() == acts
+
+
+def test_pages_beside_the_lists_open_to_nobody_else(workspace: Workspace) -> None:
+    rows = {type(row): row for row in rows_of(workspace)}
+    subject, decision, episode = rows[Subject].pk, rows[Supersession].pk, rows[Episode].pk
+    post = {
+        reverse("admin:memories_erase", args=["subject", subject]): {"name": SECRET},
+        reverse("admin:memories_review_act"): {"verb": "approve", "ids": str(decision)},
+        reverse("admin:memories_policy") + f"?workspace={workspace.slug}": {"save": "1"},
+        reverse("admin:memories_miss_report", args=[episode]): {"text": SECRET},
+    }
+    get = [reverse("admin:memories_profile_export", args=[subject, "json"]), *post]
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+    victor = member(workspace, Role.VIEWER)
+    acts = workspace.audit_entries.count()
+    for page, body in post.items():
+        assert SECRET not in mallory.client.post(page, body, follow=True).content.decode(), page
+        assert victor.client.post(page, body).status_code in (403, 404), page
+    assert [mallory.status(page) for page in get] == [404, 404, 403, 404, 404]
+
+    assert workspace.audit_entries.count() == acts
+    assert Supersession.objects.get(pk=decision).state == "pending"
 
 
 def test_audit_is_not_for_viewers(workspace: Workspace) -> None:

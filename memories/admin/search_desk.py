@@ -1,5 +1,5 @@
 """The search desk: a search with everything it may be asked, why each hit came up, and all rankings
-side by side."""
+side by side: the page comes with the first, and its script asks for the others one by one."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from unfold.widgets import (
@@ -107,9 +107,9 @@ class DeskForm(SearchForm):
         )
 
     @property
-    def rankings(self) -> tuple[str, ...]:
-        asked = self.cleaned_data["ranking"]
-        return RANKINGS if asked == SIDE_BY_SIDE else (asked,)
+    def others(self) -> tuple[str, ...]:
+        """The rankings to be shown beside the one that is asked."""
+        return RANKINGS[1:] if self.cleaned_data["ranking"] == SIDE_BY_SIDE else ()
 
     @property
     def fine(self) -> list[forms.BoundField]:
@@ -130,14 +130,13 @@ def _in_utc(moment: datetime | None) -> datetime | None:
 
 @dataclass(slots=True)
 class Shown:
-    """A hit as the desk shows it; `places` are its ranks in the other rankings, None: not there."""
+    """A hit as the desk shows it."""
 
     rank: int
     hit: Hit
     row: Any
     url: str
     why_not: str
-    places: list[tuple[str, int | None, str]] = field(default_factory=list)
 
     @property
     def parts(self) -> list[tuple[str, float]]:
@@ -172,33 +171,44 @@ class SearchDeskPage:
     def search_view(self, request: HttpRequest) -> HttpResponse:
         access = access_of(request)
         form = DeskForm(access, request.GET.dict())
-        answers: list[Answer] | None = None
+        answer: Answer | None = None
         if form.is_valid() and form.cleaned_data["query"]:
-            scope = access.scope(form.cleaned_data["workspace"].pk)
-            answers = answers_to(scope, form)
+            answer = _answer(access.scope(form.cleaned_data["workspace"].pk), form)
         context = {
             **self.admin_site.each_context(request),
             "title": "Search",
             "form": form,
-            "answers": answers,
+            "answer": answer,
+            "others": _others(request, form) if answer else [],
             "why_not_url": _why_not(request, form),
         }
-        return TemplateResponse(request, "admin/memories/search.html", context)
+        part = "admin/memories/search_answer.html"
+        whole = "admin/memories/search.html"
+        is_part = answer is not None and "part" in request.GET
+        return TemplateResponse(request, part if is_part else whole, context)
 
 
-def answers_to(scope: Scope, form: DeskForm) -> list[Answer]:
-    answers = [_answer(scope, form, ranking) for ranking in form.rankings]
-    _compare(answers)
-    return answers
-
-
-def _answer(scope: Scope, form: DeskForm, ranking: str) -> Answer:
+def _answer(scope: Scope, form: DeskForm) -> Answer:
+    ranking = form.request.ranking
     try:
-        found = search(scope, replace(form.request, ranking=ranking))
+        found = search(scope, form.request)
     except (Forbidden, Invalid, ProviderError) as error:
         return Answer(ranking, error=error.message)
     shown = [_shown(rank, hit, form, ranking) for rank, hit in enumerate(found.hits, 1)]
     return Answer(ranking, found.took_ms, shown)
+
+
+def _others(request: HttpRequest, form: DeskForm) -> list[tuple[str, str]]:
+    """Each ranking to be shown beside, and the address of the same question put to it."""
+    page = reverse("admin:memories_search")
+    return [(name, f"{page}?{_with(request.GET, ranking=name)}") for name in form.others]
+
+
+def _with(asked: QueryDict, **values: str) -> str:
+    copy = asked.copy()
+    for name, value in values.items():
+        copy[name] = value
+    return copy.urlencode()
 
 
 def _shown(rank: int, hit: Hit, form: DeskForm, ranking: str) -> Shown:
@@ -216,19 +226,6 @@ def _why_not_of(form: DeskForm, ranking: str, row: Any) -> str:
 
 
 def _why_not(request: HttpRequest, form: DeskForm) -> str:
-    asked = request.GET.copy()
-    if asked.get("ranking") == SIDE_BY_SIDE:
-        asked["ranking"] = RANKINGS[0]
-    return f"{reverse('admin:memories_why_not')}?{asked.urlencode()}"
-
-
-def _compare(answers: Sequence[Answer]) -> None:
-    """Tell each hit where the other rankings have it; where one has it not, why not."""
-    ranks = {a.ranking: {one.row.id: one.rank for one in a.shown} for a in answers if not a.error}
-    for answer in answers:
-        for one in answer.shown:
-            for other in ranks.keys() - {answer.ranking}:
-                place = ranks[other].get(one.row.id)
-                why = one.why_not.replace(f"ranking={answer.ranking}", f"ranking={other}")
-                one.places.append((other, place, why if place is None else ""))
-            one.places.sort()
+    beside = request.GET.get("ranking") == SIDE_BY_SIDE
+    asked = _with(request.GET, **({"ranking": RANKINGS[0]} if beside else {}))
+    return f"{reverse('admin:memories_why_not')}?{asked}"

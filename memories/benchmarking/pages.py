@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from memories.benchmarking.loading import Place, settle
 from memories.models import Memory
+from memories.search import RANKINGS
 from workspaces.models import Membership, Role, User
 
 # Each memory's evidence has its id: one episode, one session, one fact with one quote, one line of
@@ -140,12 +141,13 @@ def addresses() -> dict[str, str]:
         if row is not None:
             found[f"a {model._meta.verbose_name}"] = reverse(f"admin:{noun}_change", args=[row.pk])
     found |= {f"page {name}": address for name, address in _own_pages()}
-    memories = found["memories"]
+    memories, search = found["memories"], found["page search"]
     return found | {
         "the subject of all memories": _page_of_subject(),
         "memories, all": f"{memories}?state=all",
         "memories, last page": f"{memories}?p=15",
-        "search, side by side": f"{found['page search']}?query=the+way&ranking=all",
+        "search, side by side": f"{search}?query=the+way&ranking=all",
+        **{f"search, {each}": f"{search}?query=the+way&ranking={each}" for each in RANKINGS},
         "memories, words": f"{memories}?q=the",
         "pending decisions": f"{found['supersessions']}?state=pending",
         "stuck sessions": f"{found['sessions']}?state=stuck",

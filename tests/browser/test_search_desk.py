@@ -21,11 +21,22 @@ def test_a_query_is_typed_and_answered(visit: Any) -> None:
 def test_rankings_are_compared_and_a_missing_hit_explained(visit: Any) -> None:
     ada = visit()
     ada.opens("memories/memory/search/?query=what+does+ada+drink&ranking=all")
-    expect(ada.page.locator(".desk-answers > section")).to_have_count(4)
+    expect(ada.page.locator(".desk-answers > section[data-ranking]")).to_have_count(4)
+    first = ada.page.locator('[data-ranking="hybrid"] li').first
+    expect(first).to_contain_text("linea 1")
     ada.page.get_by_role("link", name="not in keyword: why?").first.click()
 
     expect(ada.page.get_by_role("heading", name="Where it fell out")).to_be_visible()
     expect(ada.page.get_by_text("Neither side brings it up")).to_be_visible()
+
+
+def test_rankings_are_asked_one_by_one_without_script(visit: Any) -> None:
+    ada = visit(java_script_enabled=False)
+    ada.opens("memories/memory/search/?query=what+does+ada+drink&ranking=all")
+    expect(ada.page.locator('[data-ranking="hybrid"] li').first).to_be_visible()
+    ada.page.locator('[aria-label="keyword"]').get_by_role("link", name="Ask this ranking").click()
+
+    expect(ada.page.locator('[data-ranking="keyword"]')).to_be_visible()
 
 
 def test_filters_are_opened_with_the_keyboard(visit: Any) -> None:

@@ -28,6 +28,8 @@ LOOKS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         ("memories", "review"),
     ),
 }
+# So that the page of the policy has something to tell of the last week.
+POLICY = {"review": {"categories": ["preference"]}}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 
 
@@ -42,6 +44,7 @@ class Command(BaseCommand):
         out.mkdir(parents=True, exist_ok=True)
         with scratch_database():
             told = story.tell()
+            Workspace.objects.update(settings=POLICY)
             pages = places(told.workspace)
             with server() as url:
                 for name in take(url, pages, out, chromium):
@@ -64,7 +67,7 @@ def places(workspace: Workspace) -> dict[str, str]:
         "chain": f"memories/memory/{chained.pk}/change/",
         "review": "memories/supersession/review/",
         "decided": "memories/supersession/decided/",
-        "policy": "memories/supersession/policy/?categories=preference",
+        "policy": "memories/supersession/policy/",
         "features": f"memories/featureset/{folded.pk}/change/",
         "episode": f"memories/episode/{episode}/change/?fact={quote.pk}",
     }
