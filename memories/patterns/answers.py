@@ -69,6 +69,10 @@ _asked_for = (
         r"where do you (?!(?:think|see|want|get)\b)([\w' -]{2,40}?)(?: now| these days)?",
         "I {0} {in_answer}",
     ),
+    (
+        r"how do you (like|take|prefer|drink|eat|spend|want) (your [\w' -]{2,40})",
+        "I {0} {1} {small}",
+    ),
     (r"how long have you (.{3,60})", "I have {0} for {answer}"),
     (r"when do you ((?!(?:want|need|think)\b).{3,60})", "I {0} {answer}"),
     (rf"when (?:is|are|was|were) {_its}", "{0} is {answer}"),
@@ -189,7 +193,13 @@ def _in_past(asked: str, answer: str) -> str:
             said = _as_said(answer)
             if rest.strip() in _hanging:
                 past, rest = f"{past}{rest}", ""
-            return frame.format(past=past, rest=rest, answer=said, in_answer=_place(said))
+            return frame.format(
+                past=past,
+                rest=rest,
+                answer=said,
+                in_answer=_place(said),
+                small=said[0].lower() + said[1:],
+            )
     return ""
 
 
@@ -239,4 +249,5 @@ def _framed(frame: str, things: list[str], answer: str) -> str:
         said = re.sub(r"^(?:for|about|over) ", "", said)
     if frame.startswith("I have {answer} {0}") and len(said.split()) > 1:
         return f"I have {said}"
-    return frame.format(*things, answer=said, in_answer=_place(said))
+    small = said[0].lower() + said[1:]
+    return frame.format(*things, answer=said, small=small, in_answer=_place(said))

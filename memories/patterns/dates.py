@@ -44,7 +44,7 @@ _past = re.compile(
 )
 _recurring = re.compile(
     rf"\b(?:every|each) (?:(?:single|other|second|third) )?(?:{_weekday}|{_month}|{_unit}|morning|evening|night"
-    rf"|spring|summer|fall|autumn|winter)s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or) (?:every )?{_weekday}\b)*",
+    rf"|spring|summer|fall|autumn|winter)s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or|,? except|,? but not)(?: on)? (?:every )?{_weekday}s?\b)*",
     re.IGNORECASE,
 )
 

@@ -40,8 +40,8 @@ PATTERNS = (
     Pattern(
         name="team-went-with",
         category="decision",
-        regex=rf"\b(?:we|the team|our team){_have} (?P<what>(?:went with|chose|picked|selected|are going with|will go with|opted for) {_not_at_home}.{{2,300}})",
-        statement="Team {what}",
+        regex=rf"(?:^(?P<lead>for (?:the|our|all|every|new|this|any) [\w' -]{{2,60}}?),? )?\b(?:we|the team|our team){_have} (?P<what>(?:went with|chose|picked|selected|are going with|will go with|opted for) {_not_at_home}.{{2,300}})",
+        statement="Team {what} {lead}",
         confidence=0.85,
         is_team=True,
         needs=("we", "team"),

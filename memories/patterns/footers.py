@@ -13,7 +13,7 @@ _signature = re.compile(
     rf"(?:[^\n]*(?:\n|\Z)){{1,{MOST_LINES}}}",
     re.MULTILINE | re.IGNORECASE,
 )
-_lines = re.compile(
+_footer = re.compile(
     r"^[ \t>]*(?:"
     r"(?:sent|written|typed) (?:from|with|via|on) (?:my )?(?:[\w-]+ ){0,3}[\w-]+[ .!]*"
     r"|get (?:outlook|\w+ mail|the app) for \w+[ .]*"
@@ -32,16 +32,25 @@ _lines = re.compile(
 )
 # one of these, in small letters, stands in each
 _signs = (
-    "--", "___", "sent ", "written ", "typed ", "get ", "wrote:", "unsubscribe", "opt out", "manage ", "in your browser",
-    "receiving this", "to receive", "rights reserved", "do not reply", "environment before", "privacy policy",
-    "terms of", "©", "(c)", "copyright", "mail", "message", "communication", "transmission", "confidentiality",
-    "disclaimer", "legal notice", "if you ",
+    "--", "___", "sent from", "sent with", "sent via", "sent on", "written on", "typed on", "get outlook", " for ios",
+    " for android", "wrote:", "unsubscribe", "opt out", "manage your", "manage email", "manage preferences",
+    "manage subscription", " browser", "receiving this", "to receive", "rights reserved", "do not reply",
+    "environment before", "privacy policy", "terms of", "©", "(c)", "copyright", "confidential", "privileged",
+    "intended", "addressee", "disclaimer", "legal notice", "received this",
 )  # fmt: skip
+_line = re.compile(r"[^\n]+")
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:
     """Where `text` holds what no person says in it, whole lines each."""
     small = text.lower()
-    if any(sign in small for sign in _signs):
-        yield from (found.span() for found in _signature.finditer(text))
-        yield from (found.span() for found in _lines.finditer(text))
+    if not _has_sign(small):
+        return
+    yield from (found.span() for found in _signature.finditer(text))
+    for line in _line.finditer(text):
+        if _has_sign(line[0].lower()) and _footer.fullmatch(text, *line.span()):
+            yield line.span()
+
+
+def _has_sign(small: str) -> bool:
+    return any(sign in small for sign in _signs)

@@ -8,7 +8,7 @@ PATTERNS = (
     Pattern(
         name="name",
         category="identity",
-        regex=r"\b(?:my name is|I am called|I go by|(?:please |just |you can )call me) (?P<name>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
+        regex=r"\b(?:my name is|I am called|I go by|(?:please |just |you can )call me|^call me) (?P<name>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
         statement="{speaker}'s name is {name}",
         confidence=0.95,
         entities=("name",),
@@ -45,10 +45,11 @@ PATTERNS = (
     Pattern(
         name="contact",
         category="identity",
-        regex=r"\bmy (?:\w+ )?(?:e-?mail(?: address)?|phone(?: number)?|number|address|handle|username|user name|time ?zone|zip code|postcode) is\b",
+        regex=r"\bmy (?:\w+ )?(?:e-?mail(?: address)?|phone(?: number)?|number|address|handle|username|user name|time ?zone|zip code|postcode)(?: is\b|: )|\b(?:reach|call|text|contact|e-?mail|write to) me (?:at|on|under|via) (?=.*[\d@])",
         confidence=0.9,
-        needs=("my",),
+        needs=("my", "me"),
         examples=(
+            ("You can text me at 555-0123", "You can text Alex at 555-0123"),
             ("My email is alex@example.org", "Alex's email is alex@example.org"),
             ("My time zone is CET", "Alex's time zone is CET"),
         ),
@@ -98,6 +99,17 @@ PATTERNS = (
             ("I get to work by tram", "Alex gets to work by tram"),
         ),
         counter_examples=("I drive by feel", "The bike broke"),
+    ),
+    Pattern(
+        name="measures",
+        category="identity",
+        regex=r"^I (?:weigh|am|measure|wear)(?: about| around| roughly| almost| only| size| a size)* \d[\d.,'\"]* ?(?:kg|kilos?|kilograms?|pounds?|lbs?|stone|cm|centimet(?:er|re)s?|m|met(?:er|re)s?|feet|ft|foot)?(?: \d{1,2})?(?: tall| high)?$",
+        confidence=0.95,
+        examples=(
+            ("I weigh 71 kg", "Alex weighs 71 kg"),
+            ("I'm 1.82 m tall", "Alex is 1.82 m tall"),
+        ),
+        counter_examples=("I weigh my words", "I am 10 minutes late"),
     ),
     Pattern(
         name="lives",
@@ -225,7 +237,7 @@ PATTERNS = (
     Pattern(
         name="does-for-living",
         category="identity",
-        regex=rf"{S}(?:am |are )?{ADVERB}(?:teach|taught|coach|coached|run|ran|running|manage|managed|managing|lead|led|leading|volunteer|volunteered|volunteering|serve|served|mentor|mentored|mentoring|belong to|play|played|perform|performed|practice|practise|design|develop|sell|represent) {ADVERB}(?:an?|the|my|our|at|in|for|as|with|on|to|\w+)\b",
+        regex=rf"{S}(?:am |are )?{ADVERB}(?:teach|taught|coach|coached|run|ran|running|manage|managed|managing|lead|led|leading|volunteer|volunteered|volunteering|serve|served|mentor|mentored|mentoring|belong to|report|play|played|perform|performed|practice|practise|design|develop|sell|represent) {ADVERB}(?:an?|the|my|our|at|in|for|as|with|on|to|\w+)\b",
         confidence=0.8,
         examples=(
             ("I run a small bakery", "Alex runs a small bakery"),

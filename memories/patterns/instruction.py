@@ -61,6 +61,20 @@ PATTERNS = (
         counter_examples=("In the future cars will fly",),
     ),
     Pattern(
+        name="whenever-you",
+        category="instruction",
+        regex=r"^(?P<rule>(?:when(?:ever)?|each time|every time) you (?!(?:are|were|feel|get|have|were|can)\b).{2,80}?,? (?:please )?(?:always|never|don't|do not|only|make sure to|use|keep|write|start|end|add|include|leave out|skip|prefer)\b.{2,160})",
+        statement="{speaker} asks the assistant: {rule}",
+        confidence=0.85,
+        examples=(
+            (
+                "Whenever you write tests, use plain asserts",
+                "Alex asks the assistant: whenever you write tests, use plain asserts",
+            ),
+        ),
+        counter_examples=("When you are tired, rest", "When you came, it rained"),
+    ),
+    Pattern(
         name="remember",
         category="instruction",
         regex=r"^(?:please )?(?:remember|note|keep in mind|don't forget|bear in mind)(?: that|:)? (?P<what>(?:I|we|my|our) .{4,200})",

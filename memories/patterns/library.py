@@ -30,5 +30,9 @@ _by_category: tuple[Pattern, ...] = (
     *other.PATTERNS,
 )
 PATTERNS = tuple(sorted(_by_category, key=lambda pattern: pattern.confidence <= _weak))
-# what may stand in a request: it sets a rule for others
-DEMANDS = tuple(pattern for pattern in PATTERNS if pattern.category in ("policy", "instruction"))
+# what may stand in a request: it sets a rule for others, or tells where to reach somebody
+DEMANDS = tuple(
+    pattern
+    for pattern in PATTERNS
+    if pattern.category in ("policy", "instruction") or pattern.name == "contact"
+)

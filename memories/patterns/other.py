@@ -15,7 +15,7 @@ PATTERNS = (
     Pattern(
         name="owner",
         category="other",
-        regex=rf"^{_who} (?:now |also |currently |still |will |has |just )*(?:owns?|leads?|maintains?|manages?|handles?|heads?|supervises?|oversees?|looks? after|take(?:s|n)? (?:care of|over)|took over|is taking over|coordinates?|reports to|is (?:now |still )?(?:responsible for|in charge of|on call|working on|assigned to|(?:the |our |my )?(?:[\w-]+ ){{0,2}}?(?:owner|lead|maintainer|manager|contact|head|author|assignee|reviewer|designer|architect|chair|treasurer|captain)\b(?: of| for)?))\b.{{0,160}}",
+        regex=rf"^{_who} (?:now |also |currently |still |will |has |just )*(?:owns?|leads?|maintains?|manages?|handles?|heads?|supervises?|oversees?|looks? after|take(?:s|n)? (?:care of|over)|took over|is taking over|coordinates?|reports to|is (?:now |still )?(?:responsible for|in charge of|on call|working on|assigned to|(?:the |our |my )?(?:[\w-]+ ){{0,2}}?(?:owner|lead|maintainer|manager|contact|head|author|assignee|reviewer|designer|architect|chair|treasurer|captain)\b(?: of| for)?))(?= |$).{{0,160}}",
         confidence=0.9,
         is_plain=True,
         examples=(
@@ -36,6 +36,38 @@ PATTERNS = (
             ("The style guide is maintained by Nora", "The style guide is maintained by Nora"),
         ),
         counter_examples=("The ball was handled by hand",),
+    ),
+    Pattern(
+        name="others-want",
+        category="other",
+        regex=r"^(?:the|our|my|one|a) (?:[\w-]+ ){0,2}?(?:customers?|clients?|users?|board|legal|management|investors?|vendor|supplier|landlord|school|doctor|insurance|bank|council|court) (?:now |still |also |only |just |has |have )*(?:wants?|needs?|prefers?|expects?|requires?|insists? on|asked (?:for|us|me)|rejected|approved|signed|agreed|refused|demands?|confirmed|raised|lowered|offered|pays?|paid) .{3,200}",
+        confidence=0.85,
+        is_plain=True,
+        examples=(
+            ("The client wants weekly reports as PDF", "The client wants weekly reports as PDF"),
+        ),
+        counter_examples=("The client is here", "Clients come and go"),
+    ),
+    Pattern(
+        name="others-act",
+        category="other",
+        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)? (?:has |have |just |already |finally |also )*(?:renewed|signed|cancell?ed|bought|acquired|launched|released|hired|closed|opened|announced|upgraded|switched to|approved|rejected|paid|ordered|delivered|merged|fixed|broke|reported|confirmed|promised|agreed to|offered|will (?:send|pay|deliver|bring|call|review|fix|join|visit|handle|prepare)) .{{2,160}}",
+        confidence=0.8,
+        is_plain=True,
+        examples=(("Borealis signed the new terms", "Borealis signed the new terms"),),
+        counter_examples=("Finally signed the lease", "He signed it"),
+    ),
+    Pattern(
+        name="state-of-case",
+        category="other",
+        regex=r"^(?:(?:the|my|our) )?(?:invoice|order|ticket|parcel|package|payment|refund|application|claim|issue|pr|pull request|delivery|shipment|booking|reservation|visa|passport|prescription)s?\b(?: (?:for|from|to|of) [\w' -]{2,30}?| ?#?[\w-]*\d[\w-]*)? (?:is|are|was|were|has|have|hasn't|haven't|isn't|wasn't|still|got|arrived|expires?|will|never)\b .{2,160}",
+        confidence=0.8,
+        is_plain=True,
+        examples=(
+            ("Invoice 7781 hasn't been paid", "Invoice 7781 hasn't been paid"),
+            ("My parcel from Leipzig arrived open", "Alex's parcel from Leipzig arrived open"),
+        ),
+        counter_examples=("In order to win, train", "Issues abound"),
     ),
     Pattern(
         name="price",

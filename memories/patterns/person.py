@@ -35,6 +35,28 @@ _joinable = frozenset(
         "keep",
         "prefer",
         "know",
+        "take",
+        "eat",
+        "live",
+        "hate",
+        "feel",
+        "try",
+        "teach",
+        "study",
+        "wear",
+        "sleep",
+        "speak",
+        "drive",
+        "sing",
+        "collect",
+        "avoid",
+        "sell",
+        "bake",
+        "own",
+        "read",
+        "write",
+        "listen",
+        "volunteer",
     ]
 )
 # these are nouns too: verbs only where an object or a place follows
@@ -42,18 +64,12 @@ _maybe_joinable = frozenset(
     [
         "love",
         "like",
-        "hate",
         "use",
         "work",
         "play",
-        "live",
         "hope",
-        "feel",
-        "try",
-        "take",
         "plan",
         "drink",
-        "eat",
     ]
 )
 _after_verb = frozenset(

@@ -125,6 +125,37 @@ PATTERNS = (
         counter_examples=("All guests must leave",),
     ),
     Pattern(
+        name="use-rather",
+        category="policy",
+        regex=r"^(?:please |always |and )*(?P<rule>(?:use|prefer|write|keep|put|run|name|format|avoid|stick to|follow|wrap|indent|document|log|return|import) (?!(?:it|this|that|me|your|the word)\b).{2,120}? (?:instead of|rather than|in (?:all|every|this (?:repo|repository|project|codebase|module|package)|(?:the|our) (?:repo|repository|codebase|docs|api|tests?))|for (?:all|every|any|new)|everywhere|by default)\b.{0,120})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Please use tabs instead of spaces in this project.",
+                "Team policy: use tabs instead of spaces in this project",
+            ),
+            ("Use ISO dates in all tables", "Team policy: use ISO dates in all tables"),
+        ),
+        counter_examples=("Use it instead of butter", "Write a poem about the sea"),
+    ),
+    Pattern(
+        name="do-not-touch",
+        category="policy",
+        regex=r"^(?:please )?(?P<rule>(?:don't|do not) (?:touch|edit|change|modify|delete|remove|rename|restart|bump|upgrade|downgrade|disable|merge|deploy|commit|push|rebase|refactor|reformat|hardcode|mock) (?!(?:it|this|that|your mind|me|the subject|a thing)\b).{2,200})",
+        statement="Team policy: {rule}",
+        confidence=0.8,
+        is_team=True,
+        examples=(
+            (
+                "Don't restart the billing worker during the day",
+                "Team policy: don't restart the billing worker during the day",
+            ),
+        ),
+        counter_examples=("Don't touch it", "Don't worry about the worker"),
+    ),
+    Pattern(
         name="always-imperative",
         category="policy",
         regex=rf"^(?:please )?(?P<rule>(?:always|never|don't ever|do not ever|make sure to|be sure to) (?:{_technical}\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
@@ -142,6 +173,21 @@ PATTERNS = (
             "Always happy to help",
             "Never skip the harbour market",
         ),
+    ),
+    Pattern(
+        name="must-stay",
+        category="policy",
+        regex=r"^(?:the|this|that) (?:[\w-]+ ){0,4}?[\w.`'-]+ (?:must|may) (?:not |never |always |only )*(?:stay|remain|be|run|contain|exceed|leave|change)\b.{3,160}",
+        confidence=0.8,
+        is_team=True,
+        needs=("must", "may"),
+        examples=(
+            (
+                "The beta flag must stay off until the audit is done",
+                "The beta flag must stay off until the audit is done",
+            ),
+        ),
+        counter_examples=("The show must go on", "The day may come"),
     ),
     Pattern(
         name="our-policy",

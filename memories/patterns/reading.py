@@ -65,14 +65,16 @@ _past = re.compile(
     rf"{ADVERB}{FREE_PAST}\b(?! (?:on|to|by|with) (?:the|this|that|your) \w+,)", re.IGNORECASE
 )
 _wishing = re.compile(
-    rf"{ADVERB}(?:love|hate|need|want|hope|wish|miss|prefer|enjoy|can't|couldn't|don't|didn't|won't|will"
+    rf"{ADVERB}(?:love|hate|need|want|hope|wish|miss|prefer|enjoy|can't|couldn't|don't(?= (?:really |even |usually |ever )?(?:like|love|want|need|know|think|have|eat|drink|drive|smoke|care|feel|mind"
+    r"|believe|own|understand|remember|enjoy|see|live|work|watch|speak|play|own|recall|trust)\b)|didn't|won't|will"
     r"|would love|haven't|might|have to|used to)\b(?! (?:you|your|be|quit|stop|hesitate|panic|give|forget|worry|let|ask|make|use|do|add|include|give|miss)\b)",
     re.IGNORECASE,
 )
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
     r"|thankful|stoked|pumped|interested|keen|obsessed|sick|nervous|lucky|able|unable|based in)\b"
-    r" (?:to|about|for|of|by|with|that|in|at|from)\b",
+    r" (?:to|about|for|of|by|with|that|in|at|from)\b"
+    rf"|{ADVERB}(?:not )?(?:(?:an? )?(?:big |huge |great )?fan of\b|(?:no longer |still )(?:vegan|vegetarian|single|married|pregnant|at)\b)",
     re.IGNORECASE,
 )
 _going = re.compile(

@@ -21,6 +21,15 @@ PATTERNS = (
         counter_examples=("Sisters are great", "My sisterhood of code"),
     ),
     Pattern(
+        name="at-home",
+        category="relationship",
+        regex=r"^(?:the|both) (?:kids?|children|baby|twins|boys|girls|dogs?|cats?|grandkids|grandparents|in-laws|neighbou?rs) (?:is|are|was|were|has|have|had|will|goes?|went|stays?|sleeps?|starts?|started|comes?|came|loves?|hates?|needs?|likes?|can|can't|won't|don't|doesn't) .{3,160}",
+        confidence=0.8,
+        is_plain=True,
+        examples=(("The twins start school in August", "The twins start school in August"),),
+        counter_examples=("The kids!", "The children of the sun"),
+    ),
+    Pattern(
         name="people",
         category="relationship",
         regex=rf"^(?:one of |some of |both |all )?(?:my|our) (?:[\w'-]+ ){{0,2}}{PEOPLE}(?:'s)?\b(?! (?:and I|and me)\b)",

@@ -95,6 +95,21 @@ PATTERNS = (
         counter_examples=("The service was slow",),
     ),
     Pattern(
+        name="system-needs",
+        category="technology",
+        regex=r"^(?:the |this )?(?:(?!our\b)[\w-]+ ){0,3}?(?:ci|builds?|jobs?|cron ?jobs?|pipelines?|scripts?|test suite|tests|importer|exporter|deploy(?:ment)?s?|migrations?|backups?|apis?|endpoints?|servers?|services?|workers?|clusters?|databases?|replicas?|daemon|containers?|feature flags?|flag \S+|linter|formatter|webhooks?|sdk) (?:now |still |usually |always |only |currently )*(?:takes?|needs?|requires?|lives? (?:in|under|on|at)|expects?|accepts?|returns?|times? out|listens? on|is limited to|is capped at|is stored (?:in|on)|are stored (?:in|on)|reads? from|writes? to|depends? on) (?!(?:care|place|time|longer|help|you|me|work|a (?:while|lot|look|break))\b).{2,200}",
+        confidence=0.8,
+        is_team=True,
+        examples=(
+            (
+                "The importer needs at least 8 GB of memory",
+                "The importer needs at least 8 GB of memory",
+            ),
+            ("Migrations live under db/versions", "Migrations live under db/versions"),
+        ),
+        counter_examples=("The job takes care", "The choir needs a tenor"),
+    ),
+    Pattern(
         name="version",
         category="technology",
         regex=r"^(?=.*\d)(?:we|the|our|this|my|production|staging|prod|everyone|everything)\b.{0,60}?\b(?:runs?|running|is|are|on|uses?|using|at|to|requires?|needs?|supports?|pinned to)(?: (?:still|now|currently|already|on|at|about|to))*(?: (?:the|an?|node|python|java))? (?:version |release |v\.? ?)\d[\w.]*(?:$| .{0,80})",

@@ -18,6 +18,15 @@ _thing = rf"(?:the|my|our|his|her|their|its|this|that|today's|tomorrow's|next we
 _once = r"(?: (?:already|now|just|officially|still|finally|also|only|all|probably))*"
 PATTERNS = (
     Pattern(
+        name="team-meeting",
+        category="temporal",
+        regex=rf"^our (?:[\w-]+ ){{0,2}}?(?:stand-?up|daily|retro(?:spective)?|sprint|planning|demo|release|code freeze|all-hands|sync|go-live|sprint review|on-call(?: shift)?)s? (?:is|are|starts?|ends?|begins?|takes? place|happens?|runs?|lasts?|moves?|moved){_once} .{{0,40}}?{WHEN}.{{0,80}}",
+        confidence=0.9,
+        is_team=True,
+        examples=(("Our retro takes place at 15:00", "The team's retro takes place at 15:00"),),
+        counter_examples=("Our choir starts at 15:00", "The sprint was hard"),
+    ),
+    Pattern(
         name="deadline",
         category="temporal",
         regex=rf"^(?:.{{0,80}} )?(?:deadline|due date|cut-?off(?: date)?|closing date|expiry date|renewal date|release date|launch date|start date|end date|kick-?off|go-live)(?: (?:for|of|to|on) .{{2,60}}?)?(?: (?:is|was|will be|has been|got|moved|slipped|stays?|remains?))+{_once}(?: (?:moved|extended|set|pushed|postponed|brought forward|changed|back|out))*{_once} {WHEN}.{{0,100}}",
@@ -141,6 +150,21 @@ PATTERNS = (
             ("The ferry departs at 6:15", "The ferry departs at 6:15"),
         ),
         counter_examples=("The story ends well", "The end came soon"),
+    ),
+    Pattern(
+        name="is-when",
+        category="temporal",
+        regex=rf"^{_thing} (?:is|are|was|were|will be){_once} {WHEN}(?!(?:'s| old| years?| long| away| late| ago))(?:[, ].{{0,80}})?$",
+        confidence=0.85,
+        is_plain=True,
+        examples=(
+            ("Nora's recital is tomorrow", "Nora's recital is tomorrow"),
+            (
+                "The harvest fair is in October this time",
+                "The harvest fair is in October this time",
+            ),
+        ),
+        counter_examples=("The soup is cold today", "The boat is 3 years old"),
     ),
     Pattern(
         name="team-started-using",
