@@ -8,11 +8,13 @@ from django.utils import timezone
 
 from memories import curation, folding
 from memories.erasing import removing
-from memories.features import history
+from memories.features import applying, history
+from memories.features.applying import Act
 from memories.forgetting import forget
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureChange, FeatureMark, FeatureSet, Memory
+from memories.semantics.commands import ADD, Cited, Command
 from tests.people import Person
 from workspaces.models import Subject
 
@@ -135,3 +137,22 @@ def test_a_merged_subject_s_words_are_folded_into_the_other_s_set(alice: Person)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon"), ("work", "job", "nurse")}
     assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+
+
+def test_who_died_between_taking_in_and_merging_has_left_nothing_unmerged(alice: Person) -> None:
+    told(alice, "I like rowing.")
+    found, space = FeatureSet.objects.get(), spaces.space_of(alice.workspace.pk)
+    cited = (Cited(Episode.objects.get().pk, 0, 6, "I like", timezone.now()),)
+    alike = [
+        Command(ADD, "preferences", "likes", "likes", value, about="Ada", cited=cited)
+        for value in ("likes warm plum jam", "likes warm plum jams")
+    ]
+    texts = [applying.text_of(each.tag, each.feature, each.value, "Ada") for each in alike]
+    vectors = history.vectors_of(space, texts)
+    with transaction.atomic():
+        applying.carry_out(space, Act(found, "set:test", "rule"), alike, vectors)
+    config = {"featuresPerConsolidation": 2}
+    FeatureSet.objects.update(due_at=timezone.now(), failures=1, config=config)
+    done = folding.fold(found.pk)
+    assert done is not None
+    assert (done.episodes, done.merged, FeatureSet.objects.get().failures) == (0, 1, 0)

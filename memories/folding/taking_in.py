@@ -62,7 +62,8 @@ def fold(set_id: uuid.UUID) -> Folded | None:
         with metrics.timer("set_fold"):
             while time.monotonic() < until and (batch := gather(found)) is not None:
                 done.count(len(batch.episodes), _take_in(batch))
-            if done.episodes:
+            # Also where a worker before died between the two.
+            if done.episodes or found.failures > 1:
                 done.merged = consolidating.tidy(found)
     except TakenOver:
         return None
