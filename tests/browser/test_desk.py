@@ -166,3 +166,43 @@ def test_theme_is_changed_with_the_keyboard_alone(visit: Any) -> None:
     ada.page.keyboard.press("Enter")
 
     expect(ada.page.locator("html")).to_have_class("dark")
+
+
+def test_member_gets_another_role_and_is_removed(visit: Any, told: Told) -> None:
+    alan = Membership.objects.get(user__username="alan.turing")
+    ada = visit()
+    ada.opens(f"workspaces/membership/{alan.pk}/change/")
+    ada.presses("Change role")
+    dialog = ada.page.locator("dialog[open]")
+    dialog.get_by_label("Role").select_option("editor")
+    dialog.get_by_role("button", name="Change role").click()
+    expect(ada.page.locator("#content")).to_contain_text("editor")
+    alan.refresh_from_db()
+    assert alan.role == "editor"
+
+    ada.presses("Remove")
+    ada.page.locator("dialog[open]").get_by_role("button", name="Remove").click()
+    ada.page.wait_for_url("**/workspaces/membership/")
+    assert not Membership.objects.filter(pk=alan.pk).exists()
+
+
+def test_key_is_revoked(visit: Any, told: Told) -> None:
+    key = ApiKey.objects.get(name="Support backend")
+    ada = visit()
+    ada.opens(f"workspaces/apikey/{key.pk}/change/")
+    ada.presses("Revoke")
+    ada.page.locator("dialog[open]").get_by_role("button", name="Revoke").click()
+
+    expect(ada.page.locator(".desk-chip").first).to_have_text("revoked")
+    key.refresh_from_db()
+    assert key.revoked_at is not None
+
+
+def test_what_a_role_may_not_see_is_not_offered_nor_opened(visit: Any, told: Told) -> None:
+    for name, refused in (("grace.hopper", ["apikey"]), ("alan.turing", ["apikey", "auditentry"])):
+        person = visit(name)
+        for model in refused:
+            offered = person.page.locator(f'a[href="/admin/workspaces/{model}/"]')
+            expect(offered).to_have_count(0)
+            answer = person.page.goto(f"{person.url}/admin/workspaces/{model}/")
+            assert answer.status == 403
