@@ -50,6 +50,6 @@ WHEN = (
     r" (?:minute|hour|day|week|month|year)s?)(?!\w)"
 )
 MONEY = (
-    r"(?:(?:[$€£¥]|(?:usd|eur|gbp|chf) ?)\d[\d,.]*[km]?|\d[\d,.]*[km]? ?(?:[$€£¥]|(?:euros?|dollars?|pounds?|bucks|yen|francs?|usd"
+    r"(?:(?:[$€£¥]|(?:usd|eur|gbp|chf) ?)\d[\d,.]*[km]?|\d[\d,.]*[km]? ?(?:million |billion |thousand )?(?:[$€£¥]|(?:euros?|dollars?|pounds?|bucks|yen|francs?|usd"
     r"|eur|gbp|chf|cents?|pence|rupees|crowns)\b))"
 )

@@ -69,7 +69,7 @@ PATTERNS = (
     Pattern(
         name="brief",
         category="identity",
-        regex=r"^(?:I|we) (?:don't |do not |never |rarely |no longer |can't )?(?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail|swim|climb|hike|run|jog|cycle|row|box|fence|skate|fish|hunt|fast|pray|journal|blog|stream|game|commute|freelance|volunteer|tutor|teach|babysit|stutter|stammer|limp|sleepwalk|retired|quit|resigned|divorced|separated|graduated|moved|relocated|emigrated|converted|relapsed|eloped|enlisted)(?: (?:a lot|a little|socially|occasionally|sometimes|regularly|professionally|any ?more|again|recently|last (?:week|month|year)|in (?:19|20)\d\d))?$",
+        regex=r"^(?:I|we) (?:still |also |now |mostly |sometimes |often |usually )*(?:don't |do not |never |rarely |no longer |can't )?(?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail|swim|climb|hike|run|jog|cycle|row|box|fence|skate|fish|hunt|fast|pray|journal|blog|stream|game|commute|freelance|volunteer|tutor|teach|babysit|stutter|stammer|limp|sleepwalk|retired|quit|resigned|divorced|separated|graduated|moved|relocated|emigrated|converted|relapsed|eloped|enlisted)(?: (?:a lot|a little|socially|occasionally|sometimes|regularly|professionally|any ?more|again|recently|last (?:week|month|year)|in (?:19|20)\d\d))?$",
         confidence=0.95,
         examples=(
             ("I knit.", "Alex knits"),
@@ -237,7 +237,7 @@ PATTERNS = (
     Pattern(
         name="does-for-living",
         category="identity",
-        regex=rf"{S}(?:am |are )?{ADVERB}(?:teach|taught|coach|coached|run|ran|running|manage|managed|managing|lead|led|leading|volunteer|volunteered|volunteering|serve|served|mentor|mentored|mentoring|belong to|report|play|played|perform|performed|practice|practise|design|develop|sell|represent) {ADVERB}(?:an?|the|my|our|at|in|for|as|with|on|to|\w+)\b",
+        regex=rf"{S}(?:am |are )?{ADVERB}(?!running (?:late|out|behind|low)\b)(?:teach|taught|coach|coached|run|ran|running|manage|managed|managing|lead|led|leading|volunteer|volunteered|volunteering|serve|served|mentor|mentored|mentoring|belong to|report|play|played|perform|performed|practice|practise|design|develop|sell|represent) {ADVERB}(?:an?|the|my|our|at|in|for|as|with|on|to|\w+)\b",
         confidence=0.8,
         examples=(
             ("I run a small bakery", "Alex runs a small bakery"),

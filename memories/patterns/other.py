@@ -9,7 +9,7 @@ _thing = r"(?:the|a|an|our|my|each|this|that|every|one)(?: (?!(?:is|are|was|were
 _valued = (
     r"(?:number|id|address|budget|limit|quota|client|customer|owner|lead|gate|room|seat|capacity|port|url|link|host(?:name)?"
     r"|username|extension|branch|default|theme|fee|rent|salary|rate|supplier|vendor|captain|engineer|manager|size|code|platform"
-    r"|agenda|topic|venue|dress code|wifi|target|quorum|threshold|timeout|interval|reviewer|assignee|contact(?: person)?|status)"
+    r"|agenda|topic|venue|dress code|wifi|target|quorum|threshold|timeout|interval|primary key|format|encoding|currency|unit|retention|reviewer|assignee|contact(?: person)?|status)"
 )
 PATTERNS = (
     Pattern(
@@ -40,7 +40,7 @@ PATTERNS = (
     Pattern(
         name="others-want",
         category="other",
-        regex=r"^(?:the|our|my|one|a) (?:[\w-]+ ){0,2}?(?:customers?|clients?|users?|board|legal|management|investors?|vendor|supplier|landlord|school|doctor|insurance|bank|council|court) (?:now |still |also |only |just |has |have )*(?:wants?|needs?|prefers?|expects?|requires?|insists? on|asked (?:for|us|me)|rejected|approved|signed|agreed|refused|demands?|confirmed|raised|lowered|offered|pays?|paid) .{3,200}",
+        regex=r"^(?:the|our|my|one|a) (?:[\w-]+ ){0,2}?(?:customers?|clients?|users?|board|legal|management|investors?|vendor|supplier|landlord|school|doctor|insurance|bank|council|court|dentist|vet|physio|therapist|lawyer|teacher|nurse|midwife|coach) (?:now |still |also |only |just |has |have )*(?:wants?|needs?|prefers?|expects?|requires?|insists? on|asked (?:for|us|me)|told (?:me|us) (?:not )?to|advised|prescribed|recommended|rejected|approved|signed|agreed|refused|demands?|confirmed|raised|lowered|offered|pays?|paid) .{3,200}",
         confidence=0.85,
         is_plain=True,
         examples=(
@@ -58,6 +58,18 @@ PATTERNS = (
         counter_examples=("Finally signed the lease", "He signed it"),
     ),
     Pattern(
+        name="state-of-thing",
+        category="other",
+        regex=r"^(?:the|our|my)(?: (?!(?:is|are|was|were)\b)[\w'-]+){1,6}? (?:(?:is|are|has been|have been) (?:still |now |again |currently |already |only )*(?:down|out of (?!this|my|control)|broken|offline|closed|full|blocked|unavailable|missing|overdue|read-only|deprecated|frozen|disabled|enabled|available|located|reserved|booked)|(?:doesn't|don't|won't|no longer|only|never) (?:works?|happens?|opens?|loads?|starts?|runs?|responds?|prints?|accepts?|connects?|fails?|appears?))\b.{0,160}",
+        confidence=0.75,
+        is_plain=True,
+        examples=(
+            ("The lift in block C is out of order", "The lift in block C is out of order"),
+            ("The error only appears on tablets", "The error only appears on tablets"),
+        ),
+        counter_examples=("The view is lovely",),
+    ),
+    Pattern(
         name="state-of-case",
         category="other",
         regex=r"^(?:(?:the|my|our) )?(?:invoice|order|ticket|parcel|package|payment|refund|application|claim|issue|pr|pull request|delivery|shipment|booking|reservation|visa|passport|prescription)s?\b(?: (?:for|from|to|of) [\w' -]{2,30}?| ?#?[\w-]*\d[\w-]*)? (?:is|are|was|were|has|have|hasn't|haven't|isn't|wasn't|still|got|arrived|expires?|will|never)\b .{2,160}",
@@ -72,7 +84,7 @@ PATTERNS = (
     Pattern(
         name="price",
         category="other",
-        regex=rf"^(?=.*\d)(?:{_thing}|(?:tickets?|seats?|entry|admission|parking|shipping|delivery|rent|lunch|dinner|rooms?|flights?|licences?|licenses?|subscriptions?)(?: [\w'-]+){{0,5}}?) (?:will |now |only |usually |also )*(?:costs?|is|are|was|were|goes? for|went for|sells? for|starts? at|comes? to|came to|rose to|went up to|fell to|be|has gone up to)(?: (?:me|us|about|around|roughly|only|just|now|currently|from|up|between|at least|under|over|less than|more than|approximately))* {MONEY}.{{0,100}}",
+        regex=rf"^(?=.*\d)(?:{_thing}|(?:tickets?|seats?|entry|admission|parking|shipping|delivery|rent|lunch|dinner|rooms?|flights?|licences?|licenses?|subscriptions?|(?:(?:Q[1-4]|monthly|annual|yearly|quarterly|last year's) )?(?:revenue|turnover|profit|sales|income))(?: [\w'-]+){{0,5}}?) (?:will |now |only |usually |also )*(?:costs?|is|are|was|were|goes? for|went for|sells? for|starts? at|comes? to|came to|rose to|went up to|fell to|be|has gone up to)(?: (?:me|us|about|around|roughly|only|just|now|currently|from|up|between|at least|under|over|less than|more than|approximately))* {MONEY}.{{0,100}}",
         confidence=0.9,
         is_plain=True,
         examples=(

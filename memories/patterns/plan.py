@@ -56,6 +56,17 @@ PATTERNS = (
         counter_examples=("I have to say, it is fun", "I need you"),
     ),
     Pattern(
+        name="has-date",
+        category="plan",
+        regex=rf"{S}(?:have|have got|had|got) {ADVERB}(?:an?|another|my|our|the|two) (?:[\w-]+ ){{0,3}}?(?:appointment|interview|exam|flight|check-?up|surgery|viewing)\b",
+        confidence=0.85,
+        examples=(
+            ("I have a piano exam on Thursday", "Alex has a piano exam on Thursday"),
+            ("We have a flight at noon", "Alex and others have a flight at noon"),
+        ),
+        counter_examples=("The exam was long",),
+    ),
+    Pattern(
         name="goal",
         category="plan",
         regex=r"^(?:my|our) (?:\w+ ){0,2}(?:goals?|dreams?|plans?|aim|ambition|mission|vision|target|objective|wish|hope|priority|priorities|focus|deadline|budget|next (?:step|project|trip|goal|move)|appointment|flight|interview|exam|wedding|project|trip|event|idea|strategy|challenge|concern|problem|issue) (?:is|are|was|were|for|has|have|will|to|with|about|in|on|came)\b",

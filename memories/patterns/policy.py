@@ -10,11 +10,11 @@ _work = (
     r"|avoid|prefer|import|export|follow|close|approve|assign|estimate|migrate|rotate|escalate"
     r"|notify|enforce|ensure|hash|sanitize|sanitise|escape|disable|enable|expose|refactor|benchmark|hardcode|hard-code|skip|allow)"
 )
-_technical = r"(?:use|run|deploy|test|document|merge|commit|push|release|lint|version|rebase|squash|pin|encrypt|mock|hash|sanitize|sanitise|escape|hardcode|hard-code|refactor|validate)"
+_technical = r"(?:use|run|deploy|test|document|merge|commit|push|release|lint|version|rebase|squash|pin|encrypt|mock|hash|sanitize|sanitise|escape|hardcode|hard-code|refactor|validate|log)"
 _craft = (
     r"(?:code|tests?|commits?|branch(?:es)?|main|master|pull requests?|prs?|reviews?|deploy\w*|releases?|builds?|ci|api|apis|endpoints?"
     r"|database|migrations?|secrets?|passwords?|tokens?|keys?|logs?|logging|functions?|class(?:es)?|components?|types?|errors?|exceptions?"
-    r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema)"
+    r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema|timestamps?|columns?|tables?|ids?|requests?|responses?|payloads?)"
 )
 PATTERNS = (
     Pattern(

@@ -19,7 +19,7 @@ PATTERNS = (
     Pattern(
         name="has",
         category="possession",
-        regex=rf"{S}(?:don't |didn't )?{ADVERB}(?:have|had|have got|still have)(?: got)? {ADVERB}(?:{SOME}|any|so many|such an?)\b(?! (?:question|idea|feeling|doubt|point|clue|problem with|good (?:day|one|time)|great (?:day|one)|nice day))",
+        regex=rf"{S}(?:don't |didn't )?{ADVERB}(?:have|had|have got|still have)(?: got)? {ADVERB}(?:{SOME}|any|so many|such an?)\b(?! (?:[\w-]+ ){{0,3}}?(?:appointment|interview|exam|flight|check-?up|surgery|viewing)\b)(?! (?:question|idea|feeling|doubt|point|clue|problem with|good (?:day|one|time)|great (?:day|one)|nice day))",
         confidence=0.8,
         examples=(
             ("I have a blue van", "Alex has a blue van"),

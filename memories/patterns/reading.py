@@ -47,6 +47,15 @@ _apostrophes = (
         r"\1 has ",
     ),
     (re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here|[Ww]hat)'s\b"), r"\1 is"),
+    (
+        re.compile(
+            r"\b((?:my|our|his|her|their) \w+|mum|mom|mama|dad|papa|grandma|grandpa|granny)'s"
+            r"(?= (?:moving|going|coming|working|living|visiting|getting|having|staying|leaving|starting|turning|looking|retiring"
+            r"|studying|learning|trying|doing|expecting|travell?ing|flying|not|in|at|on|allergic|sick|pregnant|called)\b)",
+            re.I,
+        ),
+        r"\1 is",
+    ),
     (re.compile(r"\b(name|favou?rite|birthday|job|goal|dream)'s\b(?= \S)", re.I), r"\1 is"),
     (re.compile(r"(?<![\w'])'em\b", re.I), "them"),
 )

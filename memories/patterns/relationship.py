@@ -23,10 +23,13 @@ PATTERNS = (
     Pattern(
         name="at-home",
         category="relationship",
-        regex=r"^(?:the|both) (?:kids?|children|baby|twins|boys|girls|dogs?|cats?|grandkids|grandparents|in-laws|neighbou?rs) (?:is|are|was|were|has|have|had|will|goes?|went|stays?|sleeps?|starts?|started|comes?|came|loves?|hates?|needs?|likes?|can|can't|won't|don't|doesn't) .{3,160}",
+        regex=r"^(?:(?:the|both) (?:kids?|children|baby|twins|boys|girls|dogs?|cats?|grandkids|grandparents|in-laws|neighbou?rs)|mum|mom|mama|dad|papa|grandma|grandpa|granny|nana) (?:moved|is|are|was|were|has|have|had|will|goes?|went|stays?|sleeps?|starts?|started|comes?|came|loves?|hates?|needs?|likes?|can|can't|won't|don't|doesn't) .{3,160}",
         confidence=0.8,
         is_plain=True,
-        examples=(("The twins start school in August", "The twins start school in August"),),
+        examples=(
+            ("The twins start school in August", "The twins start school in August"),
+            ("Grandma's learning to drive at last", "Grandma is learning to drive at last"),
+        ),
         counter_examples=("The kids!", "The children of the sun"),
     ),
     Pattern(
@@ -74,7 +77,7 @@ PATTERNS = (
     Pattern(
         name="others-life",
         category="relationship",
-        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})? (?:now |just |still |has |have |recently |finally )*(?:(?:lives?|lived|works?|worked|studies|studied|moved|relocated|retired|graduated) (?:in|at|as|for|to|from|with|near)|(?:is|was) (?:allergic to|vegan|vegetarian|my|our|\d{{1,3}} years old|turning \d)|turns \d|turned \d|speaks|prefers|joined|left the)\b .{{2,160}}",
+        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})? (?:now |just |still |has |have |recently |finally )*(?:(?:lives?|lived|works?|worked|studies|studied|moved|relocated|retired|graduated) (?:in|at|as|for|to|from|with|near)|(?:is|was) (?:allergic to|vegan|vegetarian|my|our|\d{{1,3}} years old|turning \d)|turns \d|turned \d|speaks|prefers|joined|left the|(?:is|was|will be) (?:on (?:\w+ )?(?:leave|holiday|vacation|call|duty)|off|out|away|back|sick|in hospital)) .{{2,160}}",
         confidence=0.85,
         is_plain=True,
         examples=(
@@ -94,13 +97,13 @@ PATTERNS = (
     Pattern(
         name="has-people",
         category="relationship",
-        regex=rf"{S}(?:have|have got|had|got) (?!to\b){ADVERB}(?:an?|two|three|four|five|\d|no|some|many|lots of|a lot of|several)? ?(?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b",
+        regex=rf"{S}(?:have|have got|had|got) (?!to\b){ADVERB}(?:an?|two|three|four|five|\d|no|some|many|lots of|a lot of|several)? ?(?:[\w'-]+ ){{0,2}}(?:{KIN}|{PEOPLE}|{PETS})\b(?!(?:'s)? (?:[\w-]+ )?(?:appointments?|meetings?|visits?|calls?|food|dinner|show|photos?|account|id|number)\b)",
         confidence=0.85,
         examples=(
             ("I have two brothers", "Alex has two brothers"),
             ("We have an old cat named Ink", "Alex and others have an old cat named Ink"),
         ),
-        counter_examples=("I have a meeting",),
+        counter_examples=("I have a meeting", "I have a dentist appointment in May"),
     ),
     Pattern(
         name="named",

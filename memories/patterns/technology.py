@@ -110,6 +110,17 @@ PATTERNS = (
         counter_examples=("The job takes care", "The choir needs a tenor"),
     ),
     Pattern(
+        name="done-with",
+        category="technology",
+        regex=r"^(?:the |our |all )?(?:[\w-]+ )?(?:rollbacks?|releases?|deploys?|deployments?|builds?|migrations?|docs|documentation|fixtures?|secrets?|config\w*|translations|backups?|tests|previews?|logs|metrics|assets|clients?) (?:is|are) (?:now |always |only )*(?:done|made|built|deployed|run|started|generated|created|cut|configured|handled|triggered|tested|kept|stored|written|managed|published|uploaded) (?:with|by|via|using|in|from|through|on|at|to) .{2,160}",
+        confidence=0.8,
+        is_team=True,
+        examples=(
+            ("Releases are cut from the stable branch", "Releases are cut from the stable branch"),
+        ),
+        counter_examples=("The cake is made with flour",),
+    ),
+    Pattern(
         name="version",
         category="technology",
         regex=r"^(?=.*\d)(?:we|the|our|this|my|production|staging|prod|everyone|everything)\b.{0,60}?\b(?:runs?|running|is|are|on|uses?|using|at|to|requires?|needs?|supports?|pinned to)(?: (?:still|now|currently|already|on|at|about|to))*(?: (?:the|an?|node|python|java))? (?:version |release |v\.? ?)\d[\w.]*(?:$| .{0,80})",
