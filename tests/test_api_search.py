@@ -119,3 +119,29 @@ def test_a_search_tells_the_weights_that_made_its_scores(http: Caller) -> None:
 def test_a_weight_out_of_range_is_named(http: Caller, name: str, value: float) -> None:
     refused = http.patch("/memories/ranking", {"weights": {name: value}})
     assert (refused.status, refused.fields) == (400, [f"weights.{name}"])
+
+
+def test_an_episode_comes_with_its_neighbours_in_the_order_of_their_time(alice: Person) -> None:
+    http = caller(alice)
+    said = [("m1", "Quill is a heron.", 0), ("m3", "Sardines, mostly.", 20)]
+    messages = [
+        {"id": name, "role": "user", "content": text, "createdAt": f"2026-03-01T10:{at:02}:00Z"}
+        for name, text, at in said
+    ]
+    told = {"userId": "ida", "threadId": "t", "messages": messages, "extract": "patterns"}
+    http.post("/memories/ingest", told)
+    thread = http.get("/conversations", threadId="t").body["results"][0]["id"]
+    late = {**messages[0], "id": "m2", "content": "And what does he eat?"}
+    late["createdAt"] = "2026-03-01T10:10:00Z"
+    http.post(f"/conversations/{thread}/episodes", {"messages": [late]})
+    asked = {"query": "what does he eat", "layers": ["episodes"], "include": ["neighbours"]}
+    hits = http.post("/memories/search", asked).body["results"]
+    beside = {h["episode"]["externalId"]: [n["externalId"] for n in h["neighbours"]] for h in hits}
+    assert beside == {"m1": ["m2"], "m2": ["m1", "m3"], "m3": ["m2"]}
+
+
+def test_neighbours_are_those_that_the_asker_may_see(bob: Person, carol: Person) -> None:
+    bob.say("Quill is a heron.", user_id="ida", thread_id="t")
+    carol.say("Sardines, mostly.", user_id="ida", thread_id="t")
+    (hit,) = bob.ask("heron", layers=("episodes",), include=frozenset({"neighbours"}))
+    assert hit.neighbours == []

@@ -81,6 +81,11 @@ class HitSerializer(Camel):
     scores = serializers.DictField(child=serializers.FloatField(), required=False)
     citations = CitationSerializer(many=True, required=False)
     chain = LinkSerializer(many=True, required=False)
+    neighbours = EpisodeSerializer(
+        many=True,
+        required=False,
+        help_text="With `neighbours`, of an episode: what was said right before and after it.",
+    )
 
 
 class SearchAnswerSerializer(Camel):
@@ -150,6 +155,8 @@ def hit_shape(hit: Hit, include: frozenset[str]) -> dict[str, Any]:
         shaped["scores"] = hit.scores
     if "citations" in include:
         shaped["citations"] = [shapes.citation(c, c.external_id) for c in hit.citations or ()]
+    if "neighbours" in include and hit.neighbours is not None:
+        shaped["neighbours"] = [shapes.episode(row) for row in hit.neighbours]
     if "chain" in include:
         shaped["chain"] = [shapes.link(link) for link in hit.chain or ()]
     return shaped

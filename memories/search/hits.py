@@ -30,6 +30,29 @@ left join workspaces_agent a on a.id = e.agent_id
 left join memories_conversation c on c.id = e.conversation_id
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
 """
+# What was said right before and right after, as far as the asker may see it: two at most.
+NEIGHBOUR_ROWS = """
+select hit.id as row_id, e.*, s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external
+from memories_episode hit
+cross join lateral (
+  (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
+     and (n.occurred_at, n.position) < (hit.occurred_at, hit.position) {seen}
+   order by n.occurred_at desc, n.position desc limit 1)
+  union all
+  (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
+     and (n.occurred_at, n.position) > (hit.occurred_at, hit.position) {seen}
+   order by n.occurred_at, n.position limit 1)) e
+left join workspaces_subject s on s.id = e.subject_id
+left join workspaces_agent a on a.id = e.agent_id
+left join memories_conversation c on c.id = e.conversation_id
+where hit.id = any(%(ids)s::uuid[])
+order by e.occurred_at, e.position
+""".replace(
+    "{seen}",
+    """and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
+     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))""",
+)
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
 CITATION_ROWS = """
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
@@ -72,6 +95,8 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     hits = [_hit(found, row) for found, row in best]
     if "citations" in request.include:
         _cite(scope, hits, request.at)
+    if "neighbours" in request.include:
+        _add_neighbours(scope, hits)
     if "chain" in request.include:
         for hit in hits:
             hit.chain = chain(scope, hit.memory.id) if hit.memory else []
@@ -114,6 +139,23 @@ def with_rows(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Sc
     return [(one, rows.get((one.layer, one.item))) for one in chosen]
 
 
+def _who_sees(scope: Scope) -> dict[str, Any]:
+    subjects = None if scope.subject_ids is None else list(scope.subject_ids)
+    return {"bound": scope.agent_id, "subjects": subjects}
+
+
+def _add_neighbours(scope: Scope, hits: Sequence[Hit]) -> None:
+    episodes = {hit.episode.id: hit for hit in hits if hit.episode}
+    for hit in episodes.values():
+        hit.neighbours = []
+    if episodes:
+        values = _who_sees(scope) | {"ids": list(episodes)}
+        for row in statements.rows(NEIGHBOUR_ROWS, values):
+            neighbours = episodes[row.row_id].neighbours
+            assert neighbours is not None
+            neighbours.append(row)
+
+
 def _changes(ids: Sequence[uuid.UUID], at: AsOf) -> list[uuid.UUID]:
     """The changes by which these features say what they say."""
     if not ids:
@@ -128,9 +170,7 @@ def _hit(found: Scored, row: Any) -> Hit:
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    values = {
-        "bound": scope.agent_id,
-        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+    values = _who_sees(scope) | {
         "changes": _changes([hit.row.id for hit in hits if hit.layer == "features"], at),
         "known_at": at.known_at,
     }

@@ -13,7 +13,7 @@ LAYERS = {
     "episodes": Layer.EPISODES,
     "features": Layer.FEATURES,
 }
-INCLUDES = ("citations", "scores", "chain")
+INCLUDES = ("citations", "scores", "chain", "neighbours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ class Hit:
     feature: Any = None
     citations: list[Any] | None = None
     chain: list[Link] | None = None
+    neighbours: list[Any] | None = None
 
     @property
     def row(self) -> Any:
