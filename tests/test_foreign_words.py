@@ -76,3 +76,22 @@ FOOTER = "--\nIda Holm\nWe love our customers.\nThis e-mail is confidential. I t
 )
 def test_what_stands_below_a_text_and_lines_of_machines_are_not_the_speakers(text: str) -> None:
     assert told(text) == ["Alex moved to Turin"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"The lease ends in June", she said.',
+        '"The lease ends in June," Nora told us.',
+        "I wish the lease ended in June",
+        "If the deadline is Friday we must hurry",
+        "Maybe Nora owns the bakery",
+        "Is the retro due on Monday?",
+    ],
+)
+def test_what_is_quoted_wished_supposed_or_asked_is_no_date_or_owner(text: str) -> None:
+    assert told(text) == []
+
+
+def test_a_poem_is_no_signature() -> None:
+    assert told("Sent from heaven to my sister in Pau") != []

@@ -5,13 +5,13 @@ import re
 _supposed = re.compile(
     r"\bif (?:only )?(?:I|we|my \w+|our \w+) (?:had|were|was|could|would|ever|did|knew|lived|won|have to|get|can)\b|^(?:if|unless|suppose|imagine|what if"
     r"|let's say|say I|assuming|pretend|as if|whether)\b|\b(?:I|we) (?:would|could|should|might) have (?!to\b)\w+"
-    r"|\bI wish (?:I|we) (?:had|were|was|could|knew|did)\b|\bin case (?:I|we)\b",
+    r"|\bI wish (?:(?:I|we|it|he|she|they|you|this|that) (?:had|were|was|could|knew|did|would)\b|(?:the|my|our) [\w' -]{2,40}? (?:had|were|was|could|would|did|\w+ed)\b)|\bin case (?:I|we)\b",
     re.IGNORECASE,
 )
 _reported = re.compile(
     r"\b(?:he|she|they|people|everyone|everybody|someone|somebody|my \w+|(?-i:[A-Z])\w+) (?:also |just |always |once |then )?"
     r"(?:said|says|told (?:me|us|him|her|them)|claims?|claimed|asked|asks|goes|went|wrote|thinks?|was like|is like|replied|texted"
-    r"|shouted|argues|argued)[,:]? (?:that )?[\"“']?(?:I|we|my|our)\b|[\"”'],? (?:said|says|asked|replied|wrote|goes|told)\b",
+    r"|shouted|argues|argued)[,:]? (?:that )?[\"“']?(?:I|we|my|our)\b|[\"”'],? (?:(?:he|she|they|(?-i:[A-Z])\w+) )?(?:said|says|asked|replied|wrote|goes|told)\b",
     re.IGNORECASE,
 )
 _indirect = re.compile(

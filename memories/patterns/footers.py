@@ -15,7 +15,8 @@ _signature = re.compile(
 )
 _footer = re.compile(
     r"^[ \t>]*(?:"
-    r"(?:sent|written|typed) (?:from|with|via|on) (?:my )?(?:[\w-]+ ){0,3}[\w-]+[ .!]*"
+    r"(?:sent|written|typed) (?:from|with|via|on) (?:my (?:[\w-]+ ){0,3}[\w-]+|(?:[\w-]+ )?(?:mail|protonmail|gmail|yahoo|outlook|spark"
+    r"|iphone|ipad|android|phone|tablet|mobile|samsung|galaxy|blackberry)\b[^\n]{0,40})[ .!]*"
     r"|get (?:outlook|\w+ mail|the app) for \w+[ .]*"
     r"|on [^\n]{6,80}, [^\n]{2,80} wrote:"
     r"|-{2,} ?(?:original|forwarded) message ?-{2,}"

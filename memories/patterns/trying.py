@@ -41,8 +41,11 @@ class Trial:
         """Its match in `clause`; `verbs` are the places where the speaker's verb may begin."""
         if not self.is_of_speaker:
             return self.compiled.match(clause) if self.is_anchored else self.compiled.search(clause)
-        matches = (self.compiled.match(clause, place) for place in verbs)
-        return next((match for match in matches if match), None)
+        for place in verbs:
+            match = self.compiled.match(clause, place)
+            if match:
+                return match
+        return None
 
 
 def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | None:
