@@ -21,6 +21,7 @@ def day(text: str) -> str:
         ("The course starts on January 11", "2027-01-11"),
         ("The meeting moved to Friday", "2026-11-20"),
         ("I will move in on the 1st", "2026-12-01"),
+        ("On December 5 I am sailing to Malta", "2026-12-05"),
         ("I've got a rehearsal on Friday", "2026-11-20"),
         ("She has an interview on Monday", "2026-11-23"),
     ],
@@ -37,6 +38,7 @@ def test_the_present_tense_with_a_date_tells_of_the_next_one(text: str, expected
         ("I have been baking since March 4", "2026-03-04"),
         ("I paid the rent on the 1st", "2026-11-01"),
         ("I got a letter on Friday", "2026-11-13"),
+        ("I began therapy in May and it's helping a lot", "2026-05-01"),
         ("I live on the 3rd floor", ""),
     ],
 )

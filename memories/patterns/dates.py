@@ -49,6 +49,9 @@ _recurring = re.compile(
 )
 
 
+_LEADING = 12  # characters; a day that stands before this opens the clause: "On Friday we fly home"
+
+
 def ground(clause: str, at: datetime) -> datetime | None:
     """When that is what `clause` tells of, as far as its words say; None: they do not say.
 
@@ -58,7 +61,9 @@ def ground(clause: str, at: datetime) -> datetime | None:
     for shape, meaning in _shapes:
         match = shape.search(clause)
         if match:
-            when = meaning(match, at, _is_ahead(clause))
+            # What is said after the day is of another time: "I began in May and it's going well".
+            told = clause[: match.end()] if match.start() > _LEADING else clause
+            when = meaning(match, at, _is_ahead(told))
             if when is not None:
                 return when.replace(hour=0, minute=0, second=0, microsecond=0)
     return None
