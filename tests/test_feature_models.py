@@ -73,6 +73,17 @@ def test_commands_become_features_with_the_words_they_quote(alice: Person, scrip
     assert "<messages>" in told[1]["content"]
 
 
+def test_what_two_people_say_in_one_set_is_told_apart(alice: Person, script: Script) -> None:
+    bens = command("add", "home", "Faro", "I live in Faro")
+    bens["quotes"][0]["message"] = 1
+    script(commands(HOME, bens))
+    said = [NewMessage(SAID, name="Ada"), NewMessage("I live in Faro.", name="Ben")]
+    alice.say(*said, user_id="ada", extract="patterns")
+    fold(alice)
+    told = Feature.objects.live().values_list("about", "value")
+    assert set(told) == {("Ada", "Lisbon"), ("Ben", "Faro")}
+
+
 def test_update_and_delete_name_what_is_known(alice: Person, script: Script) -> None:
     said = "I moved to Porto and gave the cat away."
     asked = script(

@@ -89,12 +89,20 @@ def _command(
         tag=part.tag or (old.tag if old else ""),
         feature=_clean(part.feature or (old.feature if old else "")),
         value=_clean(part.value),
-        about=old.about if old else "",
+        about=old.about if old else _speaker(cited, episodes),
         slot=old.slot if old else "",
         target=old.id if old else None,
         cited=cited,
         occurred_at=max((each.occurred_at for each in cited), default=None),
     )
+
+
+def _speaker(cited: Sequence[Cited], episodes: Sequence[Episode]) -> str:
+    """Who said all of it, as rules tell whose a feature is; "" where that is not one person."""
+    quoted = {each.episode_id for each in cited}
+    said = [each for each in episodes if each.pk in quoted]
+    names = {each.author for each in said if each.role == Episode.Kind.USER}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _cited(part: CommandAnswer, episodes: Sequence[Episode]) -> list[Cited]:
