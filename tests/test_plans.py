@@ -19,7 +19,7 @@ from memories import filters, rejections
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import Place, load
-from memories.indexing import candidates, entries, nearest, sealing, spaces, statements
+from memories.indexing import candidates, entries, nearest, sealing, shape, spaces, statements
 from memories.indexing.nearest import Placement, Reach
 from memories.indexing.shape import Asked, Wanted
 from memories.models import DueVector, Entry, Layer
@@ -171,6 +171,13 @@ def test_hot_statements_are_answered_by_their_indexes(place: Place) -> None:
 
 def test_writes_and_side_statements_are_answered_by_their_indexes(place: Place) -> None:
     assert not faults(place, BESIDE)
+
+
+def test_by_words_alone_a_large_layer_is_neither_counted_nor_read_from_its_end(
+    place: Place,
+) -> None:
+    place.space.live_memories = shape.COUNTED + 1
+    assert "entry_workspace" not in plan(*of_words(place))
 
 
 def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:

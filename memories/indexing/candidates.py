@@ -25,7 +25,7 @@ f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as mat
       from v full join k on k.id = v.entry_id)
 select f.id, f.cosine, f.matched, e.item{seen} from f join memories_entry e on e.id = f.id
 """
-NO_KEYWORDS = "select null::int8 as id where false"
+NOTHING = "select null::int8 as id where false"
 KEYWORDS = """
   select y.id from (select x.id, x.item {entries} {trigrams}) y join {table} t on t.id = y.item
   where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {top}"""
@@ -54,7 +54,7 @@ def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool, top: int = 
     return LINEA.format(
         prelude=shape.prelude,
         nearest=shape.nearest(top, "and x.part = 0"),
-        keywords=keywords if has_keywords else NO_KEYWORDS,
+        keywords=keywords if has_keywords else NOTHING,
         seen=SEEN.format("nearest") if shape.seal else "",
         top=top,
     )
@@ -179,14 +179,16 @@ ENOUGH, MOST = 1000, 5000
 def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
     by_vector = shape.has_vector and shape.has_subject and not shape.seal
     count, newest = (COUNTED_BY_VECTOR, NEWEST_BY_VECTOR) if by_vector else (COUNTED, NEWEST)
+    is_known = shape.is_all or shape.seal or (shape.is_large and not by_vector)
     pieces = {"entries": shape.entries(), "wholes": shape.vectors("and x.part = 0")}
     return POOL.format(
         prelude=shape.prelude,
-        count="%(n)s::int8" if shape.is_all or shape.seal else count.format(**pieces),
+        count="%(n)s::int8" if is_known else count.format(**pieces),
         # More vectors than entries, because an entry may have its passages among them.
         nearest=shape.nearest(2 * top),
         keyed=shape.entries(by_key=True),
-        newest=newest.format(**pieces),
+        # Without vectors nothing is found but by its words.
+        newest=newest.format(**pieces) if shape.has_vector else NOTHING,
         cosine=COSINE if shape.has_vector else NO_COSINE,
         episodes=int(Layer.EPISODES),
         top=top,

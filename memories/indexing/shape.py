@@ -77,6 +77,8 @@ NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as
 # So many of the HNSW's are looked at: more than are wanted, for the sake of recall. Where fewer
 # are seen, a condition leaves so little that comparing one by one is right.
 DEPTH = 150
+# Of a larger layer all live entries stand for those that the asker may find, which are not counted.
+COUNTED = 20_000
 TABLES = {
     Layer.MEMORIES: "memories_memory",
     Layer.EPISODES: "memories_episode",
@@ -166,6 +168,7 @@ class Shape:
     is_bound: bool = False
     is_limited: bool = False
     has_places: bool = False
+    is_large: bool = False
     seal: Seal | None = None
 
     @property
@@ -271,6 +274,7 @@ def shape_of(
         is_bound=asked.scope.is_bound,
         is_limited=asked.scope.subject_ids is not None,
         has_places=bool(asked.places),
+        is_large=space.live(asked.layer) > COUNTED,
         seal=_seal(space, asked) if has_vector and not exact else None,
     )
 
