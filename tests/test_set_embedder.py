@@ -133,6 +133,7 @@ def test_a_model_that_fails_leaves_the_set_as_it_was_and_is_asked_again(
     assert finds(ada)
     assert the_set().embedding_due_at > timezone.now()
     configure(ada, None)
+    assert embedding.state_of(the_set()).state == "under way"
     work()
     assert embedding.state_of(the_set()).state == "ready"
 

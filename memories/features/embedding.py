@@ -129,7 +129,8 @@ def _values(found: FeatureSet, model_id: int | None, **more: int) -> dict[str, A
 def note(found: FeatureSet) -> None:
     """The set's own setting may have changed: let the worker look, if so."""
     if found.embedder != found.config.get("embedder") or found.embedding_error:
-        FeatureSet.objects.filter(pk=found.pk).update(embedding_due_at=timezone.now())
+        rows = FeatureSet.objects.filter(pk=found.pk)
+        rows.update(embedding_due_at=timezone.now(), embedding_error="")
         outbox.post("embed_set", found.pk)
 
 
