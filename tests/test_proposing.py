@@ -61,7 +61,8 @@ def test_the_sentence_is_the_one_that_the_statement_stands_in() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "...", "???", "(a+b)*[c]", "{x} {y}", "$5", "\\d+ \\w", "я иду"]
+    "text",
+    ["", "...", "???", "(a+b)*[c]", "{x} {y}", "$5", "\\d+ \\w", "я иду", "my canoe " * 3_000],
 )
 def test_any_text_has_a_proposal(text: str) -> None:
     likely = proposing.proposal(text, ["Uma {knows} it"])

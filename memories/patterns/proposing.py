@@ -97,7 +97,9 @@ def shape_of(text: str, statements: Sequence[str]) -> str:
 
 def _telling(text: str, statements: Sequence[str]) -> tuple[str, str]:
     """The sentence and the statement that share most; of equals the longest that asks nothing."""
-    sentences = [text[start:end] for start, end in clauses.sentences(text)] or [text.strip()]
+    sentences = [text[start:end] for start, end in clauses.sentences(text)] or [
+        text.strip()[: clauses.LONGEST]
+    ]
     found = [(len(_content(s) & _content(t)), t) for t in statements for s in sentences]
     statement = max(found, key=lambda pair: pair[0], default=(0, ""))[1]
     best = max(
