@@ -105,6 +105,41 @@ def test_what_begins_with_its_verb_is_said_of_the_user(old: str, new: str) -> No
     assert between(old, new).kind == "update"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ada's email is a@fjord.example", "Ada's email is b@fjord.example"),
+        ("Ada's Matrix handle is @ada", "Ada's Matrix handle is @lovelace"),
+        ("Ada's website is www.ada.example", "Ada's website is www.fjord.example"),
+        ("Liv leads the lab", "Bo took over the lab"),
+        ("Liv is responsible for parsing", "Bo is responsible for parsing now"),
+        ("Ada has a parrot named Bo", "Bo died last week"),
+        ("Ada eats liquorice every day", "Ada gave up liquorice"),
+        ("Ada is sailing to Malta on Friday", "Ada's trip to Malta got cancelled"),
+        ("Ada is vegan", "Ada has started eating meat again"),
+    ],
+)
+def test_what_is_known_by_its_name_or_owner_is_replaced(old: str, new: str) -> None:
+    assert between(old, new).kind == "update"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ada's email is a@fjord.example", "Ada's work email is ada@fjord.example"),
+        ("A seat costs 20 euros for members", "A seat costs 30 euros for guests"),
+        ("The hut costs 90 euros in winter", "The hut costs 140 euros in summer"),
+        ("The limit is 10 calls for free users", "The limit is 99 calls for paid users"),
+        ("A seat costs 20 euros", "A seat costs 25 euros on weekends"),
+        ("Ada lives in Oslo", "Ada is staying in Rome this weekend"),
+        ("Liv leads the shop in Oslo", "Bo leads the shop in Rome"),
+        ("Liv owns a boat", "Bo owns a boat"),
+    ],
+)
+def test_what_holds_for_another_case_stands_beside_it(old: str, new: str) -> None:
+    assert between(old, new).kind == "different"
+
+
 @pytest.mark.parametrize("text", ["Plans cost 12 euros", "Tests run every night", "Uses are many"])
 def test_a_noun_that_looks_like_a_verb_stays_the_subject(text: str) -> None:
     assert read(text).subject != "user"

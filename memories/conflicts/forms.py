@@ -9,10 +9,11 @@ from memories.conflicts.sentence import Parse, is_date, key
 from memories.conflicts.slot_words import ROLES
 from memories.conflicts.slots import FORMS, NOUN_FORMS, OTHERS_NOUN_FORMS, SlotForm
 from memories.conflicts.tools import tool_role
-from memories.conflicts.values import Slot, text_of, value_of
+from memories.conflicts.values import Slot, condition_of, text_of, value_of
 from memories.conflicts.wording import Word, root
 
 SOCIETIES = frozenset("club group society association choir team band church gym union".split())
+OLDEST = 120  # years
 MONEY = frozenset("dollar euro pound percent".split())
 _common = frozenset({"be", "'s", "have", "in", "of", "to", "at"})
 
@@ -55,18 +56,25 @@ def _compiled_noun_forms() -> tuple[tuple[str, frozenset[str], re.Pattern[str]],
 def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot]:
     groups = {name: _words_at(parse, match, name) for name in match.re.groupindex}
     value = value_of(groups["v"])
-    if match.end("s") == len(match.string):
+    if match.end("s") == len(match.string) and not row.of_known:
         groups["s"] = value_of(groups["s"])
     said = groups.get("k", [])
-    if not value or not _fits(row, value):
+    if not value or not _fits(row, value) or row.values == "#1" and len(groups["v"]) > 1:
+        return
+    if row.of_known and groups["s"][0].root not in parse.known:
         return
     if row.slot == "role" and not any(word.text in ROLES for word in said):
         return
     is_joined = row.is_joined or row.slot == "name" and bool(said)
     subjects = [key([*groups["s"], *said])] if is_joined else _each(groups["s"])
-    said = [] if is_joined else said
+    said = [] if is_joined else said or _condition(row, groups["v"])
     for subject in subjects:
         yield Slot(subject, row.slot, key(said), " ".join(word.root for word in value))
+
+
+def _condition(row: SlotForm, told: Sequence[Word]) -> list[Word]:
+    """A price holds for adults, or in winter: another one is no change."""
+    return condition_of(told) if row.slot == "price" else []
 
 
 def _each(phrase: Sequence[Word]) -> list[str]:
@@ -91,7 +99,7 @@ def _fits(row: SlotForm, value: Sequence[Word]) -> bool:
         case "$":
             return value[0].is_number and any(w.root in MONEY for w in value)
         case "#1":
-            return value[0].is_number and len(value) == 1
+            return value[0].root.isdigit() and len(value) == 1 and int(value[0].root) <= OLDEST
         case "@":
             return any(map(is_date, value))
         case "*":

@@ -31,6 +31,7 @@ NO_ING = frozenset(
 def take(found: Parse, word: Word, after: Sequence[Word]) -> None:
     text = word.text
     if text in ARTICLES or (text == "always"):
+        found.known |= {next_word.root for next_word in after[:1] if text == "the"}
         return
     if text in NOW:
         found.change |= {text} & CHANGED_NOW

@@ -6,7 +6,7 @@ from memories.conflicts.grammar import PREPOSITIONS
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
 from memories.conflicts.slot_words import CLOCK_VERBS, MANY, SINGLE, WHEN_VERBS
 from memories.conflicts.tools import tool_role
-from memories.conflicts.values import Slot, value_of
+from memories.conflicts.values import Slot, condition_of, value_of
 from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
 _clock = frozenset(map(root, CLOCK_VERBS))
@@ -75,7 +75,8 @@ def _measures(parse: Parse, subject: str, head: str) -> Iterator[Slot]:
     if tools and any(word.text in ("'s", "of", "for") for word in parse.noun_phrase):
         yield Slot(owner(parse) or subject, "tool", tool_role(tools[0]), tools[0].root)
     if said[0].is_number and len(said) < 4:
-        yield Slot(subject, head, "number", value)
+        condition = key(condition_of(parse.predicate[1:]))
+        yield Slot(subject, head, f"number {condition}".rstrip(), value)
     elif head in single and subject:
         yield Slot(subject, head, "", value)
     elif (

@@ -182,7 +182,7 @@ def _is_verb(found: Parse, i: int) -> bool:
         return True
     agrees = previous.text.endswith("s") or i == 1 or previous.is_name
     if word.text in VERBS and agrees and not word.is_name:
-        return True
+        return not _next_is_verb(found, i)  # "Ann's Slack handle is @ann"
     starts_with_name = i == 1 and not (found.is_definite or found.words[0].is_function)
     return starts_with_name and word.text.endswith("s") and not _next_is_verb(found, i)
 

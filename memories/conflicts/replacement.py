@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from memories.conflicts.changes import ENDINGS, EVENTS, KINDS, MANY_VALUED, NOW_SINGLE, OLD_AFTER
+from memories.conflicts.changes import (
+    ENDINGS,
+    EVENTS,
+    HABITS,
+    KINDS,
+    MANY_VALUED,
+    NOW_SINGLE,
+    OLD_AFTER,
+)
 from memories.conflicts.overlap import (
     Overlap,
     light,
@@ -18,8 +26,9 @@ from memories.conflicts.own import NO_WORDS, OwnChange, OwnWords
 from memories.conflicts.parsing import change_roots
 from memories.conflicts.reading import Reading
 from memories.conflicts.sentence import RENAMED
+from memories.conflicts.values import condition_of
 from memories.conflicts.verdict import Relation
-from memories.conflicts.wording import root
+from memories.conflicts.wording import RELATIVE_DATES, root
 
 
 def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
@@ -38,9 +47,16 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     lost, added = overlap.missing, overlap.added
     if covered < 1 or lost > 0.5 and "end" not in new.change:
         return None
-    if min(lost, added) < 1 and max(lost, added) <= covered + 1 and same_head(old, new):
-        return Relation("update", "denied")
-    return None
+    if min(lost, added) >= 1 or max(lost, added) > covered + 1:
+        return None
+    is_given_up = "end" in new.change and new.head in overlap.shared and old.head in _habits()
+    return Relation("update", "denied") if is_given_up or same_head(old, new) else None
+
+
+@cache
+def _habits() -> frozenset[str]:
+    """What one does with a thing: "drinks coffee" is over when coffee is given up."""
+    return frozenset(map(root, HABITS))
 
 
 def _same_or_less(old: Reading, new: Reading) -> bool:
@@ -82,7 +98,7 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     """ "sold her Fiat" ends "drives a Fiat"."""
     if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
         return None
-    if not meet(old, new) and not _name_each_other(old, new):
+    if not meet(old, new) and not _name_each_other(old, new) and not _is_named(old, new):
         return None
     verbs = _clause_verbs(new)
     if _ending_verbs(own.changes).isdisjoint(verbs):
@@ -111,6 +127,12 @@ def _name_each_other(old: Reading, new: Reading) -> bool:
     return subject_words(old) <= new.stems and subject_words(new) <= old.stems
 
 
+def _is_named(old: Reading, new: Reading) -> bool:
+    """ "Ann has a cat named Milo", "Milo died": what the new one is about has its name there."""
+    about = subject_words(new)
+    return bool(about) and about <= old.names - subject_words(old)
+
+
 def _clause_verbs(reading: Reading) -> dict[str, int]:
     """The verb of the statement and of what "and" joins to it, with their places."""
     words = reading.words
@@ -132,11 +154,13 @@ def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
         return True
     objects = _objects(new, place)
     if not objects:  # "the parrot died", "the trip was cancelled"
-        objects = subject_words(new) - {new.subject.partition("/")[0]} or subject_words(new)
+        about = frozenset(word.rpartition(":")[2] for word in subject_words(new))  # "to:oslo"
+        objects = about - {new.subject.partition("/")[0]} or about
     found = objects & (said | subject_words(old)) - row.ended
     if not found or not objects <= found | row.ended | _unsaid():
         return False
-    covered = weight(found - states) + len(states) + (1 if old.is_plan else 0)
+    is_ahead = old.is_plan or old.is_ongoing and bool(old.dates)
+    covered = weight(found - states) + len(states) + (1 if is_ahead else 0)
     return covered * 2.5 >= weight(said)
 
 
@@ -151,6 +175,8 @@ def _objects(reading: Reading, place: int) -> frozenset[str]:
     after = reading.words[place + 1 :]
     source = next((i for i, word in enumerate(after) if word.text == "from"), 0)
     for word in after[source:]:
+        if word.text in RELATIVE_DATES:
+            continue
         if (
             word.is_function
             and word.text != "of"
@@ -203,9 +229,12 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def _is_like(old: Reading, new: Reading, missing: float, added: float) -> bool:
-    """The new one may add a phrase after the same measure: "of four siblings since May"."""
+    """The new one may add a phrase after the same measure: "of four siblings since May"; not one
+    that says when it holds: "on weekends"."""
     if missing + added < 1:
         return True
+    if condition_of(new.words[new.verb_at + 1 :]):
+        return False
     return missing < 0.5 and added <= 3 and old.head == new.head and _units(old) == _units(new)
 
 

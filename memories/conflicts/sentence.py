@@ -29,6 +29,7 @@ class Parse:
     is_definite: bool = False
     is_ongoing: bool = False
     passives: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)  # roots that "the" stands before
 
     @property
     def noun_phrase(self) -> Sequence[Word]:

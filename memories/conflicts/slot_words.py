@@ -11,7 +11,7 @@ SINGLE = frozenset(
     interval threshold quota capacity headquarters host hosting provider supplier vendor maintainer
     computer tablet camera watch diagnosis employer position role rank score balance pin room seat
     motto nationality religion citizenship airline hotel destination venue theme password-manager
-    license currency theme font shell terminal stack
+    license currency handle website url homepage domain iban theme font shell terminal stack
     """.split()
 )
 # Heads of which there may be several: one more is no change.

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class SlotForm:
     """How an attribute is told. `values`: the value must hold one of these words, if any are
-    given ("#" a number, "#1" nothing but a number, "$" money, "@" a day or time, "*" a name, "**"
+    given ("#" a number, "#1" nothing but a number of years, "$" money, "@" a day or time, "*" a name, "**"
     nothing but a name). `is_change`: the form tells of a change, so that it may stand in the past
-    tense. `is_joined`: `{k}` is part of the subject."""
+    tense. `is_joined`: `{k}` is part of the subject. `of_known`: "the" stands before it."""
 
     slot: str
     forms: Sequence[str]
@@ -24,13 +24,14 @@ class SlotForm:
     values: str = ""
     is_change: bool = False
     is_joined: bool = False
+    of_known: bool = False
 
 
 FORMS = (
     SlotForm(
         "residence",
         (
-            "{s} live|reside|stay|base|settle in|at|near {v}",
+            "{s} live|reside|base|settle in|at|near {v}",
             "{v} be where {s} live",
             "{s} call {v} home",
         ),
@@ -115,7 +116,7 @@ FORMS = (
         "age",
         ("{s} be {v} yearsold", "{s} 's age be {v}", "{s} be age|aged {v}", "{s} be {v}"),
         examples=(("Ada is 30 years old", ("ada", "age", "", "30")),),
-        counter_examples=("Ada is in room 30", "The error rate is 30 percent"),
+        counter_examples=("Ada is in room 30", "The error rate is 30 percent", "The sync is at 9"),
         values="#1",
     ),
     SlotForm(
@@ -294,12 +295,31 @@ FORMS = (
         "owner",
         (
             "{s} own|lead|maintain|manage|handle|run|coordinate|oversee by {v}",
-            "{v} be responsible for {s}",
             "{v} be owner|maintainer of {s}",
             "{s} 's owner be {v}",
         ),
         examples=(("The parser is owned by Liv", ("parser", "owner", "", "liv")),),
         values="*",
+    ),
+    SlotForm(
+        "owner",
+        ("{v} be responsible for {s}",),
+        examples=(("Liv is responsible for parsing", ("pars", "owner", "", "liv")),),
+    ),
+    SlotForm(
+        "owner",
+        ("{v} own|lead|maintain|manage|oversee|head|coordinate {s}", "{v} become {s}"),
+        examples=(
+            ("Liv maintains the parser", ("parser", "owner", "", "liv")),
+            ("Bo took over the parser", ("parser", "owner", "", "bo")),
+        ),
+        counter_examples=(
+            "Liv maintains a parser",
+            "Liv fears the parser",
+            "Liv runs the marathon",
+        ),
+        is_change=True,
+        of_known=True,
     ),
     SlotForm(
         "assignee",

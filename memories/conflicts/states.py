@@ -10,7 +10,7 @@ from memories.conflicts.wording import root
 DAIRY = frozenset(map(root, "cheese egg eggs milk dairy yogurt butter".split()))
 MEAT = frozenset(map(root, "meat fish chicken beef pork steak everything".split()))
 _couple = frozenset(map(root, "be get have become remain".split()))
-_become = frozenset(map(root, "be become turn go follow stay remain eat get".split()))
+_become = frozenset(map(root, "be become turn go follow stay remain eat get start begin".split()))
 _color_verbs = frozenset(map(root, "be turn".split()))
 
 

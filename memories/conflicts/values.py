@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from memories.conflicts.grammar import PREPOSITIONS
 from memories.conflicts.wording import Word
 
+CONDITIONS = frozenset("for in on at during with without".split())
 CUT = PREPOSITIONS | {"'s", "'insteadof", "insteadof", "infavorof", "very", "be"}
 
 
@@ -30,6 +31,12 @@ def value_of(phrase: Sequence[Word]) -> list[Word]:
         if not word.is_function:
             kept.append(word)
     return kept[:6]
+
+
+def condition_of(phrase: Sequence[Word]) -> list[Word]:
+    """When or for whom the value holds: "adults" of "20 dollars for adults"."""
+    start = next((i for i, word in enumerate(phrase) if i and word.text in CONDITIONS), len(phrase))
+    return value_of(phrase[start:])
 
 
 def text_of(value: Sequence[Word]) -> str:

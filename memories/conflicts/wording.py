@@ -101,7 +101,7 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
 
 _full = {"re": "are", "ve": "have", "ll": "will", "d": "would"}
 _pieces = re.compile(
-    r"[\w.+]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
+    r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
     r"|[^\W\d][\w]*(?:[.'/&][^\W_]\w*)*(?:\+\+|#)?|[,:;(]"
 )
 _capital = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w&]*|^[A-Z]\w*(?='s)|\b\w+[A-Z]\w*|\b[A-Z]{2,}\b")
@@ -153,7 +153,15 @@ def words(statement: str) -> list[Word]:
             low = regex.sub(new, low)
     pieces = _pieces.findall(low)
     told = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
-    return [_word(piece, piece in names) for piece in _phrased(told)]
+    return [_word(piece, piece in names or is_identifier(piece)) for piece in _phrased(told)]
+
+
+_identifier = re.compile(r"@|://|[a-z][\w-]*\.[a-z]{2}|[a-z]/[a-z]")
+
+
+def is_identifier(text: str) -> bool:
+    """An address, a handle or a path: it is compared as it stands."""
+    return not text.isalnum() and bool(_identifier.search(text))
 
 
 def _unaccented(text: str) -> str:
@@ -183,6 +191,8 @@ def is_past(text: str) -> bool:
 @lru_cache(maxsize=50_000)
 def root(text: str) -> str:
     """What a word is compared by: its class of synonyms, else its stem; a form of "be" is be."""
+    if is_identifier(text):
+        return text
     if text in BE:
         return "be"
     if text in HAVE:
