@@ -112,6 +112,7 @@ def test_what_begins_with_its_verb_is_said_of_the_user(old: str, new: str) -> No
         ("Ada's Matrix handle is @ada", "Ada's Matrix handle is @lovelace"),
         ("Ada's website is www.ada.example", "Ada's website is www.fjord.example"),
         ("Liv leads the lab", "Bo took over the lab"),
+        ("Ada lives in Porto", "Ada lives in Porto Alegre"),
         ("Liv is responsible for parsing", "Bo is responsible for parsing now"),
         ("Ada has a parrot named Bo", "Bo died last week"),
         ("Ada eats liquorice every day", "Ada gave up liquorice"),
@@ -143,6 +144,11 @@ def test_what_holds_for_another_case_stands_beside_it(old: str, new: str) -> Non
 @pytest.mark.parametrize("text", ["Plans cost 12 euros", "Tests run every night", "Uses are many"])
 def test_a_noun_that_looks_like_a_verb_stays_the_subject(text: str) -> None:
     assert read(text).subject != "user"
+
+
+@pytest.mark.parametrize("place", ["Porto, Portugal", "Porto with Liv"])
+def test_more_about_a_place_is_no_other_place(place: str) -> None:
+    assert between("Ada lives in Porto", f"Ada lives in {place}").kind == "same"
 
 
 def test_the_richer_of_two_is_known() -> None:

@@ -56,6 +56,7 @@ def test_paraphrases_are_blocked_and_other_facts_are_not(
 @pytest.mark.parametrize(
     ("rejected", "other"),
     [
+        ("Mira lives in Porto now.", "Mira lives in Porto Alegre."),
         ("Ann smokes.", "Ann gave up smoking."),
         ("Ann plays golf.", "Ann no longer plays golf."),
         ("Ann's tutor is Bo.", "Ann tutors Bo."),

@@ -10,10 +10,13 @@ from memories.conflicts.values import Slot
 from memories.conflicts.verdict import Relation
 from memories.conflicts.wording import root
 
+# Of these another word of the name is another one; of a person it is the surname.
+PLACES = frozenset("residence place school employer".split())
+
 
 def by_slot(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     pairs = list(_shared_slots(old, new))
-    changed = next((slot for was, slot in pairs if _differs(was.value, slot.value)), None)
+    changed = next((slot for was, slot in pairs if _is_other(was, slot, old, new)), None)
     if changed:
         return Relation("update", f"slot:{changed.name}")
     if pairs and old.is_negated == new.is_negated and _same_but_for_slot(old, new, overlap, pairs):
@@ -36,6 +39,26 @@ def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
         return False
     one, other = set(was.subject.split("-")), set(slot.subject.split("-"))
     return one <= new.stems and other <= old.stems
+
+
+def _is_other(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
+    return _differs(was.value, slot.value) or (
+        slot.name in PLACES and (_is_longer_name(was, new) or _is_longer_name(slot, old))
+    )
+
+
+def _is_longer_name(slot: Slot, reading: Reading) -> bool:
+    """ "Porto Alegre" is not Porto; "Porto, Portugal" is."""
+    value, words = set(slot.value.split()), reading.words
+    return any(
+        words[i].root in value
+        and words[i + 1].is_name
+        and words[i + 1].root not in value
+        or words[i + 1].root in value
+        and words[i].is_name
+        and words[i].root not in value
+        for i in range(reading.verb_at + 1, len(words) - 1)
+    )
 
 
 def _differs(old: str, new: str) -> bool:
