@@ -91,10 +91,9 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
     role = tool_role(tool)
     explicit = _explicit_role(parse.words, i)
     subject = key(parse.noun_phrase)
-    if explicit and explicit != role:
-        yield Slot(_whose(subject), "tool", explicit, tool.root)
-    elif explicit or _stands_alone(parse.words, i):
-        yield Slot(_whose(subject), "tool", role, tool.root)
+    if explicit or _stands_alone(parse.words, i):
+        kept = f"{explicit or role} {_condition(parse.words, i)}".rstrip()
+        yield Slot(_whose(subject), "tool", kept, tool.root)
 
 
 def _whose(subject: str) -> str:
@@ -123,3 +122,12 @@ def _explicit_role(words: Sequence[Word], i: int) -> str:
             purpose = key(value_of(words[j + 1 :]))
             return ROLE_NAMES.get(purpose, purpose)
     return ""
+
+
+def _condition(words: Sequence[Word], i: int) -> str:
+    """Where or with whom it is used: "in production", "with clients"."""
+    near = words[i + 1 : i + 2]
+    if not near or near[0].text not in ("in", "on", "with"):
+        return ""
+    said = value_of(words[i + 1 :])
+    return "" if any(map(tool_role, said)) else key(said)
