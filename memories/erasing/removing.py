@@ -13,6 +13,7 @@ from django.db.models import F, Q, QuerySet
 from memories import outbox
 from memories.erasing.plan import WRITTEN
 from memories.erasing.rebelieving import recompute, unlink_all
+from memories.features import unsaying
 from memories.features.waiting import unmark
 from memories.indexing import entries, speakers, statements, truth
 from memories.models import (
@@ -73,8 +74,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     sessions = {e.session_id for e in episodes if e.session_id}
     done = remove_facts(space, _facts_of(ids, sessions))
     done += _remove_misses(space, ids)
-    features = Feature.objects.filter(citations__episode__in=ids).values_list("pk", flat=True)
-    done += remove_features(space, set(features))
+    done += _unsay_features(space, ids)
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
     _clean_examples(space, [episode.content for episode in episodes])
     _clean_errors(space, {episode.subject_id for episode in episodes})
@@ -170,6 +170,18 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done["feature changes"] += counts.get("memories.FeatureChange", 0)
     done["feature citations"] += counts.get("memories.FeatureCitation", 0)
     return done + forget_traces(space, [*ids, *changes])
+
+
+def _unsay_features(space: WorkspaceIndex, episodes: Ids) -> TALLY:
+    """What stands on nothing but these words goes; the others keep what other words carry."""
+    left = unsaying.remains(episodes)
+    done = remove_features(space, [each.feature.pk for each in left if each.is_gone])
+    for each in left:
+        if not each.is_gone:
+            done += unsaying.keep(space, each, episodes)
+            changes = [change.pk for change in each.fallen]
+            done += forget_traces(space, [each.feature.pk, *changes])
+    return done
 
 
 def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:

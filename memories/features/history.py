@@ -96,6 +96,15 @@ def _last(feature: Feature) -> list[FeatureChange]:
     return list(merged.order_by("-pk"))
 
 
+def taken_apart(found: FeatureSet) -> list[set[uuid.UUID]]:
+    """The features of each merge that was taken back."""
+    rows = FeatureChange.objects.filter(set=found, action=Action.MERGE, undone_at__isnull=False)
+    by_batch: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for batch, feature_id in rows.values_list("batch", "feature_id"):
+        by_batch.setdefault(batch, set()).add(feature_id)
+    return list(by_batch.values())
+
+
 def _undone(scope: Scope, held: FeatureSet, change: FeatureChange, batch: uuid.UUID) -> Feature:
     """Write that a change is undone, and the one that does it; the feature as it is then."""
     feature = Feature.objects.select_for_update(of=("self",)).get(pk=change.feature_id)
@@ -136,17 +145,18 @@ def cited_of(change: FeatureChange) -> list[Cited]:
 def _write(space: WorkspaceIndex, features: Sequence[Feature], vectors: Vectors) -> None:
     ended_first = sorted(features, key=lambda each: each.ended_at is None)
     for feature in ended_first:
-        if feature.ended_at is None and _is_said(feature):
+        if feature.ended_at is None and said_by(feature):
             raise Conflict(f"Another feature says it now: {feature}.", "taken", "id")
         feature.save()
     here = [each for each in features if each.ended_at is None]
     applying.reindex(space, [each.pk for each in features], here, vectors)
 
 
-def _is_said(feature: Feature) -> bool:
+def said_by(feature: Feature) -> Feature | None:
+    """Another live feature of the set that says the same."""
     others = Feature.objects.live().filter(set=feature.set_id, fingerprint=feature.fingerprint)
     same = others.filter(agent=feature.agent) if feature.agent_id else others.filter(agent=None)
-    return same.exclude(pk=feature.pk).exists()
+    return same.exclude(pk=feature.pk).first()
 
 
 def vectors_before(space: WorkspaceIndex, changes: Sequence[FeatureChange]) -> Vectors:

@@ -30,7 +30,8 @@ from memories.providers import Question
 from memories.semantics import merging, prompts
 from memories.semantics.commands import LONGEST_VALUE, Command, Known, Refused, fault_of_value
 from memories.semantics.config import Config
-from memories.semantics.merging import Merge
+from memories.semantics.merging import Apart, Merge
+from workspaces.ids import uuid7
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -45,6 +46,7 @@ class _Section:
     config: Config
     agent_id: uuid.UUID | None
     rows: tuple[Known, ...]
+    apart: Apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,13 @@ def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
     config, gone = config_of(found), 0
     ladder = ladder_for(found, config)
     space = spaces.space_of(found.workspace_id)
+    apart = history.taken_apart(found)
     agents = Feature.objects.live().filter(set=found).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
         act = Act(found, by, "", agent_id=agent_id)
         known = applying.known_of(applying.live_of(act).values())
         for rows in merging.sections(known, over):
-            section = _Section(found, config, agent_id, tuple(rows))
+            section = _Section(found, config, agent_id, tuple(rows), apart)
             with metrics.timer("set_consolidation"):
                 answer = (
                     _ask_model(section, ladder)
@@ -130,7 +133,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _Answer:
         return float(np.dot(pair[0].astype(np.float32), pair[1].astype(np.float32)))
 
     threshold = model.duplicate_threshold if model else 1.1
-    merges = merging.by_similarity(section.rows, similar, threshold)
+    merges = merging.by_similarity(section.rows, similar, threshold, section.apart)
     return _Answer(merges, [], "rule", f"likeness {threshold:.2f}")
 
 
@@ -163,6 +166,8 @@ def _ask_model(section: _Section, ladder: Ladder) -> _Answer:
 
 
 def _fault(section: _Section, merge: Merge) -> str:
+    if merging.are_apart([merge.kept, *merge.gone], section.apart):
+        return "a person took this merge back"
     told = Command("add", merge.kept.category, merge.tag, merge.feature, merge.value)
     return fault_of_value(told, section.config.categories)
 
@@ -177,7 +182,7 @@ def _apply(space: WorkspaceIndex, act: Act, answer: _Answer, vectors: Vectors) -
     live, done, gone = applying.live_of(act), list[Feature](), 0
     for merge in answer.merges:
         if _is_possible(merge, live):
-            done += _merge(act, merge, live)
+            done += _merge(replace(act, batch=uuid7()), merge, live)
             gone += len(merge.gone)
     FeatureRefusal.objects.bulk_create(
         FeatureRefusal(

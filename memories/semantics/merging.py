@@ -1,12 +1,14 @@
 """Merging features without a model: those that say nearly the same, and those of one slot."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memories.semantics.commands import Known
 
 Similar = Callable[[uuid.UUID, uuid.UUID], float | None]
+# Features of merges that a person took back: those of one are not merged again.
+Apart = Collection[Collection[uuid.UUID]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,26 @@ def sections(known: Sequence[Known], over: int) -> list[list[Known]]:
     return [rows for rows in found.values() if len(rows) > over]
 
 
-def by_similarity(rows: Sequence[Known], similar: Similar, threshold: float) -> list[Merge]:
+def by_similarity(
+    rows: Sequence[Known], similar: Similar, threshold: float, apart: Apart = ()
+) -> list[Merge]:
     """Features of one section that say the same: of each group the newest goes on, unless an older
     one says more."""
     groups: list[list[Known]] = []
     for row in rows:
-        group = next((g for g in groups if _belongs(row, g, similar, threshold)), None)
+        fits = (g for g in groups if _belongs(row, g, similar, threshold))
+        group = next((g for g in fits if not are_apart([row, *g], apart)), None)
         if group is None:
             groups.append([row])
         else:
             group.append(row)
     return [_merge(group) for group in groups if len(group) > 1]
+
+
+def are_apart(rows: Sequence[Known], apart: Apart) -> bool:
+    """Two of them were merged once, and a person took that back."""
+    ids = {row.id for row in rows}
+    return any(len(ids.intersection(each)) > 1 for each in apart)
 
 
 def _belongs(row: Known, group: Sequence[Known], similar: Similar, threshold: float) -> bool:
