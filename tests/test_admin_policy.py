@@ -70,6 +70,23 @@ def test_old_decisions_and_those_of_people_are_not_asked_again(
     assert held(member(workspace), low="0", high="1") == []
 
 
+def test_a_pin_that_held_one_back_counts_under_each_policy(workspace: Workspace) -> None:
+    found = replaced(workspace, rule="pinned: slot:residence", state="pending")
+
+    assert held(member(workspace)) == [found]
+
+
+def test_what_is_decided_at_once_is_counted_at_once(workspace: Workspace) -> None:
+    near = replaced(workspace)
+    old = MemoryFactory(workspace=workspace)
+    far = SupersessionFactory(
+        workspace=workspace, old=old, new=near.new, state="applied", method="guarded",
+        rule="slot", similarity=0.2,
+    )  # fmt: skip
+
+    assert held(member(workspace), low="0.8", high="0.9") == [far, near]
+
+
 def test_what_is_saved_is_kept_audited_once_and_shown_again(workspace: Workspace) -> None:
     alice, found = member(workspace), replaced(workspace)
     asks(alice, "save", low="0.8", high="0.9", categories=["policy"], confidence="")

@@ -7,7 +7,7 @@ import pytest
 from memories import workspace_settings
 from memories.conflicts.policy import Policy, Replacement, faults_of
 from memories.errors import Invalid
-from memories.models import Category, Memory, Supersession
+from memories.models import Category, Memory, Supersession, WorkspaceIndex
 from tests.people import Person
 from workspaces.models import Agent, AuditEntry, Workspace
 
@@ -84,6 +84,39 @@ def test_a_protected_category_waits_for_a_person(alice: Person) -> None:
     assert session.counts["held"] == 1
     assert len(alice.live()) == 1
     assert rule == applied_rule(alice, "u2")
+
+
+def test_the_grey_zone_holds_back_what_a_slot_would_replace(alice: Person) -> None:
+    workspace_settings.change_policy(alice.scope, {"similarity": [0, 1]})
+    alice.say("I live in Rome.", user_id="u1", extract="patterns")
+    alice.say("My home is an old mill near Porto now.", user_id="u1", extract="patterns")
+    alice.say("I live in Milan now.", user_id="u1", extract="patterns")
+    found = Supersession.objects.filter(state="pending")
+
+    assert all(each.rule.startswith("grey: ") for each in found)
+    assert found.filter(new__content__contains="Milan", similarity__gte=0).exists()
+    assert not Supersession.objects.filter(state="applied").exists()
+
+
+def test_a_replacement_by_a_slot_keeps_how_near_the_two_were(alice: Person) -> None:
+    alice.say("I live in Rome.", user_id="u1", extract="patterns")
+    alice.say("I live in Milan now.", user_id="u1", extract="patterns")
+    decision = Supersession.objects.get()
+
+    assert decision.rule.startswith("slot:")
+    assert 0 < (decision.similarity or 0) < 1
+    space = WorkspaceIndex.objects.get(workspace=alice.workspace)
+    assert decision.model == str(space.embedding_model)
+
+
+def test_within_one_ingest_it_is_kept_as_well(alice: Person) -> None:
+    alice.say("I live in Rome.", "I live in Milan now.", user_id="u1", extract="patterns")
+    [apart] = Supersession.objects.values_list("similarity", flat=True)
+    Supersession.objects.all().delete()
+    alice.say("I live in Rome.", user_id="u2", extract="patterns")
+    alice.say("I live in Milan now.", user_id="u2", extract="patterns")
+
+    assert Supersession.objects.get().similarity == pytest.approx(apart, abs=0.01)
 
 
 def test_without_a_policy_the_machine_replaces(alice: Person) -> None:

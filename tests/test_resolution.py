@@ -111,7 +111,8 @@ def test_a_pinned_memory_waits_for_a_person(alice: Person) -> None:
     session = alice.tell("Ann moved to Bergen", user_id="u")
     assert (alice.live(), session.counts["held"]) == (["Ann lives in Oslo"], 1)
     decision = Supersession.objects.get()
-    assert (decision.state, decision.rule) == ("pending", "pinned")
+    assert (decision.state, decision.rule) == ("pending", "pinned: slot:residence")
+    assert decision.similarity is not None
 
 
 def test_a_pinned_text_keeps_its_words_where_a_richer_one_comes(alice: Person) -> None:

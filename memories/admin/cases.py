@@ -66,6 +66,16 @@ class Case:
         return why(self.decision.rule)
 
     @property
+    def rule(self) -> str:
+        """What the machine went by, without the reason of a policy."""
+        return self.decision.rule.rpartition(": ")[2]
+
+    @property
+    def tells_rule(self) -> bool:
+        """Whether `why` names the rule already."""
+        return self.why.endswith(f"rule {self.rule}")
+
+    @property
     def did(self) -> str:
         return deed(self.decision)
 

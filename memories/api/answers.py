@@ -166,6 +166,9 @@ class DecisionSerializer(Camel):
     rule = serializers.CharField()
     method = serializers.CharField(allow_null=True)
     similarity = serializers.FloatField(allow_null=True)
+    model = serializers.CharField(
+        allow_null=True, help_text="The embedding model of whose vectors it is the cosine."
+    )
     decided_by = serializers.CharField()
     decided_at = serializers.DateTimeField()
     note = serializers.CharField(allow_null=True)

@@ -181,6 +181,7 @@ def decision(row: Supersession) -> dict[str, Any]:
         "rule": row.rule,
         "method": row.method or None,
         "similarity": row.similarity,
+        "model": row.model or None,
         "decidedBy": row.decided_by,
         "decidedAt": moment(row.decided_at),
         "note": row.note or None,

@@ -303,6 +303,8 @@ class Supersession(Row):
     old = models.ForeignKey(Memory, models.CASCADE, related_name="replaced_through")
     new = models.ForeignKey(Memory, models.CASCADE, related_name="replaces_through")
     similarity = models.FloatField(null=True)
+    # Of whose vectors `similarity` is the cosine.
+    model = models.CharField(max_length=250, blank=True, default="", db_default="")
     rule = models.CharField(max_length=40)
     method = models.CharField(max_length=20, blank=True)
     state = models.CharField(max_length=8, choices=State)
@@ -336,6 +338,12 @@ class Supersession(Row):
                 condition=~Q(state="pending"),
             ),
         ]
+
+    @property
+    def by_session(self) -> str:
+        """The id of the session whose ingest came to it, "" where somebody else decided."""
+        kind, _, session = self.decided_by.partition(":")
+        return session if kind == "session" else ""
 
     def __str__(self) -> str:
         return f"{self.rule} ({self.state})"

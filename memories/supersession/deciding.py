@@ -8,6 +8,7 @@ from typing import Literal
 
 from memories import conflicts
 from memories.conflicts import NO_WORDS, OwnWords, Relation
+from memories.conflicts.policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
@@ -48,9 +49,12 @@ class Decision:
     """What becomes of a statement, which memories it concerns, and by which rule."""
 
     act: Act
-    targets: tuple[Belief, ...] = ()
-    similarity: float | None = None
+    met: tuple[Met, ...] = ()
     rule: str = ""
+
+    @property
+    def targets(self) -> tuple[Belief, ...]:
+        return tuple(each.belief for each in self.met)
 
 
 NEW = Decision("new")
@@ -68,7 +72,7 @@ class Judge:
         """`met`: the nearest first, those without a similarity last."""
         same = next((m for m in met if _is_same_text(m.belief, new)), None)
         if same is not None:
-            return Decision("reinforce", (same.belief,), 1.0)
+            return Decision("reinforce", (same,))
         if self.rule == NEAREST:
             return self._nearest(met)
         return self._guarded(new, said_at, met)
@@ -79,8 +83,8 @@ class Judge:
         if near is None:
             return NEW
         if near.belief.pinned:
-            return Decision("hold", (near.belief,), near.similarity, "pinned")
-        return Decision("supersede", (near.belief,), near.similarity, NEAREST)
+            return Decision("hold", (near,), held_by(PINNED, NEAREST))
+        return Decision("supersede", (near,), NEAREST)
 
     def _guarded(self, new: Belief, said_at: datetime, met: Sequence[Met]) -> Decision:
         """Same before newer before in doubt; what none of these is stands beside the rest."""
@@ -93,13 +97,13 @@ class Judge:
                 return _same(m, relation)
         updates = [(m, relation) for m, relation, is_older in found if _is(relation) and is_older]
         if updates:
-            return Decision("past", (updates[0][0].belief,), updates[0][0].similarity, OLDER)
+            return Decision("past", (updates[0][0],), OLDER)
         updates = [(m, relation) for m, relation, _ in found if _is(relation)]
         if updates:
             return _update(updates)
         for m, relation, _ in found:
             if relation.kind == "unsure":
-                return Decision("review", (m.belief,), m.similarity, relation.rule)
+                return Decision("review", (m,), relation.rule)
         return NEW
 
     def _is_close(self, met: Met, new: Belief) -> bool:
@@ -140,16 +144,13 @@ def _is_same_day(old: Belief, new: Belief) -> bool:
 def _same(met: Met, relation: Relation) -> Decision:
     """The richer text stays, unless a person pinned the other."""
     if relation.richer and not met.belief.pinned:
-        return Decision("supersede", (met.belief,), met.similarity, "richer")
-    return Decision("reinforce", (met.belief,), met.similarity)
+        return Decision("supersede", (met,), "richer")
+    return Decision("reinforce", (met,))
 
 
 def _update(updates: Sequence[tuple[Met, Relation]]) -> Decision:
     """A machine never supersedes a pinned memory: the newer one waits for a person."""
-    pinned = next((m for m, _ in updates if m.belief.pinned), None)
-    if pinned is not None:
-        return Decision("hold", (pinned.belief,), pinned.similarity, "pinned")
-    first, relation = updates[0]
-    return Decision(
-        "supersede", tuple(m.belief for m, _ in updates), first.similarity, relation.rule
-    )
+    for met, relation in updates:
+        if met.belief.pinned:
+            return Decision("hold", (met,), held_by(PINNED, relation.rule))
+    return Decision("supersede", tuple(met for met, _ in updates), updates[0][1].rule)

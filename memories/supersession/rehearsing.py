@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories.conflicts.policy import Policy, Replacement
+from memories.conflicts.policy import PINNED, Policy, Replacement
 from memories.models import Supersession
 from memories.supersession.deciding import OLDER
 from workspaces.ids import first_uuid7
@@ -29,29 +29,34 @@ class Rehearsal:
 def rehearse(workspace_id: uuid.UUID, policy: Policy, since: datetime) -> Rehearsal:
     """Ask `policy` about each replacement that a machine has come to since then.
 
-    Pins are not asked about: what is pinned now may not have been, and each policy holds it.
+    What is pinned now may not have been: a pin counts where it was what held one back.
     """
     rows = Supersession.objects.filter(
         workspace_id=workspace_id, pk__gte=first_uuid7(since), method__in=MACHINES
     ).exclude(rule=OLDER)
     found = list(rows.select_related("old", "new").order_by("-pk")[: MOST + 1])
-    categories = _categories(found)
-    told = ((_reason(policy, each, categories[each.new_id]), each) for each in found[:MOST])
+    met = _met(found)
+    told = ((_reason(policy, each, met[each.new_id]), each) for each in found[:MOST])
     waited = sum(each.waited or each.state == Supersession.State.PENDING for each in found[:MOST])
     return Rehearsal(len(found), waited, [(reason, each) for reason, each in told if reason])
 
 
-def _categories(decisions: Sequence[Supersession]) -> dict[uuid.UUID, frozenset[str]]:
-    """Of each new memory: its own, and those of all that it was to replace."""
-    met: dict[uuid.UUID, frozenset[str]] = {}
+def _met(decisions: Sequence[Supersession]) -> dict[uuid.UUID, list[Supersession]]:
+    """By new memory: all that it was to replace, which is decided at once."""
+    met: dict[uuid.UUID, list[Supersession]] = {}
     for each in decisions:
-        both = frozenset({each.old.category, each.new.category})
-        met[each.new_id] = met.get(each.new_id, frozenset()) | both
+        met.setdefault(each.new_id, []).append(each)
     return met
 
 
-def _reason(policy: Policy, decision: Supersession, categories: frozenset[str]) -> str:
+def _reason(policy: Policy, decision: Supersession, met: Sequence[Supersession]) -> str:
     new = decision.new
-    return policy.holds(
-        Replacement(decision.similarity, new.confidence, categories, agent=str(new.agent_id or ""))
+    about = Replacement(
+        similarity=None,
+        confidence=new.confidence,
+        categories=frozenset({new.category, *(each.old.category for each in met)}),
+        agent=str(new.agent_id or ""),
+        pinned=any(each.rule.partition(":")[0] == PINNED for each in met),
     )
+    reasons = (policy.holds(replace(about, similarity=each.similarity)) for each in met)
+    return next((reason for reason in reasons if reason), "")

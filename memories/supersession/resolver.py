@@ -30,7 +30,7 @@ class Resolver:
         self.texts: dict[bytes, list[uuid.UUID]] = {}
         self.slots: dict[int, list[uuid.UUID]] = {}
         self.near: dict[int, dict[uuid.UUID, float | None]] = {}
-        self.matrix = _matrix(vectors)
+        self.vectors, self.matrix = vectors, _matrix(vectors)
         self.block: tuple[int, np.ndarray] | None = None
         self.places: dict[int, uuid.UUID] = {}
         for belief in known:
@@ -63,6 +63,18 @@ class Resolver:
         close = [int(i) for i in np.flatnonzero(similar >= self.floor) if int(i) in self.places]
         close.sort(key=lambda i: -similar[i])
         return {self.places[i]: float(similar[i]) for i in close[:MOST]}
+
+    def vector(self, index: int) -> np.ndarray | None:
+        """What statement number `index` is compared by, None while it is still to be made."""
+        return self.vectors[index] if self.vectors else None
+
+    def similarities(self, index: int, memories: Sequence[uuid.UUID]) -> dict[uuid.UUID, float]:
+        """The cosines with those of `memories` that came with this batch."""
+        if self.matrix is None:
+            return {}
+        similar, wanted = self._similar(index), set(memories)
+        places = {i: each for i, each in self.places.items() if each in wanted}
+        return {each: float(similar[i]) for i, each in places.items() if self.vector(i) is not None}
 
     def _similar(self, index: int) -> np.ndarray:
         """Cosines with all of the batch, made for many statements at a time."""

@@ -21,7 +21,8 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.supersession.claims import Claim, Outcome, fact_of
-from memories.supersession.deciding import NEAREST, Belief, Decision
+from memories.supersession.comparing import compared
+from memories.supersession.deciding import NEAREST, Belief, Decision, Met
 from memories.supersession.resolver import Resolver
 
 State = Supersession.State
@@ -72,7 +73,10 @@ class Batch:
         """Decide one claim, and note what is to be written for it."""
         new = self._memory(claim, keys)
         belief = _belief(new)
-        decision = self._as_policy_allows(resolver.decide(index, belief, claim.occurred_at), claim)
+        decision = resolver.decide(index, belief, claim.occurred_at)
+        if decision.act not in ("reinforce", "new"):
+            decision = compared(self.space, resolver, index, decision)
+            decision = self._as_policy_allows(decision, claim)
         if decision.act == "reinforce":
             self._reinforce(claim, decision.targets[0].id)
             return
@@ -99,18 +103,17 @@ class Batch:
         """What is about to replace, or stands beside while a person is asked, may be held back."""
         if decision.act not in ("supersede", "review"):
             return decision
-        reason = self.policy.holds(
-            Replacement(
-                similarity=decision.similarity,
-                confidence=claim.confidence,
-                categories=frozenset({claim.category, *(t.category for t in decision.targets)}),
-                agent=str(self.placement.agent_id or ""),
-                pinned=any(target.pinned for target in decision.targets),
-            )
+        about = Replacement(
+            similarity=None,
+            confidence=claim.confidence,
+            categories=frozenset({claim.category, *(t.category for t in decision.targets)}),
+            agent=str(self.placement.agent_id or ""),
+            pinned=any(target.pinned for target in decision.targets),
         )
-        if not reason:
-            return decision
-        return replace(decision, act="hold", rule=held_by(reason, decision.rule))
+        for met in decision.met:
+            if reason := self.policy.holds(replace(about, similarity=met.similarity)):
+                return replace(decision, act="hold", rule=held_by(reason, decision.rule))
+        return decision
 
     def reject(self, claim: Claim) -> None:
         """A person said no to it before: the fact is kept, under no memory."""
@@ -220,21 +223,20 @@ class Batch:
             self.memories[head.id][1].version += 1
         else:
             self.promoted.add(head.id)
-        self.supersessions.append(self._decision(decision, new.pk, head.id, State.APPLIED))
+        kept = self._decision(decision, decision.met[0], new.pk, State.APPLIED)
+        kept.old_id, kept.new_id = new.pk, head.id
+        self.supersessions.append(kept)
 
     def _record(self, decision: Decision, new: Memory, state: str) -> None:
-        self.supersessions += [
-            self._decision(decision, target.id, new.pk, state) for target in decision.targets
-        ]
+        self.supersessions += [self._decision(decision, met, new.pk, state) for met in decision.met]
 
-    def _decision(
-        self, decision: Decision, old: uuid.UUID, new: uuid.UUID, state: str
-    ) -> Supersession:
+    def _decision(self, decision: Decision, met: Met, new: uuid.UUID, state: str) -> Supersession:
         return Supersession(
             workspace_id=self.placement.workspace_id,
-            old_id=old,
+            old_id=met.belief.id,
             new_id=new,
-            similarity=decision.similarity,
+            similarity=met.similarity,
+            model="" if met.similarity is None else str(self.space.embedding_model or ""),
             rule=decision.rule[: Supersession._meta.get_field("rule").max_length],
             method="vector" if decision.rule.endswith(NEAREST) else "guarded",
             state=state,

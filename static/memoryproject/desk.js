@@ -2,6 +2,7 @@
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
   if (opener) document.getElementById(opener.dataset.opens).showModal();
+  event.target.closest("[data-closes]")?.closest("dialog").close("");
 
   const copier = event.target.closest("[data-copies]");
   if (copier) copy(document.getElementById(copier.dataset.copies).textContent, copier);
@@ -44,6 +45,15 @@ function forAllHands() {
     }
   }
 }
+
+// Where Enter begins a line, Ctrl and Enter do what the form's main button does.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !event.target.matches("textarea")) return;
+  const form = event.target.form;
+  if (!form || form.closest("#review")) return;
+  event.preventDefault();
+  form.requestSubmit(form.querySelector("button:not([type=button])"));
+});
 
 document.addEventListener("keydown", (event) => {
   if (!["Enter", " "].includes(event.key) || !event.target.matches(CLICKED)) return;

@@ -200,8 +200,9 @@ const ACTS_HERE = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open]")) return;
   if (event.target.matches("textarea, select, input:not([type=checkbox])")) return inBox(event);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const act = ACTS[event.key] ?? (many && ofHere(event.key));
   if (!act) return;
   event.preventDefault();
@@ -216,7 +217,7 @@ function ofHere(key) {
   return ACTS_HERE[key] && (() => ACTS_HERE[key](here));
 }
 
-// In the box of the edit: Enter takes the words, Escape leaves it.
+// In the box of the edit: Enter, with Ctrl or without, takes the words, Escape leaves it.
 function inBox(event) {
   const box = event.target.closest(".desk-case__edit");
   if (!box || event.shiftKey || !["Enter", "Escape"].includes(event.key)) return;

@@ -63,6 +63,40 @@ def test_question_is_left_with_escape(visit: Any) -> None:
     assert Memory.objects.get(pk=memory.pk).is_live
 
 
+def test_enter_in_a_question_does_what_was_asked(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="encrypt")
+    ada = visit()
+    ada.opens(f"memories/memory/{memory.pk}/change/")
+    ada.presses("Forget")
+    ada.page.locator("dialog[open] input[name=note]").fill("moved house")
+    ada.page.keyboard.press("Enter")
+
+    expect(ada.page.get_by_text("Forgotten.").first).to_be_visible()
+    assert not Memory.objects.get(pk=memory.pk).is_live
+
+
+def test_ctrl_enter_saves_a_longer_text(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="encrypt")
+    ada = visit()
+    ada.opens(f"memories/memory/{memory.pk}/change/")
+    ada.presses("Correct")
+    ada.page.locator("dialog[open] textarea").fill("We never encrypt backups")
+    ada.page.keyboard.press("Control+Enter")
+
+    expect(ada.page.get_by_text("Corrected: the new version is live.")).to_be_visible()
+
+
+def test_cancel_leaves_a_question_without_an_answer(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="encrypt")
+    ada = visit()
+    ada.opens(f"memories/memory/{memory.pk}/change/")
+    ada.presses("Forget")
+    ada.page.locator("dialog[open]").get_by_role("button", name="Cancel").click()
+
+    expect(ada.page.locator("dialog[open]")).to_have_count(0)
+    assert Memory.objects.get(pk=memory.pk).is_live
+
+
 def test_quote_leads_to_its_words_in_the_episode(visit: Any) -> None:
     memory = Memory.objects.live().get(content__contains="tea to coffee")
     ada = visit()

@@ -235,3 +235,17 @@ def test_a_viewer_reads_the_queue_and_decides_nothing(visit: Any, told: Told) ->
 
     assert alan.page.locator("#content-main").get_by_role("button").count() == 0
     assert states() == ["pending"]
+
+
+def test_ctrl_enter_takes_the_words_of_an_edit(visit: Any, told: Told) -> None:
+    [decision] = queue(told, 1)
+    grace = visit("grace.hopper")
+    grace.opens(QUEUE)
+    grace.page.keyboard.press("e")
+    grace.page.keyboard.type("Ada keeps two hives in the garden")
+    grace.page.keyboard.press("Control+Enter")
+    settled(grace.page, 1)
+
+    decision.refresh_from_db()
+    assert decision.state == "applied"
+    assert Memory.objects.live().filter(content="Ada keeps two hives in the garden").exists()
