@@ -76,7 +76,7 @@ FREE = {
     "Memory": {"workflow"},
     "Fact": {"rule"},
     "Liveness": {"ended_by"},
-    "Supersession": {"rule", "method", "decided_by"},
+    "Supersession": {"model", "rule", "method", "decided_by"},
     "Rejection": {"rejected_by"},
     "FeatureSet": {"role", "config", "embedder"},
     "FeatureChange": {"by", "rule"},

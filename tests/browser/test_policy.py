@@ -19,10 +19,10 @@ def test_a_policy_is_tried_and_saved(
 ) -> None:
     ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
     ada.opens(PAGE)
-    expect(ada.page.locator("#policy-held")).to_have_text("0")
+    expect(ada.page.locator("#policy-held")).to_have_text("1")  # a pin
     ada.page.get_by_label("Preference").check()
     ada.presses("Try")
-    expect(ada.page.locator("#policy-held")).not_to_have_text("0")
+    expect(ada.page.locator("#policy-held")).not_to_have_text("1")
     expect(ada.page.get_by_text("under what you try")).to_be_visible()
     assert ada.page.evaluate(OVERFLOW) <= 0
     ada.page.screenshot(path=str(tmp_path / "policy.png"), full_page=True)
