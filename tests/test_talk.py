@@ -180,3 +180,47 @@ def test_a_pronoun_stands_for_the_animal_just_named(text: str) -> None:
 )
 def test_the_verb_agrees_behind_adverbs_and_companions(text: str, statement: str) -> None:
     assert [claim.statement for claim in patterns.extract(text, "Alex", AT)] == [statement]
+
+
+@pytest.mark.parametrize("before", ["Nice.", "Got it.", "What can I do for you?"])
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        (
+            "I love hiking and I have a dog called Rex.",
+            ["Alex loves hiking", "Alex has a dog called Rex"],
+        ),
+        ("I work at Fuchsia. I have two kids.", ["Alex works at Fuchsia", "Alex has two kids"]),
+        (
+            "My sister lives in Graz. What should I bring her?",
+            ["Alex's sister lives in Graz"],
+        ),
+    ],
+)
+def test_what_an_assistant_said_before_costs_no_claim(
+    before: str, text: str, statements: list[str]
+) -> None:
+    assert said(("Assistant", before), ("Alex", text)) == statements
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("I live in the US.", "Alex lives in the US"),
+        ("I bank with US Bank", "Alex banks with US Bank"),
+        ("My email is m.keller@proton.me", "Alex's email is m.keller@proton.me"),
+        ("My site is https://about.me/mine", "Alex's site is https://about.me/mine"),
+        (r"My notes are in C:\Users\me\text", r"Alex's notes are in C:\Users\me\text"),
+        ("I edit my.cnf in /home/me by hand", "Alex edits my.cnf in /home/me by hand"),
+        ("I use We Transfer for files", "Alex uses We Transfer for files"),
+        ("I work at Mine Labs", "Alex works at Mine Labs"),
+        ("I have Type I diabetes", "Alex has Type I diabetes"),
+        ("I Love My Dog Rex", "Alex Loves their Dog Rex"),
+        (
+            "They gave us a house in Porto",
+            "They gave Alex and others a house in Porto",
+        ),
+    ],
+)
+def test_pronouns_in_names_and_addresses_stay(text: str, statement: str) -> None:
+    assert said(("Alex", text)) == [statement]

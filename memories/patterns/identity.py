@@ -179,7 +179,7 @@ PATTERNS = (
     Pattern(
         name="health",
         category="identity",
-        regex=rf"^I (?:am|was|have|have been|got|suffer|suffered|can't|don't) {ADVERB}(?:(?:an? )?(?:\w+ )?(?:allergic|allerg(?:y|ies)|intolerant|diabet\w+|asthma\w*|vegan|vegetarian|pescatarian|celiac|coeliac|pregnant|diagnosed|injured|insomnia|migraines?|anxiety|depression|adhd|dyslexi\w+|colou?r-?blind|deaf|arthritis|eczema|lactose|gluten|surgery)|eat (?:meat|pork|gluten|dairy|nuts|fish|eggs|seafood)|from (?:insomnia|migraines?|anxiety|depression))\b",
+        regex=rf"^I (?:am|was|have|have been|got|suffer|suffered|can't|don't) {ADVERB}(?:(?:an? )?(?:type \w+ |\w+ )?(?:allergic|allerg(?:y|ies)|intolerant|diabet\w+|asthma\w*|vegan|vegetarian|pescatarian|celiac|coeliac|pregnant|diagnosed|injured|insomnia|migraines?|anxiety|depression|adhd|dyslexi\w+|colou?r-?blind|deaf|arthritis|eczema|lactose|gluten|surgery)|eat (?:meat|pork|gluten|dairy|nuts|fish|eggs|seafood)|from (?:insomnia|migraines?|anxiety|depression))\b",
         confidence=0.9,
         examples=(
             ("I'm allergic to nuts", "Alex is allergic to nuts"),

@@ -6,19 +6,31 @@ tell how its speaker wants to be called. Clauses come here as reading.py leaves 
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from memories.patterns import morphology
 
 TEAM = "Team"
-_token = re.compile(r"[\w']+(?:-[\w']+)*|[^\w']+")  # "us-east-1" is nobody
+# "us-east-1", "t.me/alex", "/home/me", "C:\\me" and "my.cnf" are nobody
+_token = re.compile(
+    r"(?:[~.]?/|\w:\\|[^\s\"'“”(),;]*(?:[@\\]\w|://|/[^\s/]*/|\w\.[a-z0-9]))[^\s\"“”(),;]*"
+    r"|[\w']+(?:-[\w']+)*|[^\w']+?(?=[\w'~./]|$)"
+)
 _pair = re.compile(
     r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]+)|(?P<before>my \w+|(?-i:[A-Z])[\w-]+) and (?:I|me))\b",
     re.IGNORECASE,
 )
-_first = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_first = re.compile(
+    r"(?<![/@.\\-])\b(?:I|me|my|mine|myself|we|(?!(?-i:US)\b)us|our|ours|ourselves)\b(?![/@\\-]|\.\w)",
+    re.IGNORECASE,
+)
 _second = re.compile(r"\b(?:you|yours?)\b", re.IGNORECASE)
 _agreed = {"are": "is", "were": "was", "have": "has", "do": "does", "don't": "doesn't"}
 _second_subject = re.compile(rf"\byou ({'|'.join(_agreed)})\b", re.IGNORECASE)
+_numbered = re.compile(
+    r"(?:War|Type|Part|Phase|Chapter|Level|Class|Stage|Volume|Grade|Tier|Act|Elizabeth)$"
+)
+_pronouns = frozenset(("my", "our", "me", "us", "we", "mine", "ours", "myself", "ourselves"))
 _quote_marks = frozenset('"“”«»')
 _joinable = frozenset(
     [
@@ -124,12 +136,28 @@ class _Shift:
         if sum(c in _quote_marks for c in token) % 2:
             self.is_quoted = not self.is_quoted
         low = token.lower()
-        if not self.is_quoted and low == "i":
+        is_told = not self.is_quoted and not self._is_name(position)
+        if is_told and low == "i":
             return self._subject(position)
-        if not self.is_quoted and low == "we":
+        if is_told and low == "we":
             return self._we(position)
-        self.out.append(token if self.is_quoted else self._object(token, low))
+        self.out.append(self._object(token, low) if is_told else token)
         return position + 1
+
+    def _is_name(self, position: int) -> bool:
+        """Whether what looks like a pronoun is a part of a name: the US, We Transfer, Type I."""
+        token = self.tokens[position]
+        if token == "I":
+            return bool(position > 1 and _numbered.match(self.tokens[position - 2]))
+        if token == "US":
+            return len(self.tokens) == 1 or not self.is_shouted
+        is_inside = position > 1 and self.tokens[position - 1] == " " and not self.is_shouted
+        return is_inside and token.istitle() and token.lower() in _pronouns
+
+    @cached_property
+    def is_shouted(self) -> bool:
+        """Whether capitals tell nothing: all words have them."""
+        return not any(token[0].islower() for token in self.tokens if token[0].isalpha())
 
     def _object(self, token: str, low: str) -> str:
         match low:
@@ -196,12 +224,13 @@ class _Shift:
         is_joined = False
         while position < len(self.tokens):
             low = self.tokens[position].lower()
-            if low in _breaks or _quote_marks.intersection(low):
+            if (low in _breaks and not self._is_name(position)) or _quote_marks.intersection(low):
                 return position
             if is_joined and self._is_verb(position, low):
                 self.out.append(morphology.third_person(low))
             else:
-                self.out.append(self._object(self.tokens[position], low))
+                token = self.tokens[position]
+                self.out.append(token if self._is_name(position) else self._object(token, low))
             if low[0].isalnum() and not morphology.is_adverb(low):
                 is_joined = low in ("and", "but", "or")
             position += 1

@@ -24,6 +24,7 @@ CERTAIN, SURE, FIRM, FAIR, LOOSE = (
     0.55,
 )  # confidence from which a pattern counts as such
 FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
+FEW = 3  # clauses of a message of which each is heard for itself
 AMONG_PEOPLE: Mapping[str, float] = {
     "mentions": 0.22,
     "questions": -0.22,
@@ -67,11 +68,13 @@ class Fit:
 @dataclass(frozen=True, slots=True)
 class Message:
     """What a message says as a whole: whether it tells `news`, how many clauses are no courtesy
-    (`heard`), and whether any is about its speaker. No news is below 0."""
+    (`heard`), whether any is about its speaker, and whether it is said to a machine. No news is
+    below 0."""
 
     news: float
     heard: int
     is_about_speaker: bool
+    to_machine: bool
 
 
 def message(
@@ -79,14 +82,15 @@ def message(
 ) -> Message:
     """`read` holds the clauses of `text` with their words as patterns read them."""
     told = " ".join(words for _, words in read)
-    among_people = name != UNKNOWN and not talk.with_assistant
+    to_machine = name == UNKNOWN or talk.with_assistant
     signs = _signs(text, name, read, talk)
     signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
-    weights = AMONG_PEOPLE if among_people else WITH_ASSISTANT
+    weights = WITH_ASSISTANT if to_machine else AMONG_PEOPLE
     return Message(
         news=sum(weight * signs[sign] for sign, weight in weights.items()),
         heard=sum(not content.is_courtesy(words) for _, words in read),
         is_about_speaker=person.mentions_speaker(told),
+        to_machine=to_machine,
     )
 
 
@@ -113,19 +117,29 @@ def _signs(
 
 def kept(fits: Sequence[Fit], told: Message) -> list[Fit]:
     """Those of a message's fits that claim something, in their order."""
-    alone = [fit for fit in fits if told.heard == 1 and _stands_alone(fit, told)]
-    firm = alone or [fit for fit in fits if _says_enough(fit, told)]
-    if firm or told.news < 0:
-        return firm
-    heaviest = max(fits, key=lambda fit: fit.weight)
-    return [heaviest] if heaviest.weight else []
+    is_all = len(fits) >= told.heard  # no clause beside those that claim something
+    firm = [fit for fit in fits if _says_enough(fit, told)]
+    if not firm and told.news >= 0:
+        heaviest = max(fits, key=lambda fit: fit.weight)
+        firm = [heaviest] if heaviest.weight else []
+    places = {fit.clause.start for fit in firm}
+    return [
+        fit for fit in fits if fit.clause.start in places or (is_all and _stands_alone(fit, told))
+    ]
 
 
 def _stands_alone(fit: Fit, told: Message) -> bool:
     """Whether a clause that is all of a message is a claim: it needs no more around it."""
+    if told.heard > 1:
+        return _is_own(fit) and fit.weight >= 1
     if fit.pattern.confidence >= FAIR:
         return fit.weight >= 1
     return told.is_about_speaker and fit.pattern.confidence >= LOOSE and fit.weight >= 3
+
+
+def _is_own(fit: Fit) -> bool:
+    """Whether a clause surely tells of its speaker."""
+    return fit.pattern.confidence >= FIRM and person.mentions_speaker(fit.match.string)
 
 
 def _says_enough(fit: Fit, told: Message) -> bool:
@@ -133,6 +147,9 @@ def _says_enough(fit: Fit, told: Message) -> bool:
     if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
         return True
     if fit.clause.is_item and confidence >= FAIR and fit.weight:
+        return True
+    # To a machine, what somebody tells of themselves stands beside what they ask it to do.
+    if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
         return True
     if told.news < 0 or not fit.weight:
         return False
