@@ -32,7 +32,7 @@ def test_what_a_model_makes_of_an_attack_is_believed_by_nobody(
         "quotes": [{"message": 0, "text": attack["quote"]}],
     }
     serve_in_turn(httpserver, "/v1/messages", claude_message(facts_json(obeyed)))
-    alice.say(attack["text"], extract="llm")
+    alice.say(attack["text"], extract="llm", user_id="Mara")
     assert attack["fact"] not in alice.live()
     assert not Fact.objects.filter(quarantined_at=None).exists()
 

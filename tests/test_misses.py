@@ -14,7 +14,11 @@ from tests.people import Person
 from tests.wire_servers import FACT, claude_message, facts_json, serve_in_turn
 
 UNUSUAL = "Zorble frumption grelled in Lisbon."
-READ = FACT | {"quotes": [{"message": 0, "text": "grelled in Lisbon"}]}
+GRELLED = "Zorble grelled in Lisbon"
+READ = FACT | {
+    "statement": GRELLED,
+    "quotes": [{"message": 0, "text": "grelled in Lisbon"}],
+}
 
 
 @pytest.fixture
@@ -34,7 +38,7 @@ def miss(alice: Person, claude: Any) -> Miss:
 
 
 def test_what_a_model_found_where_no_pattern_fired_is_kept(miss: Miss) -> None:
-    assert (miss.text, miss.statements) == (UNUSUAL, ["Ana lives in Lisbon"])
+    assert (miss.text, miss.statements) == (UNUSUAL, [GRELLED])
     assert (miss.category, miss.found_by, miss.state) == ("identity", "llm", "open")
     assert miss.episode.content == UNUSUAL
 
@@ -122,7 +126,7 @@ def test_a_person_reports_from_the_page_of_an_episode(miss: Miss, mallory: Perso
 def test_the_page_of_a_miss_offers_to_make_a_pattern(miss: Miss) -> None:
     page = member(miss.workspace, "editor").sees(page_of(miss))
     assert f"{reverse('admin:memories_workspacepattern_add')}?miss={miss.pk}" in page
-    assert "Ana lives in Lisbon" in page
+    assert GRELLED in page
 
 
 def person_found(alice: Person, text: str, statement: str) -> Miss:

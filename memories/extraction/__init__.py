@@ -1,7 +1,7 @@
 """From episodes to claims: gatekeeper, patterns, the configured model, then the whole text.
 
 Asks only: rows are read before, and written after. A claim's quotes are verified here against
-the text they cite; what has no evidence goes to quarantine.
+the text they cite, and a model's words against its quotes; what has no evidence goes to quarantine.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = Non
     heard, unmatched = listened(messages, wish, found)
     chosen = to_ask(heard if wish.asks_always else unmatched, wish)
     if chosen:
-        asked(chosen, wish, ladder, found)
+        asked(chosen, messages, wish, ladder, found)
     if wish.extract == MemorySession.Extract.AUTO:
         found.missed = list(missed_in(unmatched, found.claims))
     if not found.claims and heard:

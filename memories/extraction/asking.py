@@ -3,9 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memories import lexical, providers
-from memories.extraction.citing import names_strangers, verified
+from memories.extraction.citing import verified
+from memories.extraction.doubting import doubt_of
+from memories.extraction.support import LONGEST
 from memories.extraction.values import (
     Extraction,
     Message,
@@ -31,7 +34,14 @@ def to_ask(messages: list[Message], wish: Wish) -> list[Message]:
     return messages if is_asked and told else []
 
 
-def asked(unmatched: list[Message], wish: Wish, ladder: Ladder | None, found: Extraction) -> None:
+def asked(
+    unmatched: list[Message],
+    heard: Sequence[Message],
+    wish: Wish,
+    ladder: Ladder | None,
+    found: Extraction,
+) -> None:
+    """Add what a model finds in `unmatched`; `heard` are all messages, these among them."""
     if ladder is None:
         found.notes.append("no model is configured")
         return
@@ -44,14 +54,21 @@ def asked(unmatched: list[Message], wish: Wish, ladder: Ladder | None, found: Ex
         found.notes.append(f"provider failed: {answer.error.message}")
     by_index = {message.index: message for message in unmatched}
     known = {lexical.fingerprint(claim.statement) for claim in found.claims}
+    said = [*wish.before, *heard]
     for read in answer.facts:
         claim = _model_claim(read.fact, by_index, wish, read.rule)
-        if not claim.quotes or names_strangers(claim.statement, [*wish.before, *unmatched]):
-            found.quarantined.append(claim)
+        if doubt := doubt_of(claim, said, wish.subject):
+            found.quarantined.append((_shortened(claim), doubt))
         elif lexical.fingerprint(claim.statement) not in known:
             found.claims.append(claim)
     if found.quarantined:
         found.notes.append(f"{len(found.quarantined)} claims of the model had no evidence")
+
+
+def _shortened(claim: Claim) -> Claim:
+    """What nobody believes need not be kept at any length."""
+    told = claim.statement
+    return claim if len(told) <= LONGEST else replace(claim, statement=f"{told[:LONGEST]}…")
 
 
 def _request(messages: Sequence[Message], before: Sequence[Message]) -> ExtractionRequest:
@@ -73,8 +90,8 @@ def _told(message: Message) -> providers.Message:
 
 def _model_claim(fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str) -> Claim:
     quotes = verified(fact, by_index)
-    cited = [by_index[q.message_index] for q in fact.quotes if q.message_index in by_index]
-    first = cited[0] if cited else next(iter(by_index.values()))
+    by_id = {message.id: message for message in by_index.values()}
+    first = by_id[quotes[0].episode_id] if quotes else next(iter(by_index.values()))
     category = fact.category if fact.category in Category.values else Category.OTHER
     return Claim(
         statement=fact.statement.strip(),

@@ -2,7 +2,7 @@
 
 import calendar
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from memories.extraction.values import Message
 from memories.patterns import entities
@@ -17,11 +17,19 @@ def verified(fact: ExtractedFact, by_index: dict[int, Message]) -> tuple[Quote, 
     """The quotes of a model's fact that really stand in the text, as they stand there."""
     found = []
     for cited in fact.quotes:
-        message = by_index.get(cited.message_index)
-        span = find_quote(message.readable, cited.text) if message else None
-        if message and span:
-            found.append(Quote(message.id, *span, message.text[slice(*span)]))
-    return tuple(found)
+        for message in _first_named(cited.message_index, by_index):
+            span = find_quote(message.readable, cited.text)
+            if span:
+                found.append(Quote(message.id, *span, message.text[slice(*span)]))
+                break
+    return tuple(dict.fromkeys(found))
+
+
+def _first_named(index: int, by_index: dict[int, Message]) -> Iterator[Message]:
+    """The message that is named, then the others: models often count wrong, and copy right."""
+    if index in by_index:
+        yield by_index[index]
+    yield from (message for other, message in by_index.items() if other != index)
 
 
 def names_strangers(statement: str, messages: Iterable[Message]) -> bool:

@@ -89,7 +89,8 @@ class Wish:
 
     `patterns` are the workspace's own; they are tried where the library found nothing. `before`
     are the messages that the conversation had already: they are context, and make no claims.
-    `asks_always`: a model reads the messages that patterns covered, too.
+    `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
+    own id of whom it is about, where nobody knows a name.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -98,17 +99,19 @@ class Wish:
     patterns: tuple[OwnPattern, ...] = ()
     before: tuple[Message, ...] = ()
     asks_always: bool = False
+    subject: str = ""
 
 
 @dataclass(slots=True)
 class Extraction:
-    """The claims found, and why the rest made none. `error` is a model's failure."""
+    """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
+    are claims without evidence, each with what is lacking."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
-    quarantined: list[Claim] = field(default_factory=list)
+    quarantined: list[tuple[Claim, str]] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)

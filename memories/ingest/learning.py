@@ -84,7 +84,10 @@ def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
     context = before(kept) if matching else ()
     always = kept.space.llm == ALWAYS
-    wish = Wish(session.extract, session.is_whole_text, session.visibility, own, context, always)
+    subject = session.subject.external_id if session.subject else ""
+    wish = Wish(
+        session.extract, session.is_whole_text, session.visibility, own, context, always, subject
+    )
     messages = served.marked(messages_of(kept), lambda: writer_of(session))
     found = extraction.extract(messages, wish, ladder)
     return _finish(session, kept.space, found, started)
@@ -185,8 +188,7 @@ def _apply(
         actor=f"session:{session.pk}",
         session_id=session.pk,
     )
-    reason = "no evidence in the text"
-    supersession.quarantine(placement, found.quarantined, reason, session.pk)
+    supersession.quarantine(placement, found.quarantined, session.pk)
     misses.record(session, found.missed)
     _note(session, outcome, found)
     session.timings = found.milliseconds | {

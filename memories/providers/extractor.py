@@ -116,7 +116,7 @@ class Extractor(ABC):
         started = time.perf_counter()
         rules = prompts.extraction_rules(request)
         reply = self.ask(Question(rules, prompts.extraction_text(request), prompts.FactsAnswer))
-        facts = [fact_of(answer, request) for answer in self._read(reply)]
+        facts = [fact_of(answer) for answer in self._read(reply)]
         return ExtractionAnswer(
             facts=tuple(fact for fact in facts if fact.statement)[: request.max_facts],
             model=reply.model or self.model,
@@ -154,9 +154,8 @@ def cut_off(who: str, tokens: int) -> ProviderError:
     return ProviderError(f"{who} was cut off{after}: there is too much in one request", True)
 
 
-def fact_of(answer: FactAnswer, request: ExtractionRequest) -> ExtractedFact:
-    """Without what no row can hold; a quote from a message that was not asked about is dropped."""
-    asked = {message.index for message in request.messages}
+def fact_of(answer: FactAnswer) -> ExtractedFact:
+    """Without what no row can hold. Whether a quote stands in a message is for the caller to see."""
     names = dict.fromkeys(_clean(name)[:MAX_NAME] for name in answer.entities)
     quotes = (Quote(quote.message, quote.text) for quote in answer.quotes)
     return ExtractedFact(
@@ -166,7 +165,7 @@ def fact_of(answer: FactAnswer, request: ExtractionRequest) -> ExtractedFact:
         confidence=answer.confidence,
         event_date=day_of(answer.event_date),
         entities=tuple(name for name in names if name)[:MAX_ENTITIES],
-        quotes=tuple(q for q in quotes if q.message_index in asked and q.text.strip()),
+        quotes=tuple(quote for quote in quotes if quote.text.strip()),
     )
 
 

@@ -99,10 +99,13 @@ def fact_of(placement: Placement, claim: Claim, session_id: uuid.UUID | None) ->
 
 
 def quarantine(
-    placement: Placement, claims: Sequence[Claim], reason: str, session_id: uuid.UUID
+    placement: Placement, doubted: Sequence[tuple[Claim, str]], session_id: uuid.UUID
 ) -> None:
-    """Keep claims that stand on nothing for a person to review; they are not believed."""
-    facts = [fact_of(placement, claim, session_id) for claim in claims]
-    for fact in facts:
+    """Keep claims that stand on nothing, each with the reason, for a person to review; they are
+    not believed."""
+    facts = []
+    for claim, reason in doubted:
+        fact = fact_of(placement, claim, session_id)
         fact.quarantined_at, fact.quarantine_reason = timezone.now(), reason
+        facts.append(fact)
     statements.insert(facts)
