@@ -15,6 +15,10 @@ from zlib import crc32
 import Stemmer
 
 K1, B = 1.2, 0.75
+# Stems of an ordinary text: one number for every workspace. Its own mean, measured, ranked worse:
+# recall@10 .829 for .833 over talk between people and .639 for .664 with an assistant. It would
+# also leave the weights of before with another mean than those that come.
+ORDINARY_LENGTH = 16.0
 SPARSE_DIMENSIONS = 1_000_000_000
 SPARSE_ENTRIES = 16_000  # pgvector refuses more elements in one sparsevec
 LAYERS = 8  # a workspace's number and a layer share the upper half of a key
@@ -169,14 +173,14 @@ def index_stems(
     return document
 
 
-def bm25_weights(counts: Mapping[str, float], average_length: float) -> dict[int, float]:
-    """The document's half of BM25 by term number: tf*(k1+1) / (tf + k1*(1-b+b*length/average)).
+def bm25_weights(counts: Mapping[str, float]) -> dict[int, float]:
+    """The document's half of BM25 by term number: tf*(k1+1) / (tf + k1*(1-b+b*length/ordinary)).
 
     A term's number is crc32 % 10**9 + 1. The query's half is the idf; their inner product is
-    the score. `average_length` is in stems; 0 or less counts as this document's own length.
+    the score.
     """
     length = sum(counts.values())
-    norm = K1 * (1 - B + B * (length / average_length if average_length > 0 else 1.0))
+    norm = K1 * (1 - B + B * length / ORDINARY_LENGTH)
     weights: dict[int, float] = {}
     for stem, tf in counts.items():
         number = term_number(stem)

@@ -97,11 +97,11 @@ def test_long_message_neither_borrows_nor_lends_words() -> None:
 
 def test_weight_grows_with_count_and_falls_with_length() -> None:
     tea = lexical.term_number("tea")
-    once, twice = ({"tea": n, "pot": 1.0} for n in (1.0, 2.0))
-    weight = lexical.bm25_weights(once, 2)[tea]
+    once, twice = ({"tea": n, "pot": lexical.ORDINARY_LENGTH - n} for n in (1.0, 2.0))
+    weight = lexical.bm25_weights(once)[tea]
     assert weight == pytest.approx(1.0)
-    assert lexical.bm25_weights(twice, 3)[tea] > weight
-    assert lexical.bm25_weights(once | {"more": 20.0}, 2)[tea] < weight
+    assert lexical.bm25_weights(twice)[tea] > weight
+    assert lexical.bm25_weights(once | {"more": 20.0})[tea] < weight
 
 
 def test_sparse_text_is_what_pgvector_reads() -> None:

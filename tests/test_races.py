@@ -13,8 +13,9 @@ from django.db.models import F
 from memories import curation, ingest
 from memories.errors import Conflict
 from memories.indexing import agreement, spaces
-from memories.ingest import IngestRequest, NewMessage
+from memories.ingest import IngestRequest, NewMessage, keeping
 from memories.models import (
+    Conversation,
     EmbeddingModel,
     Episode,
     Fact,
@@ -151,3 +152,26 @@ def run_due() -> int:
     for session in MemorySession.objects.exclude(state=MemorySession.State.DONE):
         ingest.run(session.pk)
     return MemorySession.objects.filter(state=MemorySession.State.DONE).count()
+
+
+@pytest.mark.parametrize("round_", range(4))
+@pytest.mark.parametrize("place", [{}, {"thread_id": "talk"}, {"user_id": "ada"}])
+def test_the_same_message_sent_twice_at_once_is_kept_once(
+    alice: Person, place: dict[str, str], round_: int
+) -> None:
+    said = NewMessage("The orchard gate is painted green.", id="m-1")
+    request = IngestRequest(messages=(said,), **place)
+    alice.tell("Something that makes the embedding model known.")
+    raised = at_once(*[lambda: ingest.receive(alice.scope, request)] * 4)
+    assert raised == []
+    assert Episode.objects.filter(external_id="m-1").count() == 1
+
+
+@pytest.mark.parametrize("round_", range(4))
+def test_the_same_message_appended_twice_at_once_is_kept_once(alice: Person, round_: int) -> None:
+    said = NewMessage("The orchard gate is painted green.", id="m-1")
+    ingest.receive(alice.scope, IngestRequest(messages=(NewMessage("Hello."),), thread_id="talk"))
+    talk = Conversation.objects.get()
+    raised = at_once(*[lambda: keeping.append(alice.scope, talk, [said])] * 4)
+    assert raised == []
+    assert Episode.objects.filter(external_id="m-1").count() == 1

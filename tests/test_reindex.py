@@ -71,7 +71,7 @@ def picture(workspace: Workspace) -> dict[str, list[Any]]:
     return {
         "entries": [tuple(row.values()) for row in entries.values(*kept)],
         "weights": [_weights(entry) for entry in entries],
-        "counts": list(counts.values("live_memories", "live_episodes", "average_length")),
+        "counts": list(counts.values("live_memories", "live_episodes")),
         "speakers": list(speakers.values("subject", "author", "assistant", "episodes")),
         "vectors": [tuple(map(str, row.values())) for row in vectors.values()],
     }
@@ -115,11 +115,9 @@ def rules(**options: Any) -> list[str]:
 def test_a_rebuilt_index_is_the_one_that_grew(workspace: Workspace) -> None:
     person = backend_of(workspace)
     tell_a_story(person)
-    reindex()  # measures the average length, which later writers use
-    measured = WorkspaceIndex.objects.get(workspace=workspace).average_length
+    reindex()
     again = backend_of(Workspace.objects.create(slug="twin", name="Twin"))
     spaces.space_of(again.workspace.pk)
-    WorkspaceIndex.objects.filter(workspace=again.workspace).update(average_length=measured)
     tell_a_story(again)
     grown = picture(again.workspace)
     reindex()
@@ -165,12 +163,11 @@ def test_a_second_reindex_changes_nothing(filled: Person) -> None:
     assert "0 entries added, 0 changed, 0 removed" in reindex()
 
 
-def test_the_average_length_is_measured(filled: Person) -> None:
+def test_a_rebuild_does_not_move_a_score(filled: Person) -> None:
+    before = picture(filled.workspace)["weights"]
     reindex()
-    lengths = list(Entry.objects.filter(live=True).values_list("length", flat=True))
-    average = WorkspaceIndex.objects.get(workspace=filled.workspace).average_length
-    assert average == pytest.approx(sum(lengths) / len(lengths), abs=1)
-    assert average != 16.0
+    for told, now in zip(before, picture(filled.workspace)["weights"], strict=True):
+        assert now == pytest.approx(told, rel=1e-5)
 
 
 def test_passages_that_are_missing_are_embedded(filled: Person) -> None:
@@ -181,7 +178,7 @@ def test_passages_that_are_missing_are_embedded(filled: Person) -> None:
 
 
 def test_an_empty_workspace_is_fine(workspace: Workspace) -> None:
-    assert "average length 16.0" in reindex()
+    assert "0 entries added, 0 changed, 0 removed" in reindex()
     assert rules() == []
 
 

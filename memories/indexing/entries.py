@@ -139,11 +139,10 @@ def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vector
     if not items:
         return
     ids = _next_ids(len(items))
-    average = space.average_length
     statements.copy(
         "memories_entry",
         ENTRY_COLUMNS,
-        [entry_record(n, space.number, average, item) for n, item in zip(ids, items, strict=True)],
+        [entry_record(n, space.number, item) for n, item in zip(ids, items, strict=True)],
     )
     if vectors is None:
         _mark_due(ids)
@@ -186,7 +185,7 @@ def reweigh(
     space: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
 ) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
-    weights = lexical.bm25_weights(counts, space.average_length)
+    weights = lexical.bm25_weights(counts)
     statements.execute(
         "update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec,"
         " length = %(length)s"
@@ -252,9 +251,9 @@ def _mark_due(ids: list[int]) -> None:
     )
 
 
-def entry_record(entry: int, number: int, average: float, item: Item) -> tuple[Any, ...]:
+def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
     """The values of an item's entry, in the order of ENTRY_COLUMNS."""
-    weights = lexical.bm25_weights(item.counts, average)
+    weights = lexical.bm25_weights(item.counts)
     return (
         entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.role, item.author,

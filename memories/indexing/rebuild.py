@@ -67,7 +67,6 @@ class Rebuilt:
     added: int = 0
     changed: int = 0
     removed: int = 0
-    average_length: float = 0.0
     incomplete: list[int] = field(default_factory=list)
 
 
@@ -84,10 +83,8 @@ def alone(space: WorkspaceIndex) -> Iterator[None]:
 
 
 def rebuild(space: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
-    """Rebuild entries, speakers, counts and the average length; `advance` hears of each batch."""
-    space.average_length = measured_length(space) or space.average_length
-    WorkspaceIndex.objects.filter(pk=space.pk).update(average_length=space.average_length)
-    done = Rebuilt(average_length=space.average_length)
+    """Rebuild entries, speakers and counts; `advance` hears of each batch."""
+    done = Rebuilt()
     for layer in truth.TABLE:
         for ids in truth.batches(space, layer):
             with alone(space):
@@ -99,17 +96,6 @@ def rebuild(space: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
     own = FeatureSet.objects.filter(workspace=space.workspace_id, embedding_model__isnull=False)
     own.update(embedding_due_at=timezone.now())
     return done
-
-
-def measured_length(space: WorkspaceIndex) -> float | None:
-    """The mean length of what is live, in stems; None for an empty workspace."""
-    total, number = 0.0, 0
-    for layer in truth.TABLE:
-        for ids in truth.batches(space, layer):
-            live = [item for item in truth.items(layer, ids) if item.live]
-            total += sum(sum(item.counts.values()) for item in live)
-            number += len(live)
-    return total / number if total else None
 
 
 def _rebuild_batch(
@@ -141,7 +127,7 @@ def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
 
 
 def _record(space: WorkspaceIndex, entry: int, item: Item) -> tuple[Any, ...]:
-    return entries.entry_record(entry, space.number, space.average_length, item)
+    return entries.entry_record(entry, space.number, item)
 
 
 def incomplete(space: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:

@@ -71,7 +71,6 @@ def under(space: WorkspaceIndex, model: EmbeddingModel | None) -> WorkspaceIndex
         number=space.number,
         workspace_id=space.workspace_id,
         embedding_model=model,
-        average_length=space.average_length,
     )
 
 

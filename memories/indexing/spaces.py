@@ -18,7 +18,7 @@ LOCK_CLASS = 4242
 
 SPACE = f"""
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-       s.live_features, s.average_length, s.stamp,
+       s.live_features, s.stamp,
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
@@ -35,7 +35,7 @@ from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where s.workspace_id = %(workspace)s
 """
-OF_THE_ROW, OF_THE_MODEL = 8, 6  # the first and the last columns
+OF_THE_ROW, OF_THE_MODEL = 7, 6  # the first and the last columns
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:

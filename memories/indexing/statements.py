@@ -1,10 +1,12 @@
 """The database as the hot path uses it: prepared statements, binary values, pgvector's types.
 
-Django's own cursor binds on the client and prepares nothing.
+Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
+awaits an IntegrityError hears of it whichever cursor met it.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -32,10 +34,20 @@ def hot_connection() -> psycopg.Connection[Any]:
     return raw
 
 
+@contextmanager
+def cursor_of(**options: Any) -> Iterator[psycopg.Cursor[Any]]:
+    """A cursor of `hot_connection` with psycopg's own options."""
+    connection.validate_no_broken_transaction()
+    with (
+        connection.wrap_database_errors,
+        psycopg.Cursor(hot_connection(), **options) as cursor,
+    ):
+        yield cursor
+
+
 def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
-    connection.validate_no_broken_transaction()
-    with psycopg.Cursor(hot_connection(), row_factory=namedtuple_row) as cursor:
+    with cursor_of(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
 
 
@@ -46,8 +58,7 @@ def rows_as(
     make: Callable[[Sequence[Any]], Made], statement: str, values: dict[str, Any]
 ) -> list[Made]:
     """What `make` makes of each row of a prepared statement."""
-    connection.validate_no_broken_transaction()
-    with psycopg.Cursor(hot_connection(), row_factory=lambda _: make) as cursor:
+    with cursor_of(row_factory=lambda _: make) as cursor:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
 
 
@@ -66,8 +77,7 @@ def first(model: type[Row], statement: str, values: dict[str, Any]) -> Row | Non
 
 def execute(statement: str, values: dict[str, Any]) -> int:
     """Run a prepared statement; the number of rows it changed."""
-    connection.validate_no_broken_transaction()
-    with psycopg.Cursor(hot_connection()) as cursor:
+    with cursor_of() as cursor:
         return cursor.execute(statement, values, prepare=True).rowcount
 
 
@@ -78,7 +88,7 @@ def copy(table: str, columns: dict[str, str], records: list[tuple[Any, ...]]) ->
     if len(records) == 1:
         _insert_one(table, columns, records[0])
         return
-    with psycopg.Cursor(hot_connection()) as cursor:
+    with cursor_of() as cursor:
         statement = f"copy {table} ({', '.join(columns)}) from stdin (format binary)"
         with cursor.copy(statement) as writer:
             writer.set_types(list(columns.values()))
@@ -90,7 +100,7 @@ def _insert_one(table: str, columns: dict[str, str], record: tuple[Any, ...]) ->
     """One row as a prepared INSERT: one round trip where COPY has three."""
     places = ", ".join(f"%s::{kind}" for kind in columns.values())
     statement = f"insert into {table} ({', '.join(columns)}) values ({places})"
-    with psycopg.Cursor(hot_connection()) as cursor:
+    with cursor_of() as cursor:
         cursor.execute(statement, record, prepare=True)
 
 

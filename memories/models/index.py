@@ -69,7 +69,6 @@ class WorkspaceIndex(models.Model):
     live_memories = models.BigIntegerField(default=0)
     live_episodes = models.BigIntegerField(default=0)
     live_features = models.BigIntegerField(default=0)
-    average_length = models.FloatField(default=16.0)
     stamp = models.BigIntegerField(default=0)
 
     # What `space_of` reads beside the row, because every ingest or search asks for it.

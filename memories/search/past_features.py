@@ -73,7 +73,7 @@ class Past:
     def pool(self, stems: list[str]) -> list[Candidate]:
         features = self._features()
         cosines = self._cosines(features)
-        scores = _bm25(self.space, [f.content for f in features], stems)
+        scores = _bm25([f.content for f in features], stems)
         return [
             Candidate(
                 entry, int(Layer.FEATURES), cosines.get(f.pk), score, position=0,
@@ -148,11 +148,8 @@ def _numbered(features: Sequence[Feature]) -> list[tuple[int, Feature]]:
     return list(zip(range(-len(features), 0), features, strict=True))
 
 
-def _bm25(space: WorkspaceIndex, texts: Sequence[str], stems: Sequence[str]) -> list[float]:
-    documents = [
-        lexical.bm25_weights(lexical.counts(lexical.stems(text)), space.average_length)
-        for text in texts
-    ]
+def _bm25(texts: Sequence[str], stems: Sequence[str]) -> list[float]:
+    documents = [lexical.bm25_weights(lexical.counts(lexical.stems(text))) for text in texts]
     wanted = {lexical.term_number(stem) for stem in stems}
     holding = Counter(number for document in documents for number in wanted & document.keys())
     idf = {n: log(1 + (len(texts) - df + 0.5) / (df + 0.5)) for n, df in holding.items()}

@@ -18,8 +18,8 @@ from memories.models import WorkspaceIndex
 
 class Command(CommandWithExamples):
     help = (
-        "Make entries, speakers, counts and the average length of the index anew from memories\n"
-        "and episodes. Search and ingest go on meanwhile. Vectors whose text is the same stay."
+        "Make entries, speakers and counts of the index anew from memories and episodes.\n"
+        "Search and ingest go on meanwhile. Vectors whose text is the same stay."
     )
     examples = (
         "  manage.py reindex                        all workspaces\n"
@@ -51,8 +51,7 @@ class Command(CommandWithExamples):
         common_terms.count_in(space)
         name = space.workspace.slug
         self.stdout.write(
-            f"{name}: {done.added} entries added, {done.changed} changed, {done.removed} removed;"
-            f" average length {done.average_length:.1f} stems"
+            f"{name}: {done.added} entries added, {done.changed} changed, {done.removed} removed"
         )
         made = reembedding.make(space, done.incomplete)
         with progress(reembedding.missing(space), "entries", sys.stderr) as shown:
