@@ -74,7 +74,21 @@ _request = re.compile(
 )
 _program_line = re.compile(
     r"\s*(?:[\[{<}\]]|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|\w+(?:Error|Exception):|\$ |>>> "
-    r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|TRACE|FATAL)\b|[-+@]{2,3} |\|.*\||[A-Za-z0-9+/=]{60,}$|\"[\w-]+\": )"
+    r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|TRACE|FATAL)\b|[-+@]{2,3} |\|.*\||[A-Za-z0-9+/=]{60,}$|\"[\w-]+\": |diff --git |total \d+$"
+    r"|[-dl][rwxst-]{9}[ .@+]|(?:npm|yarn|pip|error|warning)(?:\[\w+\])?: |(?:added|removed|changed|audited) \d+ packages)"
+)
+# one line of these is a program's, whatever the others are
+_program_only = re.compile(
+    r"\s*(?:\w*(?:Error|Exception): \S.*|\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S* +\[?(?:DEBUG|INFO|WARN|ERROR|TRACE|FATAL).*|\$ [a-z].*|diff --git .*|total \d+"
+    r"|[-dl][rwxst-]{9}[ .@+].*|\{\s*\".*\}|\[\s*[\[{\"\d].*[\]}\"\d]\s*\]|<(?P<tag>[a-z][\w-]*)\b[^<>]*>.*</(?P=tag)>|https?://\S+"
+    r"|(?-i:SELECT .+ FROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE) .+)\s*",
+    re.IGNORECASE,
+)
+_notice = re.compile(
+    r"(?:accept (?:all|only necessary|our|the) cookies|(?:this (?:site|website|page)|we) uses? cookies\b.*|you have (?:successfully |been )*(?:unsubscribed|subscribed|logged (?:in|out)|signed (?:in|out))"
+    r"|(?:your )?(?:changes|settings|preferences) (?:have been|were|are) saved|skip to (?:main )?content|(?:sign|log) in to continue"
+    r"|click here to [\w ]+|loading|all rights reserved|page not found|404.*)[.!… ]*",
+    re.IGNORECASE,
 )
 _for_ever = re.compile(r"\b(?:always|never|from now on|every time|in future)\b", re.IGNORECASE)
 _heard = Verdict(False)
@@ -88,6 +102,8 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
         return _skip("dump")
+    if _notice.fullmatch(said):
+        return _skip("boilerplate")
     if len(said) > LONGEST or (question and answers.says(question, said)):
         return _heard
     labels, telling = Counter[str](), 0
@@ -123,7 +139,8 @@ def _is_dump(text: str) -> bool:
     """Most lines are a program's: JSON, a log, a stack trace, a table, a diff."""
     lines = [line for line in text.splitlines() if line.strip()][:200]
     hits = sum(bool(_program_line.match(line)) for line in lines)
-    return hits >= 3 and hits > 0.6 * len(lines)
+    is_begun = bool(_program_only.fullmatch(lines[0])) and hits >= len(lines) - 1
+    return is_begun or (hits >= 3 and hits > 0.6 * len(lines))
 
 
 def _label(clause: Clause, words: str, telling: int) -> str:

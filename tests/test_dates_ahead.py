@@ -51,3 +51,20 @@ def test_what_is_past_keeps_its_date(text: str, expected: str) -> None:
 )
 def test_what_recurs_has_no_date(text: str) -> None:
     assert day(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Our office is closed on December 24", "2026-12-24"),
+        ("The launch slipped to March 9", "2027-03-09"),
+        ("We meet next Thursday", "2026-11-26"),
+        ("We meet next Friday", "2026-11-20"),
+        ("I moved to Bern in the spring of 2020", "2020-03-01"),
+        ("We got engaged on Christmas Eve", "2025-12-24"),
+        ("We will meet on New Year's Day", "2027-01-01"),
+        ("The lease ends at the end of the month", "2026-11-30"),
+    ],
+)
+def test_days_with_a_name_of_their_own_are_known(text: str, expected: str) -> None:
+    assert day(text) == expected

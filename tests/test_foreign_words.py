@@ -95,3 +95,17 @@ def test_what_is_quoted_wished_supposed_or_asked_is_no_date_or_owner(text: str) 
 
 def test_a_poem_is_no_signature() -> None:
     assert told("Sent from heaven to my sister in Pau") != []
+
+
+def test_turns_of_others_in_a_talk_one_tells_are_not_ones_own() -> None:
+    assert told("Tom: I live in Oslo. Me: I live in Pau.") == ["Alex lives in Pau"]
+    assert told("Note: I live in Pau.") == ["Alex lives in Pau"]
+
+
+def test_lyrics_are_nobodys_news() -> None:
+    assert told("Lyrics: I want to hold my cello and I live in Rome") == []
+
+
+@pytest.mark.parametrize("whose", ["Tom's", "His", "My boss's"])
+def test_a_pattern_of_ones_own_takes_nothing_of_others_for_its_speakers(whose: str) -> None:
+    assert own.find(BADGE, f"{whose} badge number is 88.", "Alex", AT) == []

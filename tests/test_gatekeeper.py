@@ -101,3 +101,38 @@ def test_what_is_passed_over_is_called_by_what_it_is(text: str, label: str) -> N
 )
 def test_what_people_say_of_mails_is_read(text: str) -> None:
     assert not skips(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ValueError: invalid literal for int() with base 10: 'x'",
+        "2026-11-18 10:00:01 INFO worker started",
+        "$ npm install\nadded 12 packages in 3s",
+        "total 8\n-rw-r--r-- 1 alex staff 120 Nov 18 10:00 notes.txt",
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@",
+        '{"a": 1, "b": [1, 2]}',
+        "<p>I live in Rome</p>",
+        "SELECT name FROM people WHERE id = 1;",
+        "https://example.com/a/b",
+        "Accept all cookies",
+        "You have successfully unsubscribed.",
+    ],
+)
+def test_what_a_program_wrote_is_passed_over(text: str) -> None:
+    assert skips(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I tell my boss that I'm pregnant?",
+        "Didn't I tell you I'm vegan?",
+        "What should I cook for my daughter who's vegan?",
+        "I get a TypeError: my form has no fields since the upgrade",
+        "https://example.com is my site",
+        "You have two brothers and I have one",
+    ],
+)
+def test_what_tells_beside_a_question_or_an_address_is_read(text: str) -> None:
+    assert not skips(text)

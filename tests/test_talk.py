@@ -224,3 +224,93 @@ def test_what_an_assistant_said_before_costs_no_claim(
 )
 def test_pronouns_in_names_and_addresses_stay(text: str, statement: str) -> None:
     assert said(("Alex", text)) == [statement]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "statement"),
+    [
+        ("Are you vegetarian?", "Yes, since college.", "Alex is vegetarian since college"),
+        ("So you moved to Graz?", "Yes, in July.", "Alex moved to Graz in July"),
+        (
+            "You play cello in a quartet, right?",
+            "Yeah, every Monday.",
+            "Alex plays cello in a quartet every Monday",
+        ),
+        ("Where do you live now?", "Still in Pau.", "Alex lives in Pau"),
+        ("What's your favourite month?", "June, hands down.", "Alex's favourite month is June"),
+        ("Do you have children?", "Yes, two. Pia is 8.", "Pia is 8"),
+    ],
+)
+def test_an_answer_says_more_than_yes(question: str, answer: str, statement: str) -> None:
+    assert statement in said(("Assistant", question), ("Alex", answer))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Did you see the film?", "Yes, on Friday."),
+        ("Is it raining?", "Yes, since noon."),
+        ("Are you ready?", "Yes, in a minute."),
+        ("Tea or coffee, do you drink tea or coffee?", "Yes, every day."),
+    ],
+)
+def test_a_yes_to_what_tells_nothing_is_no_claim(question: str, answer: str) -> None:
+    assert said(("Assistant", question), ("Alex", answer)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("Given that I have asthma, can I dive?", "Alex has asthma"),
+        ("You know I don't eat pork, right?", "Alex doesn't eat pork"),
+        ("Since I'm vegan, which cakes can I order?", "Alex is vegan"),
+        ("Why does my cat Luna hiss at guests?", "Alex's cat is called Luna"),
+    ],
+)
+def test_what_a_question_takes_for_granted_is_a_claim(text: str, statement: str) -> None:
+    assert statement in said(("Alex", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I know I'm pregnant?",
+        "How do I tell if I'm diabetic?",
+        "Do you think I am allergic to nuts?",
+        "Since you're here, what should we eat?",
+    ],
+)
+def test_what_a_question_leaves_open_is_no_claim(text: str) -> None:
+    assert said(("Alex", text)) == []
+
+
+def test_who_is_called_is_not_who_is_meant() -> None:
+    lines = (("Ana", "How is your mother, Ben?"), ("Ben", "She broke her hip on Monday."))
+    assert said(*lines) == ["Ben's mother broke her hip on Monday"]
+
+
+def test_a_title_says_nothing_and_its_list_is_read_line_by_line() -> None:
+    text = "About me:\n* Name: Alexandra Berg\n* Job: welder\n* Diet: pescatarian"
+    assert said(("Alex", text)) == [
+        "Alex's name is Alexandra Berg",
+        "Alex's job is welder",
+        "Alex's diet is pescatarian",
+    ]
+    assert said(("Alex", "My goals for 2027:\n- learn Greek\n- save 900 euros")) == [
+        "Alex's goals for 2027 include learn Greek",
+        "Alex's goals for 2027 include save 900 euros",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I almost bought a canoe", "I never said I like figs", "I'm so tired I could sleep for days"],
+)
+def test_what_is_not_so_is_no_claim(text: str) -> None:
+    assert said(("Alex", text)) == []
+
+
+def test_two_things_of_ones_own_are_one_clause() -> None:
+    assert said(("Alex", "I got my BA and my MA at Leeds")) == [
+        "Alex got their BA and their MA at Leeds"
+    ]

@@ -70,12 +70,18 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
     people, question = replace(talk.people), talk.question_to(name)
     for clause in clauses.of_text(text):
         words = reading.plain(clause.text)
-        answer = answers.completed(question, words) if question else ""
+        answer = _answered(question, words, text[clause.start : clause.end]) if question else ""
         question = ""
         if answer:
             yield replace(clause, is_answer=True), answer
         else:
             yield clause, people.resolved(reading.with_subject(words), name)
+
+
+def _answered(question: str, words: str, said: str) -> str:
+    """What the first clause says by what was asked: `words` are `said` without its "yes"."""
+    whole = reading.plain(said)
+    return answers.affirmed(question, whole) or answers.completed(question, words)
 
 
 def _fit(clause: Clause, words: str, name: str) -> list[Fit]:

@@ -109,7 +109,23 @@ _then = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_then)
 _hanging = frozenset(("in", "at", "for", "with", "on", "from", "to"))  # what a question ends with
 _habit = re.compile(rf"do you (?:still |also |really |ever |often )?{_idle}(.+)", re.IGNORECASE)
 _aside = re.compile(
-    r",? (?:actually|though|i think|i believe|i guess|thanks?|please|right now)$", re.IGNORECASE
+    r",? (?:actually|though|i think|i believe|i guess|thanks?|please|right now|hands down|without a doubt|no doubt"
+    r"|no question|by far|any day|easily|for sure|definitely|of course)$",
+    re.IGNORECASE,
+)
+_unmoved = re.compile(r"^(?:still|mostly|mainly|currently|probably) (?=\w)", re.IGNORECASE)
+# "Yes, since college", "Yeah, two", and what may be asked as if it were known: "You play bass, right?"
+_yes_and = re.compile(
+    r"(?:yes|yeah|yep|yup|indeed|right|exactly|correct|sure)[,.!]? (?:I (?:do|am|have|did|was)[,.]? )?(?P<rest>(?:since|for|in|on|at|every|with|until|last|this"
+    r"|twice|once|from|back in|about|almost|only|just|\d+|one|two|three|four|five|six|seven|a few|several)\b.*)",
+    re.IGNORECASE,
+)
+_stated = re.compile(
+    r"you (?P<said>.+?)(?:,? (?:right|correct|huh|no|yes|don't you|aren't you|didn't you|haven't you))?",
+    re.IGNORECASE,
+)
+_count = re.compile(
+    r"(?:only |just )?(?:\d+|one|two|three|four|five|six|seven|a few|several)(?: of them)?$", re.I
 )
 _for = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_for)
 _no_fragment = re.compile(
@@ -139,7 +155,9 @@ def says(question: str, answer: str) -> bool:
     first = _first_sentence.match(answer)
     words = reading.plain(answer)
     opening = reading.plain(first[0]) if first else words
-    return bool(assented(question, words) or completed(question, opening))
+    return bool(
+        assented(question, words) or affirmed(question, opening) or completed(question, opening)
+    )
 
 
 def assented(question: str, answer: str) -> str:
@@ -156,9 +174,29 @@ def assented(question: str, answer: str) -> str:
     return ""
 
 
+def affirmed(question: str, answer: str) -> str:
+    """What a yes with a word more says: "Are you vegan?" "Yes, since May": "I am vegan since May"."""
+    asked, said = _body(question), _yes_and.fullmatch(answer.strip(" .!"))
+    if said is None or not asked or " or " in asked or len(answer.split()) > LONGEST:
+        return ""
+    rest = said["rest"][0].lower() + said["rest"][1:]
+    for pattern, yes, _ in _whether:
+        match = pattern.fullmatch(asked)
+        if match and not yes.startswith("I did"):
+            told = yes.format(_any.sub("", _turned(match[1])))
+            counted = _count.fullmatch(rest) and told.startswith("I have ")
+            return f"I have {rest} {told[7:]}" if counted else f"{told} {rest}"
+    stated = _stated.fullmatch(asked)
+    if stated is None:
+        return ""
+    told = re.sub(r"^are\b", "am", _turned(stated["said"]))
+    return f"I {told} {rest}"
+
+
 def completed(question: str, words: str) -> str:
     """What a fragment says in answer to `question`; empty where it is none, or does not fit."""
     asked, answer = _body(question), _aside.sub("", words.rstrip(" .!"))
+    answer = _unmoved.sub("", answer)
     if not asked or len(answer.split()) > LONGEST or _no_fragment.match(answer):
         return ""
     if _verb.search(answer) or _is_clause(answer):

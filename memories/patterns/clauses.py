@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.patterns import footers, foreign
+from memories.patterns import footers, foreign, presumed
 
 MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
@@ -39,9 +39,18 @@ _lists = {
     "allergies": "my allergies include {}",
     "hobbies": "my hobbies include {}",
     "goals": "my goals include {}",
+    "about me": "my {}",
+    "my profile": "my {}",
+    "profile": "my {}",
     "likes": "I like {}",
     "dislikes": "I don't like {}",
 }
+# "My goals for 2027:" has no verb
+_title = re.compile(
+    r"(?:my|our) (?:[\w'-]+ ?){1,3}(?: ?(?:for|in|of|on|this|next) [\w' -]{2,30})?:[*_\s]*",
+    re.IGNORECASE,
+)
+_of_title = re.compile(r" (?:for|in|of|on|at|with|this|next) ", re.IGNORECASE)
 _article = re.compile(r"(?:A|An|The|Some|One|Two|Three|My|Our|To) ")
 _has_verb = re.compile(r"\b(?:is|are|was|were|include|includes|will be)$", re.IGNORECASE)
 _whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
@@ -61,6 +70,10 @@ _leading = re.compile(
     r"|tomorrow|on|in|at|for|with|during|over|every|because|unless|whenever|to|by|until|ever|growing"
     r"|back|one|two|three|a few|a couple|earlier|recently|sometimes|usually|lately|now)\b",
     re.IGNORECASE,
+)
+# "my BA and my MA at UCL": what follows has no verb
+_owned = re.compile(
+    r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE
 )
 _companion = re.compile(r"(?:[Mm]y|[Oo]ur) [\w-]+(?: [\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+")
 # context blocks in which memories come back from where they were served to
@@ -86,7 +99,7 @@ _opening_words = (
     r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
     r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
     r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
-    r"|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
+    r"|me(?=\s*:)|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
     r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)"
     # these open a sentence only before a pause: "No, I ..." but "No need to ..."
     r"|(?:no|sure|cool|great|nice|awesome|exactly|right|then|clearly|true|update|perfect|good|alright)(?=\s*[,.!:…–])"
@@ -198,16 +211,19 @@ def _of_text(text: str) -> Iterator[Clause]:
         sentence = text[start:end]
         if heading and _is_item(text, start, sentence):
             item = sentence.rstrip(".!,;:…")
-            item = item[0].lower() + item[1:] if _article.match(item) else item
+            is_small = heading == "my {}" or _article.match(item)
+            item = item[0].lower() + item[1:] if is_small else item
             yield Clause(heading.format(item), start, end, False, is_item=True)
             continue
         heading = _heading(sentence)
-        if heading and not _heads.match(sentence):
+        if heading and (not _heads.match(sentence) or _title.fullmatch(sentence)):
             continue  # "Shopping list:" says nothing by itself
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
+        if is_question:
+            yield from (Clause(told, start, end, False) for told in presumed.told(sentence))
         position = 0
         for joint in _joint.finditer(sentence):
-            if _belongs(sentence[position : joint.start()], joint.group()):
+            if _belongs(sentence[position : joint.start()], joint.group(), sentence[joint.end() :]):
                 continue
             yield from _clause(text, start + position, start + joint.start(), is_question)
             position = joint.end()
@@ -223,7 +239,7 @@ def _heading(sentence: str) -> str:
     words = match[1].strip().replace("{", "").replace("}", "")
     if match[2].lower() not in ("my", "our") or _has_verb.search(words):
         return f"{words} {{}}"
-    return f"{words} {'include' if words.endswith('s') else 'is'} {{}}"
+    return f"{words} {'include' if _of_title.split(words)[0].endswith('s') else 'is'} {{}}"
 
 
 def _other_heading(sentence: str) -> str:
@@ -239,12 +255,14 @@ def _is_item(text: str, start: int, sentence: str) -> bool:
     return bool(_bullet.fullmatch(line)) and not _whole.match(sentence)
 
 
-def _belongs(before: str, joint: str) -> bool:
+def _belongs(before: str, joint: str, after: str) -> bool:
     """Whether what stands before a joint is no clause: "Last week, I" or "My wife and I"."""
     opening = _opening.match(before)
     before = before[opening.end() :] if opening else before
     if joint.strip() == ",":
         return bool(_leading.match(before))
+    if _owned.fullmatch(after):
+        return True
     return joint.strip() == "and" and bool(_companion.fullmatch(before))
 
 

@@ -5,7 +5,9 @@ import re
 _supposed = re.compile(
     r"\bif (?:only )?(?:I|we|my \w+|our \w+) (?:had|were|was|could|would|ever|did|knew|lived|won|have to|get|can)\b|^(?:if|unless|suppose|imagine|what if"
     r"|let's say|say I|assuming|pretend|as if|whether)\b|\b(?:I|we) (?:would|could|should|might) have (?!to\b)\w+"
-    r"|\bI wish (?:(?:I|we|it|he|she|they|you|this|that) (?:had|were|was|could|knew|did|would)\b|(?:the|my|our) [\w' -]{2,40}? (?:had|were|was|could|would|did|\w+ed)\b)|\bin case (?:I|we)\b",
+    r"|\bI wish (?:(?:I|we|it|he|she|they|you|this|that) (?:had|were|was|could|knew|did|would)\b|(?:the|my|our) [\w' -]{2,40}? (?:had|were|was|could|would|did|\w+ed)\b)|\bin case (?:I|we)\b"
+    r"|\b(?:I|we) (?:almost|nearly) (?!(?:always|never|every|all|exclusively|only|daily)\b)\w+(?:ed|ght)?\b(?<=ed|ht|ot|st|ve|de|nt|id)"
+    r"|^(?:I|we) never (?:said|claimed|told|wrote|meant)\b|\bso \w+ (?:that )?(?:I|we) could \w+",
     re.IGNORECASE,
 )
 _reported = re.compile(

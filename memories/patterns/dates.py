@@ -27,15 +27,15 @@ _number = (
 _unit = r"(?:minute|hour|day|week|weekend|month|year|decade)"
 _future = re.compile(
     r"\b(?:will|going to|gonna|plan|planning|next|soon|shall|hope|hoping|want|upcoming|by|until|due"
-    r"|deadline|can't wait|looking forward|scheduled|appointment|intend)\b|['’]ll\b",
+    r"|deadline|can't wait|looking forward|scheduled|appointment|intend|off to)\b|['’]ll\b",
     re.IGNORECASE,
 )
 # the present tense with a date tells of what is to come, unless something in it is past
 _present = re.compile(
-    r"(?:\b(?:am|are|is)|['’](?:m|re|s)) (?:not |only |also |both |all |just )?(?:[a-z]{2,}ing\b|(?:on|at|in|from|set|booked|planned)\b)"
+    r"(?:\b(?:am|are|is)|['’](?:m|re|s)) (?:not |only |also |both |all |just )?(?:[a-z]{2,}ing\b|(?:on|at|in|from|set|booked|planned|closed|open)\b)"
     r"|(?:\b(?:have|has)|['’](?:ve|s)) (?:got )?(?:an?|my|our|another|two|three)\b"
     r"|\b(?:starts?|ends?|begins?|opens?|closes?|leaves?|departs?|arrives?|expires?|takes? place|happens|falls on|flies|fly)\b"
-    rf"|\b(?:moved|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until) (?:{_weekday}|{_month})\b",
+    rf"|\b(?:moved|slipped|slips|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until) (?:{_weekday}|{_month})\b",
     re.IGNORECASE,
 )
 _past = re.compile(
@@ -151,8 +151,9 @@ def _near_weekday(at: datetime, weekday: int, direction: int) -> datetime:
 def _named_weekday(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
     weekday = _weekdays.index(match["weekday"].lower()[:3])
     which = (match["which"] or "").lower()
-    if which == "next":
-        return at + timedelta(days=(weekday - at.weekday()) % 7 or 7)
+    if which == "next":  # the very next day is called tomorrow
+        days = (weekday - at.weekday()) % 7 or 7
+        return at + timedelta(days=days + 7 if days == 1 else days)
     is_ahead = which in ("this", "this coming") or (which == "" and future)
     return _near_weekday(at, weekday, 1 if is_ahead else -1)
 
@@ -221,6 +222,34 @@ def _year(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
     return at.replace(year=int(match["year"]), month=1, day=1)
 
 
+_holidays = {
+    "christmas eve": (12, 24),
+    "christmas day": (12, 25),
+    "boxing day": (12, 26),
+    "new year's eve": (12, 31),
+    "new year's day": (1, 1),
+    "halloween": (10, 31),
+    "valentine's day": (2, 14),
+}
+
+
+def _holiday(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
+    month, day = _holidays[match[0].lower().replace("’", "'")]
+    when = at.replace(month=month, day=day)
+    if future:
+        return when if when.date() >= at.date() else when.replace(year=at.year + 1)
+    return when if when.date() <= at.date() else when.replace(year=at.year - 1)
+
+
+def _season_year(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
+    return at.replace(year=int(match["year"]), month=_seasons[match["season"].lower()], day=1)
+
+
+def _month_end(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
+    start = _moved(at, "month", 2 if match["which"] == "next" else 1)
+    return start - timedelta(days=1) if start else None
+
+
 _Meaning = Callable[[re.Match[str], datetime, bool], datetime | None]
 _which = r"(?P<which>this past|this coming|last|past|this|next)"
 _forms: tuple[tuple[str, _Meaning], ...] = (
@@ -234,6 +263,15 @@ _forms: tuple[tuple[str, _Meaning], ...] = (
         r"(?:,? (?P<year>(?:19|20)\d\d))?",
         _calendar,
     ),
+    (
+        r"\b(?P<season>spring|summer|fall|autumn|winter),? (?:of )?(?P<year>(?:19|20)\d\d)\b",
+        _season_year,
+    ),
+    (
+        r"\b(?:christmas (?:eve|day)|boxing day|new year['’]s (?:eve|day)|halloween|valentine['’]s day)\b",
+        _holiday,
+    ),
+    (r"\bend of (?:the|this|(?P<which>next)) month\b", _month_end),
     (rf"\b(?P<month>{_month}),? (?:of )?(?P<year>(?:19|20)\d\d)\b", _month_year),
     (
         r"\b(?:on|by|until|before|from) the (?P<day>\d{1,2})(?:st|nd|rd|th)\b"

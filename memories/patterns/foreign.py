@@ -48,6 +48,16 @@ _fiction = re.compile(
     r"(?:(?!\n\s*\n).)*)",
     re.IGNORECASE | re.DOTALL,
 )
+# "Tom: I live in Oslo. Me: I live in Bergen": turns of a talk that its teller was part of
+_turn = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))[ \t]*(?P<who>[A-Z][\w-]+(?: [A-Z][\w-]+)?): +(?=\S)"
+)
+_own_turns = ("Me", "I", "Myself")
+_verse = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:lyrics|chorus|verse|poem|song|quote|excerpt|transcript|dialogue|monologue|script|caption|slogan)"
+    r"(?: \d+)?: *(?P<words>\S(?:(?!\n\s*\n).)*)",
+    re.IGNORECASE | re.DOTALL,
+)
 # A line that plays the part of a machine or its master, and is neither
 _role = re.compile(
     r"^[ \t>#*\[<(|-]*(?:(?-i:SYSTEM|ASSISTANT|DEVELOPER|ADMIN|TOOL)(?: \w+){0,2}[\])>*|]*:"
@@ -83,7 +93,22 @@ def passages(text: str) -> Iterator[tuple[int, int]]:
         yield from _quotations(text)
 
 
+def _turns(text: str) -> Iterator[tuple[int, int]]:
+    """What others say where the teller's own turns are marked as such."""
+    turns = list(_turn.finditer(text))
+    if not any(turn["who"] in _own_turns for turn in turns):
+        return
+    ends = [*(turn.start() for turn in turns[1:]), len(text)]
+    yield from (
+        (turn.start(), end)
+        for turn, end in zip(turns, ends, strict=True)
+        if turn["who"] not in _own_turns
+    )
+
+
 def _after_colons(text: str, small: str) -> Iterator[tuple[int, int]]:
+    yield from _turns(text)
+    yield from _spans(text, _verse)
     if _told_by.search(small):
         yield from _spans(text, _reported)
     if _tasked.search(small):

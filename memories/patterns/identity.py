@@ -22,10 +22,11 @@ PATTERNS = (
     Pattern(
         name="age",
         category="identity",
-        regex=rf"^I (?:am|(?:just |recently )?turned|will be|will turn) {ADVERB}(?:\d{{1,3}}(?: years? old| now)?$|\d{{1,3}} (?:years?|yrs?)[ -]old\b|\d{{1,3}} (?:last|this|next|in|on|today|yesterday)\b|in my (?:early |mid |late |mid-)?(?:twenties|thirties|forties|fifties|sixties|seventies|\d0s))",
+        regex=rf"^I (?:am|(?:just |recently )?turned|will be|will turn) {ADVERB}(?:\d{{1,3}}(?: years? old| now)?$|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?: years? old| now)?$|\d{{1,3}} (?:years?|yrs?)[ -]old\b|\d{{1,3}} (?:last|this|next|in|on|today|yesterday)\b|in my (?:early |mid |late |mid-)?(?:twenties|thirties|forties|fifties|sixties|seventies|\d0s))",
         confidence=0.9,
         examples=(
             ("I'm 34 years old", "Alex is 34 years old"),
+            ("I'm forty-one", "Alex is forty-one"),
             ("I just turned 40 last week", "Alex just turned 40 last week"),
         ),
         counter_examples=("I am 10 minutes late", "I am 100% sure of it"),
@@ -33,12 +34,13 @@ PATTERNS = (
     Pattern(
         name="birthday",
         category="identity",
-        regex=r"\bmy (?:birthday|date of birth) (?:is|was|falls)\b|\bI was born (?:on|in)\b",
+        regex=r"\bmy (?:birthday|date of birth) (?:is|was|falls)\b|\bI was born (?:and (?:raised|bred) )?(?:on|in)\b",
         confidence=0.9,
         needs=("birthday", "birth", "born"),
         examples=(
             ("My birthday is on June 3", "Alex's birthday is on June 3"),
             ("I was born in Lisbon", "Alex was born in Lisbon"),
+            ("Born and raised in Bari.", "Alex was born and raised in Bari"),
         ),
         counter_examples=("My birthday party needs a cake",),
     ),
@@ -81,10 +83,11 @@ PATTERNS = (
     Pattern(
         name="new-job",
         category="identity",
-        regex=rf"{S}(?:have )?{ADVERB}(?:got|landed|accepted|started|found|took|lost|left|quit|am starting|am leaving) (?:an?|the|my|this) (?:[\w-]+ ){{0,3}}?(?:job|position|role|promotion|internship|apprenticeship|job offer|offer from)\b(?! done| interview| fair)",
+        regex=rf"{S}(?:have )?{ADVERB}(?:got|landed|accepted|started|start|begin|found|took|lost|left|quit|am starting|am leaving) (?:an?|the|my|this) (?:[\w-]+ ){{0,3}}?(?:job|position|role|promotion|internship|apprenticeship|job offer|offer from)\b(?! done| interview| fair)",
         confidence=0.9,
         examples=(
             ("Landed a new role at a bank!", "Alex landed a new role at a bank"),
+            ("I start the new job on the 1st", "Alex starts the new job on the 1st"),
             ("I quit my job in March", "Alex quit their job in March"),
         ),
         counter_examples=("I got the job done", "The job was found"),
@@ -177,11 +180,39 @@ PATTERNS = (
         counter_examples=("I speak to her often",),
     ),
     Pattern(
+        name="takes-daily",
+        category="identity",
+        regex=rf"^I {ADVERB}(?:smoke|vape|take|drink|inject) (?!(?:it|that|this|the (?:bus|train|tram|car))\b).{{2,60}}? (?:(?:a|per|every|each) (?:day|week|morning|evening|night|month)|in the (?:morning|evening)|at night|before (?:bed|breakfast|meals)|after (?:meals|dinner)|daily)\b",
+        confidence=0.95,
+        examples=(
+            ("I smoke a pack a day", "Alex smokes a pack a day"),
+            ("I take iron in the morning", "Alex takes iron in the morning"),
+        ),
+        counter_examples=("I take the bus in the morning", "I drink to that"),
+    ),
+    Pattern(
+        name="as-a",
+        category="identity",
+        regex=r"^as an? (?!(?:result|rule|whole|matter|consequence|reminder|side|first|kid|child|teenager|team|joke|treat|gift|present)\b)[\w-]+(?: [\w-]+){0,3}, I \w+ .{3,160}",
+        confidence=0.85,
+        examples=(("As a baker, I get up at three", "As a baker, Alex gets up at three"),),
+        counter_examples=("As a rule, I agree", "As a matter of fact, I do"),
+    ),
+    Pattern(
+        name="plan-of-use",
+        category="possession",
+        regex=rf"^(?:I|we) (?:am|are) {ADVERB}on (?:the|a|an|your|our) (?:[\w-]+ ){{1,3}}?(?:plan|tier|subscription|tariff|contract|licen[cs]e)\b",
+        confidence=0.9,
+        examples=(("I'm on the Family tier", "Alex is on the Family tier"),),
+        counter_examples=("I am on the train", "I am on it"),
+    ),
+    Pattern(
         name="health",
         category="identity",
-        regex=rf"^I (?:am|was|have|have been|got|suffer|suffered|can't|don't) {ADVERB}(?:(?:an? )?(?:type \w+ |\w+ )?(?:allergic|allerg(?:y|ies)|intolerant|diabet\w+|asthma\w*|vegan|vegetarian|pescatarian|celiac|coeliac|pregnant|diagnosed|injured|insomnia|migraines?|anxiety|depression|adhd|dyslexi\w+|colou?r-?blind|deaf|arthritis|eczema|lactose|gluten|surgery)|eat (?:meat|pork|gluten|dairy|nuts|fish|eggs|seafood)|from (?:insomnia|migraines?|anxiety|depression))\b",
-        confidence=0.9,
+        regex=rf"^I (?:am|was|have|have been|got|suffer|suffered|can't|don't) {ADVERB}(?:(?:an? )?(?:type \w+ |\w+ )?(?:allergic|allerg(?:y|ies)|intolerant|diabet\w+|asthma\w*|vegan|vegetarian|pescatarian|celiac|coeliac|pregnant|diagnosed|injured|insomnia|migraines?|anxiety|depression|adhd|dyslexi\w+|colou?r-?blind|deaf|epilep\w+|hypertension|high blood pressure|cancer|autis\w+|bipolar|tinnitus|asperger\w*|anemi\w+|arthritis|eczema|lactose|gluten|surgery)|eat (?:meat|pork|gluten|dairy|nuts|fish|eggs|seafood)|from (?:insomnia|migraines?|anxiety|depression))\b",
+        confidence=0.95,
         examples=(
+            ("I have epilepsy", "Alex has epilepsy"),
             ("I'm allergic to nuts", "Alex is allergic to nuts"),
             ("I don't eat meat", "Alex doesn't eat meat"),
             ("I was diagnosed with asthma", "Alex was diagnosed with asthma"),
@@ -202,7 +233,7 @@ PATTERNS = (
     Pattern(
         name="my-work",
         category="identity",
-        regex=r"^my (?:\w+ )?(?:job|role|title|position|profession|occupation|career|major|degree|background|field|nationality|religion|faith|hometown|employer|salary|age|height|weight|pronouns|shift|schedule|team|specialty|salary|blood type|blood pressure|medication|diagnosis|allerg(?:y|ies)|intolerances|(?:health |medical )?conditions?|dietary (?:restrictions|requirements|needs)) (?:is|are|include|includes|was|were|has|have|means|involves|requires|will|keeps)\b",
+        regex=r"^my (?:\w+ )?(?:job|role|title|position|profession|occupation|career|major|degree|background|field|nationality|religion|faith|hometown|employer|salary|age|height|weight|pronouns|shift|schedule|team|specialty|diet|salary|blood type|blood pressure|medication|diagnosis|allerg(?:y|ies)|intolerances|(?:health |medical )?conditions?|dietary (?:restrictions|requirements|needs)) (?:is|are|include|includes|was|were|has|have|means|involves|requires|will|keeps)\b",
         confidence=0.85,
         examples=(
             ("My job is teaching maths", "Alex's job is teaching maths"),

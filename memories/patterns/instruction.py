@@ -8,6 +8,15 @@ _speak = (
 )
 PATTERNS = (
     Pattern(
+        name="answer-in",
+        category="instruction",
+        regex=r"^please (?P<rule>(?:answer|respond|reply|write|speak|talk)(?: to me| back)?(?: only| always)? in (?-i:[A-Z][a-z]+)(?: only| please| from now on)*)$",
+        statement="{speaker} asks the assistant to {rule}",
+        confidence=0.95,
+        examples=(("Please answer in Dutch.", "Alex asks the assistant to answer in Dutch"),),
+        counter_examples=("Please answer in detail", "Please reply in March to him"),
+    ),
+    Pattern(
         name="always-answer",
         category="instruction",
         regex=r"^(?:please )?(?P<rule>(?:always|only) (?:answer|respond|reply|explain|address|speak|talk|call me|write (?:to me|in)|give me|show me|ask me|tell me|remind me|summari[sz]e)\b.{0,200})",

@@ -7,7 +7,7 @@ _irregular_past = """
     wrote ate drank drove flew taught thought brought caught built sent spent slept swam sang sat
     stood spoke broke chose fell grew knew kept led paid rode sold said shot began became heard
     held hung understood threw wore woke bit forgot fought rose shook stuck sought struck wound
-    swore drew dealt dug meant fed hid lit stole bent dreamt learnt burnt overcame withdrew undertook
+    swore drew dealt dug meant fed hid lit stole bent dreamt learnt burnt overcame withdrew undertook lent fled
 """
 IRREGULAR_PAST = tuple(_irregular_past.split())
 # one form for present and past; taken as past, since what is told once mostly happened

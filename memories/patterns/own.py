@@ -1,5 +1,6 @@
 """Patterns that a workspace adds itself: tried on sentences, compiled by RE2."""
 
+import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ from memories.patterns.pattern import FACT_TYPES, Found
 SPEAKER = "speaker"
 LONGEST_STATEMENT = 2_000
 RULE = "workspace:"
+# "Tom's badge number is 88" tells nothing of who says so
+_of_others = re.compile(
+    r"(?:\b(?-i:[A-Z])[\w-]+['’]s|\b(?:his|her|their|your|my [\w-]+['’]s)) (?:[\w-]+ ){0,2}$",
+    re.IGNORECASE,
+)
 _someone, _day = "Alex", datetime(2026, 1, 5, tzinfo=UTC)
 
 
@@ -45,6 +51,8 @@ def _found(
     sentence, (name, at) = text[slice(*span)], said
     match = compiled(pattern.regex).search(sentence) if _claims(sentence) else None
     if match and foreign.is_quoted(sentence, match.start()):
+        return None
+    if match and SPEAKER in pattern.template and _of_others.search(sentence[: match.start()]):
         return None
     statement = _statement(pattern.template, match, name) if match else ""
     if not statement:

@@ -46,7 +46,9 @@ class People:
         opening = _opening.match(clause)
         if opening and self.last and self._fits(opening[1].lower()):
             ending = "'s" if opening[1].lower() in ("her", "his", "their") else ""
-            clause = f"{self._whose(speaker)} {self.last}{ending}{clause[opening.end() :]}"
+            # "How is your mother, Ben?" calls Ben
+            last = self.last.removesuffix(f" {speaker.split()[0]}") if self.is_yours else self.last
+            clause = f"{self._whose(speaker)} {last}{ending}{clause[opening.end() :]}"
         self.hear(clause, speaker)
         return clause
 

@@ -6,6 +6,23 @@ from memories.patterns.pattern import Pattern
 
 PATTERNS = (
     Pattern(
+        name="goal-of-sprint",
+        category="plan",
+        regex=r"^(?:(?:the|our|this) )?(?:sprint|iteration|milestone|quarter|(?:Q[1-4]|team|quarterly|sprint's|quarter's)) (?:goal|objective|target|focus|priority)(?: for [\w ]{2,30}?)?(?::| is) .{4,160}",
+        confidence=0.95,
+        is_plain=True,
+        examples=(("Sprint goal: halve the build time", "Sprint goal: halve the build time"),),
+        counter_examples=("The goal is near",),
+    ),
+    Pattern(
+        name="off-to",
+        category="plan",
+        regex=r"^(?:I|we) (?:am|are) off to (?!(?:bed|sleep|work|a (?:good|great|bad|slow))\b)(?-i:[A-Z])\w+",
+        confidence=0.95,
+        examples=(("Off to Malta in June!", "Alex is off to Malta in June"),),
+        counter_examples=("I am off to bed", "Off to work"),
+    ),
+    Pattern(
         name="going-to",
         category="plan",
         regex=rf"{S}{AM}(?:not )?(?:going to|about to|planning|hoping|aiming|set to|due to|determined to|scheduled to|supposed to|looking to|trying to|working towards?|saving (?:up )?for|preparing (?:for|to)|training for|getting ready)\b (?!(?:hear|see|know|say|be there for you)\b)",

@@ -14,7 +14,7 @@ _technical = r"(?:use|run|deploy|test|document|merge|commit|push|release|lint|ve
 _craft = (
     r"(?:code|tests?|commits?|branch(?:es)?|main|master|pull requests?|prs?|reviews?|deploy\w*|releases?|builds?|ci|api|apis|endpoints?"
     r"|database|migrations?|secrets?|passwords?|tokens?|keys?|logs?|logging|functions?|class(?:es)?|components?|types?|errors?|exceptions?"
-    r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema|timestamps?|columns?|tables?|ids?|requests?|responses?|payloads?)"
+    r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema|timestamps?|columns?|tables?|ids?|requests?|responses?|payloads?|services?|apps?|modules?|packages?|librar(?:y|ies)|licen[cs]es?|repos?|repositor(?:y|ies)|images?|containers?|clients?)"
 )
 PATTERNS = (
     Pattern(
@@ -49,6 +49,79 @@ PATTERNS = (
             ),
         ),
         counter_examples=("Please add sugar", "Add a test tomorrow"),
+    ),
+    Pattern(
+        name="add-check",
+        category="policy",
+        regex=r"^(?P<rule>(?:always )?(?:add|include|do|perform|put in|write) (?:an? |the |some )?(?:[\w-]+ ){1,3}?(?:checks?|validation|guards?|handling|assertions?) (?:before|when|whenever|after|around|to|for|in|on|at|if|wherever)\b .{3,120})",
+        statement="Should {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=(
+            "check",
+            "checks",
+            "validation",
+            "guard",
+            "guards",
+            "handling",
+            "assertion",
+            "assertions",
+        ),
+        examples=(
+            (
+                "Add a length check before you slice the list",
+                "Should add a length check before you slice the list",
+            ),
+            (
+                "Always do a range check when parsing ports",
+                "Should always do a range check when parsing ports",
+            ),
+        ),
+        counter_examples=("Add a test tomorrow", "Do a check-up", "Add salt before the check"),
+    ),
+    Pattern(
+        name="agreed-on",
+        category="policy",
+        regex=r"^(?:let's|lets|let us) (?:all |always |just )*(?P<rule>(?:use|prefer|write|stick to|keep|run|adopt|go with|name|format|put|switch to|move to) (?!(?:it|this|that)\b).{2,120}? (?:instead of|rather than|from now on|going forward|everywhere|by default|for (?:all|every|any|new))\b.{0,120})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Let's use uv instead of pip from now on.",
+                "Team policy: use uv instead of pip from now on",
+            ),
+        ),
+        counter_examples=("Let's go out instead of cooking", "Let's use it instead of butter"),
+    ),
+    Pattern(
+        name="nobody-does",
+        category="policy",
+        regex=r"^(?P<rule>(?:nobody|no one|no (?:developer|engineer|contributor|commit|change|release|pr)) (?:may |can |should |must |ever |is allowed to |gets? to )*(?:merges?|deploys?|push(?:es)?|commits?|releases?|ships?|approves?|rebases?|goes? (?:in|live|out))\b.{3,160})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Nobody ships without a changelog entry.",
+                "Team policy: nobody ships without a changelog entry",
+            ),
+        ),
+        counter_examples=("Nobody goes there", "No one leaves without cake"),
+    ),
+    Pattern(
+        name="retention",
+        category="policy",
+        regex=r"^(?:(?:the|our) )?(?:[\w-]+ ){0,2}?retention(?: (?:period|time|policy|window))?(?: (?:for|of) [\w' -]{2,40}?)? (?:is|are|must be)\b .{2,80}",
+        confidence=0.95,
+        is_team=True,
+        examples=(
+            (
+                "The retention period for traces is 12 days",
+                "The retention period for traces is 12 days",
+            ),
+        ),
+        counter_examples=("Retention matters",),
     ),
     Pattern(
         name="should-add-check",
@@ -177,7 +250,7 @@ PATTERNS = (
     Pattern(
         name="must-stay",
         category="policy",
-        regex=r"^(?:the|this|that) (?:[\w-]+ ){0,4}?[\w.`'-]+ (?:must|may) (?:not |never |always |only )*(?:stay|remain|be|run|contain|exceed|leave|change)\b.{3,160}",
+        regex=r"^(?:the|this|that) (?:[\w-]+ ){0,4}?[\w.`'-]+ (?:must|may) (?:not |never |always |only )*(?:stay|remain|be|run|contain|exceed|leave|change|use|support|return|accept|respond|pass|expire|log|require)\b.{3,160}",
         confidence=0.8,
         is_team=True,
         needs=("must", "may"),
@@ -186,6 +259,7 @@ PATTERNS = (
                 "The beta flag must stay off until the audit is done",
                 "The beta flag must stay off until the audit is done",
             ),
+            ("The gateway must use TLS 1.3", "The gateway must use TLS 1.3"),
         ),
         counter_examples=("The show must go on", "The day may come"),
     ),
@@ -207,7 +281,7 @@ PATTERNS = (
     Pattern(
         name="not-allowed",
         category="policy",
-        regex=r"^(?P<what>[\w' -]{3,80} (?:is|are) (?:not allowed|forbidden|prohibited|mandatory|required|not permitted|banned|off limits)\b.{0,160})",
+        regex=r"^(?P<what>[\w'. -]{3,80} (?:is|are) (?:not allowed|forbidden|prohibited|mandatory|required|not permitted|banned|off limits)\b.{0,160})",
         statement="Team policy: {what}",
         confidence=0.75,
         is_team=True,
@@ -215,6 +289,10 @@ PATTERNS = (
             (
                 "Direct pushes to main are not allowed",
                 "Team policy: direct pushes to main are not allowed",
+            ),
+            (
+                "HTTP 2.0 is required for the gateway",
+                "Team policy: HTTP 2.0 is required for the gateway",
             ),
         ),
         counter_examples=("It is a dull day",),

@@ -69,6 +69,10 @@ _told = re.compile(r"^((?:my|our) [\w' -]{2,40}): (?=\S)", re.IGNORECASE)
 _asides = re.compile(
     r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
 )
+_born = re.compile(
+    r"(?:born (?:and raised|and bred|in|on)|raised in|brought up in) ", re.IGNORECASE
+)
+_off = re.compile(r"off to (?-i:[A-Z])", re.IGNORECASE)
 _been = re.compile(rf"{ADVERB}(?:never )?(?:been|gotten|gone|done|seen|had to)\b", re.IGNORECASE)
 _past = re.compile(
     rf"{ADVERB}{FREE_PAST}\b(?! (?:on|to|by|with) (?:the|this|that|your) \w+,)", re.IGNORECASE
@@ -115,6 +119,10 @@ def _linked(told: re.Match[str]) -> str:
 
 def with_subject(clause: str) -> str:
     """`clause` with the "I" that its speaker left out, if that is what is missing."""
+    if _born.match(clause):
+        return "I was " + _lowered(clause)
+    if _off.match(clause):
+        return "I am " + _lowered(clause)
     if _been.match(clause):
         return "I have " + _lowered(clause)
     if _past.match(clause) or _wishing.match(clause):

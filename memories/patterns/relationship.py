@@ -6,6 +6,36 @@ from memories.patterns.pattern import Pattern
 
 PATTERNS = (
     Pattern(
+        name="age-of",
+        category="relationship",
+        regex=rf"^{NAME} (?:is|has turned|turned|turns|will be) (?:already |now |only |just )*\d{{1,2}}(?: years? old| months? old)?(?: now)?(?: and {NAME} (?:is |has turned |turned )?(?:already |now |only |just )*\d{{1,2}}(?: years? old| months? old)?)?(?: (?:in|on|next|this|last) .{{2,30}})?$",
+        confidence=0.95,
+        is_plain=True,
+        examples=(
+            ("Pia is 8 and Hugo is 11.", "Pia is 8 and Hugo is 11"),
+            ("Pia turned 8 last week", "Pia turned 8 last week"),
+        ),
+        counter_examples=("Pia is 8 minutes late", "It is 8"),
+    ),
+    Pattern(
+        name="older-than",
+        category="relationship",
+        regex=rf"^{NAME} is (?:\w+ years? |much |a bit |a little |slightly )?(?:older|younger|taller|shorter) than {NAME}",
+        confidence=0.95,
+        is_plain=True,
+        examples=(("Pia is older than Hugo", "Pia is older than Hugo"),),
+        counter_examples=("It is older than Rome", "Pia is older than she looks"),
+    ),
+    Pattern(
+        name="whose-role",
+        category="relationship",
+        regex=rf"^(?:my|our) (?!(?:name|city|country|employer|company|team|school|university|bank|language|god)\b)[a-z]+(?:-[a-z]+)* is {NAME}(?: (?-i:[A-Z])[\w-]+)?$",
+        confidence=0.9,
+        is_plain=True,
+        examples=(("My skip-level is Ingrid", "Alex's skip-level is Ingrid"),),
+        counter_examples=("My name is Ingrid", "My day is fine"),
+    ),
+    Pattern(
         name="kin",
         category="relationship",
         regex=rf"^(?:both |all )?(?:my|our) (?:[\w'-]+ ){{0,2}}{KIN}(?:'s)?\b(?! (?:and I|and me)\b)",

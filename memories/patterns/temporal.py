@@ -18,6 +18,15 @@ _thing = rf"(?:the|my|our|his|her|their|its|this|that|today's|tomorrow's|next we
 _once = r"(?: (?:already|now|just|officially|still|finally|also|only|all|probably))*"
 PATTERNS = (
     Pattern(
+        name="release",
+        category="temporal",
+        regex=r"^(?:version |release |build |v)\d[\w.-]*(?: of [\w -]{2,40}?)? (?:shipped|ships|will ship|was (?:released|shipped|tagged)|is (?:out|live)|came out|comes out|went (?:out|live)|goes (?:out|live))\b.{0,120}",
+        confidence=0.95,
+        is_plain=True,
+        examples=(("Version 3.1.0 went live on Tuesday.", "Version 3.1.0 went live on Tuesday"),),
+        counter_examples=("Version control is fun",),
+    ),
+    Pattern(
         name="team-meeting",
         category="temporal",
         regex=rf"^our (?:[\w-]+ ){{0,2}}?(?:stand-?up|daily|retro(?:spective)?|sprint|planning|demo|release|code freeze|all-hands|sync|go-live|sprint review|on-call(?: shift)?)s? (?:is|are|starts?|ends?|begins?|takes? place|happens?|runs?|lasts?|moves?|moved){_once} .{{0,40}}?{WHEN}.{{0,80}}",

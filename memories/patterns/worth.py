@@ -146,7 +146,7 @@ def _says_enough(fit: Fit, told: Message) -> bool:
     confidence = fit.pattern.confidence
     if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
         return True
-    if fit.clause.is_item and confidence >= FAIR and fit.weight:
+    if (fit.clause.is_item or fit.clause.is_answer) and confidence >= FAIR and fit.weight:
         return True
     # To a machine, what somebody tells of themselves stands beside what they ask it to do.
     if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
