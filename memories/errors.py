@@ -18,6 +18,10 @@ class ProviderError(Exception):
         return self.message
 
 
+class CapReached(ProviderError):
+    """The calls that somebody allowed for a day are used up: no failure, and not worth waiting."""
+
+
 class Invalid(Exception):
     """The caller's input cannot be accepted; `field` is its path in the caller's own words."""
 

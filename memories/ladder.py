@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from memories import lexical
-from memories.errors import Invalid, ProviderError
+from memories.errors import CapReached, Invalid, ProviderError
 from memories.models import ExtractorUse
 from memories.prompts import PROMPT_VERSION
 from memories.providers import (
@@ -40,7 +40,7 @@ MOST_RUNGS = 10
 LONGEST_TIMEOUT = 300.0
 PIECE = 24_000  # characters of messages in one request
 OVERLAP = 2  # messages that a piece has in common with the one before
-TRIES = 3  # of one request, counting the SDK's own repetitions
+STEPS = 4  # so many of the server's time-outs has a session's lease room for
 # Only these variables can be named: others hold what is none of a workspace's business.
 KEY_NAME = re.compile(r"EXTRACTOR_KEY_([A-Z0-9_]{1,60})")
 
@@ -237,7 +237,7 @@ class Ladder:
                 return extractor_from(_config(rung, rung.timeout)).ask(question)
             except ProviderError as error:
                 errors.append(error)
-        errors.sort(key=lambda error: error.permanent)
+        errors.sort(key=_rank)
         raise errors[0]
 
     def extract(self, request: ExtractionRequest) -> LadderAnswer:
@@ -280,7 +280,7 @@ class _Climb:
     ladder: Ladder
     failed: set[Rung] = field(default_factory=set)
     ends_at: float = field(
-        default_factory=lambda: time.monotonic() + (TRIES + 1) * settings.PROVIDER_TIMEOUT
+        default_factory=lambda: time.monotonic() + STEPS * settings.PROVIDER_TIMEOUT
     )
 
     def read(self, piece: ExtractionRequest, answer: LadderAnswer) -> list[ReadFact]:
@@ -297,7 +297,7 @@ class _Climb:
                 rule = f"{found.model} {found.prompt_version}"
                 return [ReadFact(fact, rule) for fact in found.facts]
         # What can be tried again is worth trying again, whatever else failed for good.
-        errors.sort(key=lambda error: error.permanent)
+        errors.sort(key=_rank)
         answer.error = answer.error or (errors[0] if errors else None)
         return []
 
@@ -317,11 +317,15 @@ class _Climb:
 
     def _timeout(self, rung: Rung) -> float:
         """Not longer than the session's lease allows."""
-        left = (self.ends_at - time.monotonic()) / TRIES
+        left = self.ends_at - time.monotonic()
         if left <= 0:
             raise ProviderError("no time is left for another model", permanent=False)
         # Whole seconds: extractors are kept by their configuration.
         return rung.timeout if rung.timeout <= left else max(1.0, left // 1)
+
+
+def _rank(error: ProviderError) -> tuple[bool, bool]:
+    return error.permanent, isinstance(error, CapReached)
 
 
 def _told(rule: str, found: ExtractionAnswer) -> Step:
@@ -337,12 +341,12 @@ def _told(rule: str, found: ExtractionAnswer) -> Step:
 
 
 def _count(workspace_id: uuid.UUID, rung: Rung) -> None:
-    """Count a call. Raises ProviderError when the day's are used up."""
+    """Count a call. Raises CapReached when the day's are used up."""
     now = timezone.now()
     if not ExtractorUse.objects.take(workspace_id, rung.name, now.date(), rung.daily_cap):
         tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
         wait = (tomorrow - now).total_seconds()
-        raise ProviderError("its daily cap is reached", permanent=False, retry_after=wait)
+        raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)
 
 
 # ---- long input

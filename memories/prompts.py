@@ -4,6 +4,7 @@ What people wrote is data: it goes in as JSON between tags that it cannot close.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import from_json
 
+_begins = re.compile(r'\{\s*"statement"')
+_decoder = json.JSONDecoder()
 # Changes with every change of a prompt or of the shape of its answer; facts record it.
 PROMPT_VERSION = "facts-1"
 
@@ -188,13 +191,42 @@ class QuoteAnswer(StrictAnswer):
     text: str
 
 
+def _number(value: object) -> object:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return 0.7
+
+
+def _date(value: object) -> object:
+    return value if isinstance(value, str) else None
+
+
+def _names(value: object) -> object:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _quotes(value: object) -> object:
+    """Those that are quotes; words alone are one of a message that is not named."""
+    told = value if isinstance(value, list) else [value]
+    quotes = [{"message": -1, "text": each} if isinstance(each, str) else each for each in told]
+    return [quote for quote in map(_quote, quotes) if quote is not None]
+
+
+def _quote(raw: object) -> QuoteAnswer | None:
+    try:
+        return QuoteAnswer.model_validate(raw)
+    except ValueError:
+        return None
+
+
 class FactAnswer(StrictAnswer):
     statement: str
     category: Annotated[Category, BeforeValidator(_known_category)] = "other"
-    confidence: Annotated[float, AfterValidator(_share)] = 0.7
-    event_date: str | None = None
-    entities: list[str] = []
-    quotes: list[QuoteAnswer] = []
+    confidence: Annotated[float, BeforeValidator(_number), AfterValidator(_share)] = 0.7
+    event_date: Annotated[str | None, BeforeValidator(_date)] = None
+    entities: Annotated[list[str], BeforeValidator(_names)] = []
+    quotes: Annotated[list[QuoteAnswer], BeforeValidator(_quotes)] = []
 
 
 class FactsAnswer(StrictAnswer):
@@ -227,14 +259,39 @@ def _repaired(text: str) -> FactsAnswer:
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
         raise ValueError("there is no JSON object in the answer")
-    told = from_json(text[start : end + 1])  # a ValueError also for what is nested without end
-    facts = told.get("facts") if isinstance(told, dict) else None
-    if not isinstance(facts, list):
-        raise ValueError("there are no facts in the answer")
+    facts = _listed(text[start : end + 1])
     whole = [fact for fact in map(_fact, facts) if fact is not None]
     if facts and not whole:
         raise ValueError("none of the facts is one")
     return FactsAnswer(facts=whole)
+
+
+def _listed(text: str) -> list[Any]:
+    """The raw facts of an object; of one that is no whole JSON, those that are. A ValueError also
+    for what is nested without end."""
+    try:
+        told = from_json(text)
+    except ValueError:
+        return _objects(text)
+    if told == {} or isinstance(told, dict) and told.get("facts", told) is None:
+        return []
+    facts = told.get("facts") if isinstance(told, dict) else None
+    if not isinstance(facts, list):
+        raise ValueError("there are no facts in the answer")
+    return facts
+
+
+def _objects(text: str) -> list[Any]:
+    """Each object that begins with a statement, and is whole."""
+    found = []
+    for match in _begins.finditer(text):
+        try:
+            found.append(_decoder.raw_decode(text, match.start())[0])
+        except (ValueError, RecursionError):
+            continue
+    if not found:
+        raise ValueError("no fact of the answer is whole")
+    return found
 
 
 def _fact(raw: object) -> FactAnswer | None:

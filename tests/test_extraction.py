@@ -100,7 +100,7 @@ def test_a_server_that_is_not_there_loses_nothing(alice: Person, settings: Any) 
 
 
 def test_what_patterns_found_is_kept_and_the_rest_stays_due(alice: Person, claude) -> None:
-    claude(*[failing(529, claude_error("Overloaded"))] * 3, claude_message(facts_json(FACT)))
+    claude(failing(529, claude_error("Overloaded")), claude_message(facts_json(FACT)))
     request = IngestRequest(messages=(NewMessage("I prefer cider to beer.", id="1"),
                                       NewMessage(TEXT, id="2")), user_id="ana")  # fmt: skip
     session = ingest.receive(alice.scope, request)

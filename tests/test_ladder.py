@@ -1,6 +1,7 @@
 """The ladder of models: in order, to the next where one fails, counted, and told step by step."""
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -110,12 +111,54 @@ def test_the_daily_cap_of_a_rung_is_counted(alice: Person, rungs: Any) -> None:
     assert sorted(ExtractorUse.objects.values_list("calls", flat=True)) == [1, 2]
 
 
-def test_messages_wait_for_tomorrow_where_all_caps_are_reached(alice: Person, rungs: Any) -> None:
-    rungs([found()], dailyCap=0)
+def test_where_all_caps_are_reached_it_is_done_with_what_patterns_found(
+    alice: Person, rungs: Any
+) -> None:
+    [asked] = rungs([found()], dailyCap=0)
+    session = alice.say("I prefer tea to coffee.", TEXT, "Zorble frumption grelled.", user_id="ana")
+    assert (session.state, asked) == ("done", [])
+    assert "daily cap is reached" in session.reason
+    assert "User prefers tea to coffee" in alice.live()
+
+
+def test_a_silent_server_costs_one_call_and_one_time_out(
+    alice: Person, rungs: Any, httpserver: HTTPServer
+) -> None:
+    rungs([BROKEN], timeout=1)
+    address = "/silent/v1/chat/completions"
+    httpserver.expect_request(address).respond_with_handler(lambda _: time.sleep(3) or Response())
+    row = Workspace.objects.get(pk=alice.workspace.pk)
+    row.settings["extractors"][0]["baseUrl"] = httpserver.url_for("/silent/v1")
+    row.save()
+    started = time.monotonic()
+    session = told(alice)
+    assert time.monotonic() - started < 2.5
+    assert "in time" in session.reason
+    assert len([request for request, _ in httpserver.log if request.path == address]) <= 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"facts": [{"statement": "no end, ' + "\n" + json.dumps(FACT) + "]}",
+        json.dumps({"facts": [{"statement": 3}, FACT | {"confidence": "high"}, "x"]}),
+        json.dumps({"facts": [FACT | {"quotes": [*FACT["quotes"], 7], "entities": None}]}),
+        json.dumps({"facts": [FACT | {"quotes": "I live in Lisbon"}]}),
+    ],
+)
+def test_what_is_whole_of_a_malformed_answer_is_kept(
+    alice: Person, rungs: Any, answer: str
+) -> None:
+    rungs([chat_completion(answer)])
+    told(alice)
+    assert alice.live() == ["Ana lives in Lisbon"]
+
+
+@pytest.mark.parametrize("answer", ["{}", '{"facts": null}', '{"facts": []}'])
+def test_an_answer_without_facts_is_no_failure(alice: Person, rungs: Any, answer: str) -> None:
+    [asked] = rungs([chat_completion(answer)])
     session = alice.say(TEXT, extract="llm")
-    assert session.state == "received"
-    assert session.next_attempt_at is not None
-    assert session.next_attempt_at.date() > session.created_at.date()
+    assert (session.state, session.error, len(asked)) == ("done", "", 1)
 
 
 def test_without_a_ladder_the_servers_own_model_is_asked(

@@ -13,7 +13,7 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from memories import extraction, metrics, misses, outbox, served, supersession, verdicts
-from memories.errors import Conflict, ProviderError
+from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
 from memories.indexing import due, entries, spaces, statements
@@ -234,8 +234,10 @@ def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
 
 
 def _settle(session: MemorySession, error: ProviderError | None) -> None:
-    """Done; or, where a model failed and messages wait for it, due again, failed or dead."""
-    if error is None or session.is_whole_text:
+    """Done, also where the day's calls of the models are used up; or, where a model failed and
+    messages wait for it, due again, failed or dead."""
+    is_final = session.is_whole_text or isinstance(error, CapReached)
+    if error is None or is_final:
         _close(session, State.DONE, "" if error is None else error.message)
     elif error.permanent:
         _close(session, State.FAILED, error.message)

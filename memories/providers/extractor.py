@@ -41,7 +41,8 @@ class ExtractorConfig:
 
     @property
     def endpoint(self) -> Endpoint:
-        return Endpoint(self.api_key, self.base_url, self.timeout)
+        # One call is one call: the next extractor follows, or the queue comes back.
+        return Endpoint(self.api_key, self.base_url, self.timeout, retries=0)
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,13 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds."""
+    """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of each of
+    the SDK's tries; `retries` come after the first."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 30.0
+    retries: int = MAX_RETRIES
 
     @property
     def host(self) -> str:
@@ -150,7 +152,7 @@ def _connected(
         api_key=endpoint.api_key,
         base_url=endpoint.base_url or None,
         timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout)),
-        max_retries=MAX_RETRIES,
+        max_retries=endpoint.retries,
         http_client=http_client(event_hooks={"response": [_refuse_long_pause]}),
     )
 
