@@ -37,18 +37,25 @@ class Voice:
 
     def merged(self, *, by_words: bool, most: int) -> list[Found]:
         rows = candidates.linea(self.space, self.asked, by_words=by_words, most=most)
+        if self._is_house:
+            return rows
         return [replace(row, cosine=self._told(row.cosine)) for row in rows]
 
     def pool(self, stems: list[str]) -> list[Candidate]:
         rows = candidates.pool(self.space, self.asked, stems)
+        if self._is_house:
+            return rows
         return [row._replace(cosine=self._told(row.cosine)) for row in rows]
+
+    @property
+    def _is_house(self) -> bool:
+        return self.house in (None, self.space.embedding_model)
 
     def _told(self, cosine: float | None) -> float | None:
         """In the workspace's terms: what is chance, and what is the same, differ by model."""
         own = self.space.embedding_model
-        if cosine is None or own is None or self.house in (None, own):
+        if cosine is None or own is None or self.house is None:
             return cosine
-        assert self.house is not None
         reach = (cosine - own.search_floor) / max(own.duplicate_threshold - own.search_floor, 0.01)
         span = self.house.duplicate_threshold - self.house.search_floor
         return max(-1.0, min(1.0, self.house.search_floor + reach * span))
