@@ -42,6 +42,7 @@ class Axis:
     step: int
     at: datetime | None
     typed: str
+    fault: str
     bars: tuple[tuple[int, tuple[Bar, ...]], ...]
 
     @property
@@ -107,13 +108,19 @@ def _instant(asked: QueryDict, name: str) -> datetime | None:
     """The typed date where there is one (its end, where it has no time), else the slider's."""
     typed, slid = asked.get(f"{name}_on", ""), asked.get(name, "")
     try:
-        if typed and (day := parse_date(typed)):
-            return datetime.combine(day, time.max, UTC)
-        if typed and (at := parse_datetime(typed)):
-            return at if at.tzinfo else at.replace(tzinfo=UTC)
+        if typed:
+            return _typed(typed)
         return datetime.fromtimestamp(int(slid), UTC) if slid else None
     except (ValueError, OverflowError, OSError):
         return None  # what no calendar has is no date
+
+
+def _typed(text: str) -> datetime | None:
+    """Raises ValueError for a day that no calendar has."""
+    if day := parse_date(text):
+        return datetime.combine(day, time.max, UTC)
+    at = parse_datetime(text)
+    return at.replace(tzinfo=UTC) if at and not at.tzinfo else at
 
 
 def _axis(
@@ -128,8 +135,9 @@ def _axis(
     typed = asked.get(f"{name}_on", "")
     if at is not None and at.timestamp() >= last and not typed:
         at = None
+    fault = f"“{typed[:40]}” is no day: write 2026-03-31" if typed and at is None else ""
     bars = [(version, tuple(_bar(s, first, last) for s in each)) for version, each in spans]
-    return Axis(name, first, last, step, at, typed, tuple(bars))
+    return Axis(name, first, last, step, at, typed, fault, tuple(bars))
 
 
 def _range(start: datetime, end: datetime) -> tuple[int, int, int]:

@@ -26,10 +26,11 @@ from memories.admin.filters import (
 from memories.admin.search_desk import SearchDeskPage
 from memories.admin.searching import SearchedAdmin
 from memories.admin.why_not import WhyNotPage
-from memories.models import Layer, Memory, Supersession
+from memories.models import Layer, Memory, Supersession, versions_of
 from workspaces.desk.columns import display
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Verb
+from workspaces.models import Capability
 
 REASONS = {
     "wrong": "It is wrong: never learn it again",
@@ -135,6 +136,13 @@ class MemoryAdmin(SearchDeskPage, WhyNotPage, SearchedAdmin, MemoryPage):
             "restore": row.superseded_by_id is None and state_of(row) in ("forgotten", "expired"),
         }[verb.name]
 
+    def landing(self, row: Any, verb: Verb) -> Any:
+        """A correction leads to what is believed now, by whomever it was written."""
+        if verb.name != "correct" or row.superseded_by_id is None:
+            return row
+        newer = Memory.objects.filter(pk__in=versions_of(row.pk), superseded_by=None)
+        return newer.select_related("workspace", "subject").first() or row
+
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
         if verb.form is None:
             return None
@@ -154,6 +162,7 @@ class MemoryAdmin(SearchDeskPage, WhyNotPage, SearchedAdmin, MemoryPage):
             "waiting": [d for d in story.others if d.state == Supersession.State.PENDING],
             "undo": self._undo(request, story.versions),
             "back": self.page_of(row),
+            "may_curate": self.may(request, Capability.CURATE, row),
         }
 
     def _undo(self, request: HttpRequest, versions: list[Any]) -> list[Any]:

@@ -9,13 +9,12 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.chains import state_of, with_quotes
-from memories.curation import KEPT_BOTH
 from memories.models import Fact, Memory, Supersession
 from memories.supersession import OLDER
 from workspaces.desk.actors import names_of
 from workspaces.desk.worddiff import Piece, side, word_diff
 
-State = Supersession.State
+State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
 MOST_QUOTES = 3
 # Why a machine asks, by rule; a rule without words is named.
 WHY = {
@@ -80,6 +79,13 @@ class Case:
         return deed(self.decision)
 
     @property
+    def why_not_undone(self) -> str:
+        """Why an applied one offers no undo, "" where it does."""
+        if self.decision.state != State.APPLIED or self.undoing:
+            return ""
+        return "a newer version replaced it: undo that first, in its chain"
+
+    @property
     def ago(self) -> str:
         return ago(self.decision)
 
@@ -122,7 +128,7 @@ def why(rule: str) -> str:
 def deed(decision: Supersession) -> str:
     """What was done, as in "<somebody> approved it"."""
     if decision.state == State.REJECTED:
-        return "kept both" if decision.note == KEPT_BOTH else "rejected it"
+        return KEPT_BOTH if decision.is_kept_both else "rejected it"
     if decision.state == State.APPLIED and decision.rule == "edit":
         return "corrected it"
     words = {

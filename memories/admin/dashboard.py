@@ -12,7 +12,7 @@ from django.utils import timezone
 from memories import figures
 from memories.admin.base import tell_it
 from memories.admin.days import begins, by_day, last_days
-from memories.admin.filters import said_twice
+from memories.admin.filters import NO_CONTRADICTION, said_twice
 from memories.admin.navigation import MOST_WAITING, waiting
 from memories.admin.sessions import outcome
 from memories.models import (
@@ -29,7 +29,7 @@ from memories.models import (
 from workspaces.desk.access import Access, access_of
 from workspaces.desk.charts import Chart, Frame, Line, bar_chart
 from workspaces.desk.counting import bounded_counts, told
-from workspaces.models import Subject
+from workspaces.models import Capability, Subject
 
 NEWEST = 8
 DAYS = 30
@@ -55,12 +55,13 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context | {
         "title": "Home",
         "needs": needs(request, access),
-        "doing": doing(access, days),
+        "doing": doing(access, days, waiting(request).decisions),
         "charts": charts(days),
         "latest": latest,
         "recent": [(session, outcome(session)) for session in recent],
         "empty": None if recent or latest else tell_it(request, "Nothing is remembered yet"),
         "of_many": access.is_of_many,
+        "may_issue": access.may_somewhere(Capability.ADMIN),
     }
 
 
@@ -86,7 +87,7 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
     return [tile for tile in tiles if tile.waits]
 
 
-def doing(access: Access, days: "Days") -> list[Tile]:
+def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     """How memory is doing. Live rows are counted as they come and go; the rest up to a limit."""
     spaces = access.limit(WorkspaceIndex.objects.all(), "workspace")
     live = spaces.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
@@ -108,8 +109,11 @@ def doing(access: Access, days: "Days") -> list[Tile]:
         _tile("of all versions live", _share(believed, every), "memories_memory", "?state=all"),
         _tile("live with the same text twice", told(twice), "memories_memory", "?state=twice"),
         _tile(
-            "contradictions settled in 7 days", f"{sum(days.replaced[-7:]):,}",
-            "memories_supersession", "?state=applied",
+            "contradictions settled in 7 days", f"{sum(days.settled):,}",
+            "memories_supersession", "?state=settled",
+        ),
+        Tile(
+            "contradictions open", told(open_ones, MOST_WAITING), reverse("admin:memories_review")
         ),
         _tile("episodes", f"{said:,}", "memories_episode"),
         _tile("conversations", told(talks), "memories_conversation"),
@@ -146,6 +150,10 @@ class Days:
         self.days = last_days(DAYS)
         self.learned = by_day(Memory, access, self.days)
         self.replaced = by_day(Supersession, access, self.days, "state = 'applied'")
+        self.settled = by_day(
+            Supersession, access, self.days[-7:],
+            f"state = 'applied' and rule not in {NO_CONTRADICTION}",
+        )  # fmt: skip
         self.sessions = by_day(MemorySession, access, self.days)
         self.stuck = by_day(MemorySession, access, self.days, "state in ('failed', 'dead')")
 

@@ -15,8 +15,8 @@ from workspaces.desk.access import actor_of
 from workspaces.models import Capability
 
 PAGE = 40
-PEOPLE = Q(decided_by__startswith="user:")
-WHO = {"all": "Everybody", "me": "Me", "people": "People", "machines": "Machines"}
+PEOPLE, KEYS = Q(decided_by__startswith="user:"), Q(decided_by__startswith="key:")
+WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
 
 
 class DecidedPage:
@@ -36,12 +36,16 @@ class DecidedPage:
         rows = self.get_queryset(request).exclude(state=Supersession.State.PENDING)
         if (before := _instant(request)) is not None:
             rows = rows.filter(decided_at__lt=before)
-        narrow = {"me": Q(decided_by=actor_of(request.user)), "people": PEOPLE, "machines": ~PEOPLE}
+        narrow = {
+            "me": Q(decided_by=actor_of(request.user)),
+            "people": PEOPLE,
+            "keys": KEYS,
+            "machines": ~(PEOPLE | KEYS),
+        }
         found = list(rows.filter(narrow.get(who, Q())).order_by("-decided_at")[: PAGE + 1])
         context = {
             **self.admin_site.each_context(request),
             "title": "Decided",
-            "opts": self.opts,
             "cases": cases(found[:PAGE]),
             "who": who if who in WHO else "all",
             "choices": WHO,

@@ -77,14 +77,24 @@ class SessionStateFilter(StateFilter):
         return rows.filter(state__in=groups.get(state, (state,)))
 
 
+# Rules by which a memory took another's place without contradicting it.
+NO_CONTRADICTION = ("edit", "richer")
+
+
 class DecisionFilter(StateFilter):
     first = "pending"
     states = {
         "pending": "Pending",
         "applied": "Applied",
+        "settled": "Settled: what contradicted",
         "rejected": "Rejected",
         "undone": "Undone",
     }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        if state == "settled":
+            return rows.filter(state="applied").exclude(rule__in=NO_CONTRADICTION)
+        return super().narrow(rows, state)
 
 
 class FactStateFilter(StateFilter):

@@ -44,7 +44,10 @@ class PolicyForm(forms.Form):
         Agent.objects.none(),
         required=False,
         label="Agents that are not trusted",
-        help_text="Whatever they write that would replace something.",
+        help_text=(
+            "Whatever they write that would replace something. It is compared with what they"
+            " see: a private memory of one of them never replaces, nor waits for, another’s."
+        ),
         widget=UnfoldAdminSelectMultipleWidget,
     )
 

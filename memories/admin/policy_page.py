@@ -53,7 +53,6 @@ class PolicyPage:
         context = {
             **self.admin_site.each_context(request),
             "title": "Policy",
-            "opts": self.opts,
             "form": form,
             "workspace": workspace,
             "workspaces": list(access.workspaces().order_by("name")[:50]),

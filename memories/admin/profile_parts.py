@@ -29,6 +29,7 @@ from workspaces.scope import Scope
 NEWEST = 300  # live memories that the page looks at
 PER_GROUP = 25
 MOST = 8
+LOOKED_AT = 500  # newest episodes of a subject, for the conversations they stand in
 MOST_FEATURES = 300
 WEEK = timedelta(days=7)
 # What people and programs do to a memory; what came in shows as the memories of the week.
@@ -110,7 +111,11 @@ def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[Pair]:
 
 
 def conversations(subject: Subject) -> list[Conversation]:
-    return list(Conversation.objects.filter(subject=subject).order_by("-id")[:MOST])
+    """Those that are its own, and those of others in which something was said of it."""
+    heard = Episode.objects.filter(subject=subject, conversation__isnull=False).order_by("-id")
+    own = Conversation.objects.filter(subject=subject).order_by("-id")
+    ids = own.values("pk")[:MOST].union(heard.values("conversation_id")[:LOOKED_AT])
+    return list(Conversation.objects.filter(pk__in=ids).order_by("-id")[:MOST])
 
 
 def merges(subject: Subject) -> list[SubjectMerge]:

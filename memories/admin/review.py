@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from memories.admin.cases import cases, deed, meanwhile
+from memories.admin.navigation import MOST_WAITING
 from memories.models import Supersession
 from workspaces.auth import as_uuid
 from workspaces.desk.access import access_of
@@ -43,7 +44,7 @@ class Outcome:
 
 
 class ReviewPage:
-    """Mixin of the admin of supersessions: adds `review/` and `review/act/`."""
+    """Mixin of the admin of supersessions: adds `review/`, `review/act/`, `review/waiting/`."""
 
     admin_site: Any
     opts: Any
@@ -58,6 +59,7 @@ class ReviewPage:
         view = self.admin_site.admin_view
         own = [
             path("review/", view(self.review_view), name="memories_review"),
+            path("review/waiting/", view(self.waiting_view), name="memories_review_waiting"),
             path("review/act/", view(self.review_act_view), name="memories_review_act"),
         ]
         return [*own, *super().get_urls()]  # type: ignore[misc]
@@ -72,7 +74,6 @@ class ReviewPage:
         context = {
             **self.admin_site.each_context(request),
             "title": "Review",
-            "opts": self.opts,
             "cases": cases(found[:PAGE]),
             "waiting": told(count, MOST_COUNTED),
             "last": found[PAGE - 1].pk if len(found) > PAGE else "",
@@ -98,15 +99,25 @@ class ReviewPage:
             return self._question(request, verb, ids)
         outcomes = [self._decide(request, verb, each) for each in ids]
         if wants_json:
-            return JsonResponse({"results": [each.as_json() for each in outcomes]})
+            results = [each.as_json() for each in outcomes]
+            return JsonResponse({"results": results, **self._counts(request)})
         _tell(request, outcomes)
         return redirect(back_to(request) or reverse("admin:memories_review"))
+
+    def waiting_view(self, request: HttpRequest) -> HttpResponseBase:
+        """How many wait, for pages that stay open while others decide."""
+        if not self.may(request, Capability.READ):
+            raise PermissionDenied
+        return JsonResponse(self._counts(request))
+
+    def _counts(self, request: HttpRequest) -> dict[str, str]:
+        count = bounded_count(self.waiting(request), MOST_COUNTED)
+        return {"waiting": told(count, MOST_COUNTED), "badge": told(count, MOST_WAITING)}
 
     def _question(self, request: HttpRequest, verb: Verb, ids: list[str]) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": verb.label,
-            "opts": self.opts,
             "verb": verb,
             "ids": ids,
             "question": QUESTIONS.get(verb.name, "{count}").format(count=len(ids)),

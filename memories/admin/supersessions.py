@@ -88,10 +88,15 @@ class SupersessionAdmin(ReviewPage, DecidedPage, PolicyPage, MemoryPage):
 
     @display(
         description="state",
-        label={"pending": "warning", "applied": "success", "rejected": "danger"},
+        label={
+            "pending": "warning",
+            "applied": "success",
+            "rejected": "danger",
+            "kept both": "info",
+        },
     )
     def state_told(self, decision: Supersession) -> str:
-        return decision.state
+        return decision.outcome
 
     @display(description="by")
     def decider(self, decision: Any) -> str:

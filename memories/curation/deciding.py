@@ -16,7 +16,7 @@ from memories.supersession import OLDER
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
-KEPT_BOTH = "kept both"
+KEPT_BOTH = Supersession.KEPT_BOTH
 
 
 def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> Supersession:
@@ -59,7 +59,8 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
     _release(space, new)
     Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
     new.version = max(new.version, old.version + 1)
-    Memory.objects.filter(pk=new.pk).update(version=new.version)
+    new.pinned = new.pinned or old.pinned  # what a person pinned stays pinned, in its new words
+    Memory.objects.filter(pk=new.pk).update(version=new.version, pinned=new.pinned)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
 
 

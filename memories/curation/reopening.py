@@ -38,12 +38,15 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     if found.state == State.APPLIED:
         _take_back_words(scope, space, new)
         unlink(old, new)
+        if old.pinned:
+            Memory.objects.filter(pk=new.pk).update(pinned=False)  # the pin came with the approval
         if not new.supersedes.exists():
             Memory.objects.filter(pk=new.pk).update(version=1)  # it begins a chain of its own again
         revive(space, old, Liveness.Cause.UNDONE)
     elif new.superseded_by_id is not None or (found.note == KEPT_BOTH and new.forgotten_at):
         raise Conflict("The new memory was changed since: its chain shows how.", "stale", "new")
     _ask_again(space, new)
+    found.note = ""
     decide(scope, found, State.PENDING, "reopen")
     return found
 

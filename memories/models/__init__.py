@@ -1,5 +1,5 @@
 from memories.models.belief import BELIEVED, NOW, SAID, AsOf
-from memories.models.chain import Link, chain
+from memories.models.chain import Link, chain, versions_of
 from memories.models.conversation import (
     Conversation,
     Episode,
@@ -109,4 +109,5 @@ __all__ = [
     "place_of",
     "seen_by",
     "workflow_place",
+    "versions_of",
 ]

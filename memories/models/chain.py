@@ -31,12 +31,16 @@ class Link:
     supersession: Supersession | None
 
 
-def chain(scope: Scope, memory_id: uuid.UUID) -> list[Link]:
-    """The chain that a memory belongs to, as far as `scope` sees it, oldest version first."""
+def versions_of(memory_id: uuid.UUID) -> list[uuid.UUID]:
+    """The ids of all versions, in no order."""
     with connection.cursor() as cursor:
         cursor.execute(MEMBERS, {"id": memory_id})
-        members = [row[0] for row in cursor.fetchall()]
-    seen = Memory.objects.visible_to(scope).with_names().filter(pk__in=members)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def chain(scope: Scope, memory_id: uuid.UUID) -> list[Link]:
+    """The chain that a memory belongs to, as far as `scope` sees it, oldest version first."""
+    seen = Memory.objects.visible_to(scope).with_names().filter(pk__in=versions_of(memory_id))
     versions = list(seen.order_by("version", "created_at", "pk"))
     decisions = Supersession.objects.filter(
         new__in=versions, state=Supersession.State.APPLIED

@@ -313,6 +313,8 @@ class Supersession(Row):
     note = models.TextField(blank=True)
     waited = models.BooleanField(default=False, db_default=False)
 
+    KEPT_BOTH = "kept both"  # the note of a rejection that left both memories live
+
     objects = SupersessionQuerySet.as_manager()
 
     class Meta:
@@ -338,6 +340,15 @@ class Supersession(Row):
                 condition=~Q(state="pending"),
             ),
         ]
+
+    @property
+    def is_kept_both(self) -> bool:
+        return self.state == self.State.REJECTED and self.note == self.KEPT_BOTH
+
+    @property
+    def outcome(self) -> str:
+        """The state as people read it: keeping both says no to neither."""
+        return self.KEPT_BOTH if self.is_kept_both else self.state
 
     @property
     def by_session(self) -> str:

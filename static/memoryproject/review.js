@@ -88,7 +88,9 @@ async function send(items, verb, content) {
   try {
     const answer = await fetch(many.action, { method: "POST", body, headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    return (await answer.json()).results;
+    const told = await answer.json();
+    show(told);
+    return told.results;
   } catch (error) {
     const told = `Not done: ${error.message}`;
     return items.map((item) => ({ id: item.dataset.id, ok: false, told, state: "pending" }));
@@ -98,7 +100,6 @@ async function send(items, verb, content) {
 function settle({ id, ok, told, state }, verb) {
   const item = list.querySelector(`[data-id="${CSS.escape(id)}"]`);
   if (!ok) forget(item);
-  if (ok) left(verb === "undo" ? 1 : -1);
   if (state === "pending") {
     reopen(item, ok ? "" : told);
     if (ok && verb === "undo") go(item, "center");
@@ -114,11 +115,23 @@ function forget(item) {
   }
 }
 
-// How many wait, in the heading; "999+" stays.
-function left(change) {
+// How many wait, as the server counts them: in the heading, and in the side bar.
+function show({ waiting, badge }) {
   const told = document.getElementById("review-count");
-  if (/^\d+$/.test(told.textContent)) told.textContent = Number(told.textContent) + change;
+  if (told) told.textContent = waiting;
+  const item = document.querySelector("#nav-sidebar a[href$='/supersession/review/'] span:nth-of-type(3)");
+  if (item) item.textContent = badge;
 }
+
+// Others decide, too: an open page asks again when somebody comes back to it, and now and then.
+async function recount() {
+  if (document.hidden || unsent || !list) return;
+  const answer = await fetch(list.dataset.counts, { headers: { Accept: "application/json" } });
+  if (answer.ok && !unsent) show(await answer.json());
+}
+document.addEventListener("visibilitychange", recount);
+addEventListener("focus", recount);
+setInterval(recount, 20_000);
 
 function mark(item, told, withUndo = false) {
   const line = item.querySelector(".desk-case__outcome");

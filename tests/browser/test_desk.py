@@ -86,6 +86,22 @@ def test_ctrl_enter_saves_a_longer_text(visit: Any) -> None:
     expect(ada.page.get_by_text("Corrected: the new version is live.")).to_be_visible()
 
 
+def test_words_refused_as_stale_are_still_there(visit: Any) -> None:
+    memory = Memory.objects.live().get(content__contains="encrypt")
+    ada, grace = visit(), visit("grace.hopper")
+    for curator, words in ((ada, "We encrypt backups daily"), (grace, "We encrypt all of them")):
+        curator.opens(f"memories/memory/{memory.pk}/change/")
+        curator.presses("Correct")
+        curator.page.locator("dialog[open] textarea").fill(words)
+    for curator in (ada, grace):
+        curator.page.keyboard.press("Control+Enter")
+    expect(ada.page.locator("h1").first).to_have_text("We encrypt backups daily")
+    expect(grace.page.locator("textarea")).to_have_value("We encrypt all of them")
+    grace.page.locator("textarea").press("Control+Enter")
+
+    expect(grace.page.locator("h1").first).to_have_text("We encrypt all of them")
+
+
 def test_cancel_leaves_a_question_without_an_answer(visit: Any) -> None:
     memory = Memory.objects.live().get(content__contains="encrypt")
     ada = visit()

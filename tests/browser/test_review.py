@@ -249,3 +249,18 @@ def test_ctrl_enter_takes_the_words_of_an_edit(visit: Any, told: Told) -> None:
     decision.refresh_from_db()
     assert decision.state == "applied"
     assert Memory.objects.live().filter(content="Ada keeps two hives in the garden").exists()
+
+
+def test_the_counts_are_true_for_whoever_looks(visit: Any, told: Told) -> None:
+    queue(told, 3)
+    ada, grace = visit(), visit("grace.hopper")
+    for curator in (ada, grace):
+        curator.opens(QUEUE)
+    ada.page.keyboard.press("a")
+    settled(ada.page, 1)
+    badge = "#nav-sidebar a[href$='/supersession/review/']"
+    expect(ada.page.locator(badge)).to_contain_text("2")
+    grace.page.evaluate("dispatchEvent(new Event('focus'))")
+
+    expect(grace.page.locator("#review-count")).to_have_text("2")
+    expect(grace.page.locator(badge)).to_contain_text("2")

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.urls import NoReverseMatch, URLPattern, path, reverse
+from django.utils.html import format_html
 
 from workspaces.admin.audit_export import FORMATS
 from workspaces.admin.audit_filters import RowFilter, VerbFilter, WhoFilter
@@ -14,6 +15,7 @@ from workspaces.desk.columns import display
 from workspaces.desk.filters import DayFilter
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import PageAdmin
+from workspaces.desk.targets import tell_targets
 from workspaces.desk.worddiff import changes
 from workspaces.models import AuditEntry, Capability
 
@@ -80,8 +82,13 @@ class AuditAdmin(PageAdmin):
         return line.action.replace("_", " ")
 
     @display(description="to")
-    def about(self, line: AuditEntry) -> str:
-        return f"{kind_told(line.target_kind)} {str(line.target_id)[-8:]}"
+    def about(self, line: Any) -> str:
+        kind, subject = kind_told(line.target_kind), getattr(line, "subject_name", "")
+        return format_html(
+            '<span class="desk-told">{}</span> <span class="desk-small desk-quiet">{}</span>',
+            getattr(line, "words", "") or str(line.target_id)[-8:],
+            f"{kind}, about {subject}" if subject else kind,
+        )
 
     @display(description="why")
     def reason_told(self, line: AuditEntry) -> str:
@@ -91,6 +98,7 @@ class AuditAdmin(PageAdmin):
         names = names_of(row.actor for row in rows)
         for row in rows:
             row.actor_name = names.get(row.actor, row.actor)
+        tell_targets(rows)
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {

@@ -17,7 +17,7 @@ from workspaces import members
 from workspaces.desk.access import access_of
 from workspaces.desk.columns import display
 from workspaces.desk.forms import WorkspaceChoiceForm
-from workspaces.desk.pages import PageAdmin, Verb, told
+from workspaces.desk.pages import Button, PageAdmin, Verb, told
 from workspaces.models import Capability, Membership, Role
 from workspaces.naming import NotAllowed
 
@@ -36,9 +36,22 @@ class InviteForm(WorkspaceChoiceForm):
         choices=list(ROLES.items()), initial=Role.VIEWER, widget=UnfoldAdminSelectWidget
     )
 
+    def __init__(self, admin: Any, request: HttpRequest) -> None:
+        super().__init__(admin, request)
+        access = access_of(request)
+        _offer(self, owner=access.everywhere or any(map(access.owns, access.roles)))
+
 
 class RoleForm(forms.Form):
     role = forms.ChoiceField(choices=list(ROLES.items()), widget=UnfoldAdminSelectWidget)
+
+
+def _offer(form: Any, *, owner: bool) -> None:
+    """Only an owner makes owners: others are refused, and not led there."""
+    if not owner:
+        form.fields["role"].widget.choices = [
+            each for each in ROLES.items() if each[0] != Role.OWNER
+        ]
 
 
 class MemberAdmin(PageAdmin):
@@ -86,6 +99,13 @@ class MemberAdmin(PageAdmin):
         if not isinstance(row, Membership) or capability == Capability.READ:
             return allowed
         return allowed and (row.role != Role.OWNER or access_of(request).owns(row.workspace_id))
+
+    def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
+        found = super().buttons(request, row)
+        for button in found:
+            if button.form is not None:
+                _offer(button.form, owner=access_of(request).owns(row.workspace_id))
+        return found
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {"title": str(row.user), "meaning": ROLES[Role(row.role)]}

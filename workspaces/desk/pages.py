@@ -131,7 +131,7 @@ class PageAdmin(ScopedAdmin):
 
     def form_page(
         self, request: HttpRequest, form: forms.Form, *, title: str, submit: str, back: str = ""
-    ) -> HttpResponse:
+    ) -> TemplateResponse:
         """A form that is no model's, as a page of its own; `back` is where Cancel leads."""
         context = {
             **self.admin_site.each_context(request),
@@ -154,10 +154,38 @@ class PageAdmin(ScopedAdmin):
             raise PermissionDenied
         if request.method != "POST":
             return redirect(self.page_of(row))
-        page = self.page_of(row)
-        self.do(request, row, verb)
-        is_gone = self.get_object(request, unquote(object_id)) is None
-        return redirect(back_to(request) or (self.list_url() if is_gone else page))
+        is_done = self.do(request, row, verb)
+        now = self.get_object(request, unquote(object_id))
+        if now is None:
+            return redirect(back_to(request) or self.list_url())
+        if not is_done and (again := self._again(request, now, verb)) is not None:
+            return again
+        return redirect(self._back(request, now) or self.page_of(self.landing(now, verb)))
+
+    def _back(self, request: HttpRequest, row: Any) -> str:
+        """Where a form on another page asked to return to."""
+        asked = back_to(request)
+        return "" if asked == self.page_of(row) else asked
+
+    def landing(self, row: Any, verb: Verb) -> Any:
+        """The row on whose page somebody is after `verb`, and on which a refused one is tried
+        again."""
+        return row
+
+    def _again(self, request: HttpRequest, row: Any, verb: Verb) -> HttpResponse | None:
+        """What was typed, after a refusal, to be put right and sent again; None without a form."""
+        asked, row = self._back(request, row), self.landing(row, verb)
+        if not self.offers(row, verb):
+            return None
+        button = self.button(row, verb)
+        form = self.form_for(verb, row, request.POST, prefix=button.key)
+        if form is None:
+            return None
+        title, page = f"{verb.label}: {row}", asked or self.page_of(row)
+        answer = self.form_page(request, form, title=title, submit=verb.label, back=page)
+        again = {"action": button.url, "back": asked}
+        answer.context_data = {**(answer.context_data or {}), **again}
+        return answer
 
     def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
         """Do it, and tell the person what came of it; whether it was done."""
