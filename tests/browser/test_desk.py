@@ -95,11 +95,11 @@ def test_words_refused_as_stale_are_still_there(visit: Any) -> None:
         curator.page.locator("dialog[open] textarea").fill(words)
     for curator in (ada, grace):
         curator.page.keyboard.press("Control+Enter")
-    expect(ada.page.locator("h1").first).to_have_text("We encrypt backups daily")
+    expect(ada.page.locator(".desk-head h1")).to_have_text("We encrypt backups daily")
     expect(grace.page.locator("textarea")).to_have_value("We encrypt all of them")
     grace.page.locator("textarea").press("Control+Enter")
 
-    expect(grace.page.locator("h1").first).to_have_text("We encrypt all of them")
+    expect(grace.page.locator(".desk-head h1")).to_have_text("We encrypt all of them")
 
 
 def test_cancel_leaves_a_question_without_an_answer(visit: Any) -> None:
