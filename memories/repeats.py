@@ -21,14 +21,17 @@ NEWEST_FACTS = 20_000  # what is looked at, so that no workspace is too large to
 MOST_STATEMENTS = 3_000  # of these so many are compared with one another: the most repeated
 SLACK = 0.13  # so much less similar than duplicates may be what shares most of its words
 SHARED_WORDS = 0.5
+# Further apart may be what says the same of another thing: "add a null check before using x"
+FAR_SLACK, CONTAINED, LEAST_SHARED = 0.35, 0.75, 3
 SHOWN_MEMORIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatQuery:
-    """Which repeats; a category that is empty means all."""
+    """Which repeats; a category that is empty means all. What one agent alone says counts where it
+    did so in two sessions at least."""
 
-    min_agents: int = 2
+    min_agents: int = 1
     min_count: int = 2
     category: str = ""
     limit: int = 50
@@ -95,7 +98,9 @@ def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
     kept = [
         each
         for each in alike
-        if len(each.agents) >= query.min_agents and len(each.said) >= query.min_count
+        if len(each.agents) >= query.min_agents
+        and len(each.said) >= query.min_count
+        and (query.min_count == 1 or len(each.agents) > 1 or _sessions(each.said) > 1)
     ]
     found = sorted(map(_repeat, kept), key=_rank)
     return found[: query.limit]
@@ -167,10 +172,10 @@ def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: flo
     readings: dict[int, conflicts.Reading] = {}
     for number in range(len(statements)):
         cosines = similarities[number, :number]
-        near = np.flatnonzero((cosines >= threshold - SLACK) & leaders[:number])
+        near = np.flatnonzero((cosines >= threshold - FAR_SLACK) & leaders[:number])
         for other in sorted(near.tolist(), key=lambda index: -cosines[index]):
             pair = [_reading(readings, statements, each) for each in (other, number)]
-            if _means_the_same(*pair, is_near=bool(cosines[other] >= threshold)):
+            if _means_the_same(*pair, distance=float(threshold - cosines[other])):
                 leading[number] = other
                 break
         leaders[number] = leading[number] == number
@@ -185,12 +190,16 @@ def _reading(
     return known[number]
 
 
-def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, is_near: bool) -> bool:
+def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, distance: float) -> bool:
     """Whoever says it: the subject's name plays no part, what is said of it does."""
-    if _marks(one) != _marks(other):
+    sides = {one.order_words, other.order_words} - {frozenset()}  # a shorter wording has none
+    if _marks(one) != _marks(other) or len(sides) > 1:
         return False
-    either = len(one.stems | other.stems)
-    return is_near or bool(either and len(one.stems & other.stems) >= SHARED_WORDS * either)
+    either, shared = len(one.stems | other.stems), len(one.stems & other.stems)
+    if distance > SLACK:
+        least = min(len(one.stems), len(other.stems))
+        return shared >= LEAST_SHARED and shared >= CONTAINED * least
+    return distance <= 0 or bool(either and shared >= SHARED_WORDS * either)
 
 
 def _marks(reading: conflicts.Reading) -> tuple[object, ...]:
@@ -199,7 +208,6 @@ def _marks(reading: conflicts.Reading) -> tuple[object, ...]:
         reading.is_negated,
         reading.numbers,
         reading.dates,
-        reading.order_words,
         reading.names,
     )
 

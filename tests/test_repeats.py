@@ -73,6 +73,23 @@ def test_statements_that_differ_in_what_matters_are_no_repeat(
     assert told(alice) == []
 
 
+def test_what_one_agent_says_in_several_sessions_is_a_repeat(alice: Person, bob: Person) -> None:
+    bob.tell("Reviews here ask to add null checks before using the user object")
+    assert told(alice) == []
+    bob.tell("Reviews here ask to add null checks before using the order object")
+    [repeat] = told(alice)
+    assert (repeat.count, repeat.sessions, len(repeat.agents)) == (2, 2, 1)
+    assert told(alice, RepeatQuery(min_agents=2)) == []
+
+
+def test_a_longer_wording_of_the_same_advice_is_one_repeat(
+    alice: Person, bob: Person, carol: Person
+) -> None:
+    bob.tell("Should add null check")
+    carol.tell("Should add a null check before dereferencing the user")
+    assert [repeat.count for repeat in told(alice)] == [2]
+
+
 def test_what_was_forgotten_is_not_told(alice: Person, bob: Person, dora: Person) -> None:
     bob.tell(CHECKS, visibility="team")
     dora.tell(CHECKS, visibility="team")

@@ -68,7 +68,7 @@ class RepeatsPage:
 
 def _asked(access: Access, request: HttpRequest) -> dict[str, Any]:
     first = access.workspaces().order_by("name").first()
-    asked = {"workspace": first.slug if first else "", "category": "", "agents": "2"}
+    asked = {"workspace": first.slug if first else "", "category": "", "agents": "1"}
     return asked | request.GET.dict()
 
 

@@ -17,7 +17,12 @@ MOST = 100_000
 
 
 class RepeatsQuery(Camel):
-    min_agents = serializers.IntegerField(min_value=1, max_value=MOST, default=2)
+    min_agents = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        default=1,
+        help_text="What one agent alone says counts where it did so in two sessions at least.",
+    )
     min_count = serializers.IntegerField(
         min_value=1, max_value=MOST, default=2, help_text="How often it was said in all."
     )
@@ -55,7 +60,7 @@ class RepeatsView(WorkspaceView):
         operation_id="listRepeats", parameters=[RepeatsQuery], responses=RepeatsSerializer
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """Statements that several agents keep making; those of the most agents come first."""
+        """Statements that agents keep making, in several sessions; those of the most agents come first."""
         found = repeats(self.scope, RepeatQuery(**read_query(RepeatsQuery, request)))
         return Response({"results": [_shape(repeat) for repeat in found]})
 
