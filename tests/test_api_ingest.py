@@ -151,3 +151,14 @@ def test_a_failed_session_is_retried(http: Caller) -> None:
 def test_null_is_the_same_as_absent(http: Caller) -> None:
     body = dict.fromkeys(("messages", "userId", "threadId", "visibility", "occurredAt"))
     assert http.post(INGEST, {"content": PREFERS, **body}).status == 201
+
+
+def test_a_bare_message_is_appended_as_well_as_a_list(http: Caller) -> None:
+    http.post(
+        "/memories/ingest", {"threadId": "t1", "messages": [{"role": "user", "content": "a"}]}
+    )
+    thread = http.get("/conversations").body["results"][0]["id"]
+    bare = http.post(f"/conversations/{thread}/episodes", {"role": "user", "content": "b"})
+    assert (bare.status, bare.contents()) == (201, ["b"])
+    wrong = http.post(f"/conversations/{thread}/episodes", {"message": "b"})
+    assert (wrong.status, wrong.fields) == (400, ["message"])

@@ -61,6 +61,7 @@ def test_nobody_gives_more_than_they_have(workspace: Workspace) -> None:
         ({"name": "x", "capabilities": []}, "capabilities"),
         ({"name": "x", "expiresAt": "2020-01-01T00:00:00Z"}, "expiresAt"),
         ({"name": "x", "userIds": "u1"}, "userIds"),
+        ({"name": "x", "subjects": ["bob"]}, "subjects"),
     ],
 )
 def test_a_wrong_field_is_named(http: Caller, body: dict[str, object], field: str) -> None:

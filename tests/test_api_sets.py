@@ -2,8 +2,7 @@
 
 import pytest
 
-from memories import folding
-from memories.models import Feature
+from memories.models import Feature, FeatureSet
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
 
@@ -109,6 +108,8 @@ def test_a_set_says_what_counts_for_it_and_where_that_is_from(http: Caller, alic
         ({"categories": []}, "config.categories"),
         ({"categories": [{"name": "a", "tags": []}]}, "config.categories[0].tags"),
         ({"languageModel": {"provider": "x"}}, "config.languageModel.provider"),
+        ({"languageModel": {"provider": "openai"}}, "config.languageModel.model"),
+        ({"embedder": {"provider": "openai"}}, "config.embedder.provider"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_refused(
@@ -135,10 +136,49 @@ def test_the_list_tells_what_waits(http: Caller, bob: Person) -> None:
     say(http, "I like tea.")
     say(http, "I like rain.", fold=False)
     http.post("/sets/user:ada/consolidate")
-    folding.discover()
     page = http.get("/sets").body
     assert (page["backlog"]["sets"], page["backlog"]["episodes"]) == (1, 1)
     assert caller(bob).get("/sets").body["backlog"] is None
+
+
+def test_a_set_is_there_when_the_ingest_answered(http: Caller) -> None:
+    say(http, "I like tea.", fold=False)
+    assert http.get(SET).body["waiting"] == 1
+    assert http.get("/sets").body["backlog"]["episodes"] == 1
+
+
+def test_the_set_of_a_subject_is_configured_before_it_has_spoken(http: Caller) -> None:
+    patched = http.patch("/sets/user:new1/config", {"messages": 3})
+    assert patched.body["settings"]["messages"]["value"] == 3
+    made = http.post("/sets", {"key": "user:new2", "config": {"messages": 4}})
+    assert (made.status, made.body["userId"]) == (201, "new2")
+    assert http.post("/sets", {"key": "user:new2"}).status == 409
+    assert http.post("/sets", {"key": "user:new3", "role": "user"}).fields == ["key"]
+    assert http.get("/sets/user:nobody").status == 404
+
+
+def test_a_correction_keeps_the_words_that_the_feature_stands_on(http: Caller) -> None:
+    say(http, "I live in Lisbon.")
+    row = http.get(f"{SET}/features").body["results"][0]["id"]
+    told = http.patch(f"/features/{row}", {"value": "Porto"}).body
+    assert [one["quote"] for one in told["citations"]] == ["I live in Lisbon."]
+
+
+def test_a_hit_of_what_was_written_by_hand_cites_no_fact(http: Caller) -> None:
+    say(http, "I like tea.")
+    episode = http.get("/episodes").body["results"][0]["id"]
+    http.post(f"{SET}/features", HOME | {"episodeIds": [episode]})
+    wish = {"query": HOME["value"], "layers": ["features"], "include": ["citations"]}
+    hits = http.post("/memories/search", wish).body["results"]
+    assert None in [one["factId"] for hit in hits for one in hit["citations"]]
+
+
+def test_a_consolidation_that_works_clears_what_failed_before(http: Caller) -> None:
+    say(http, "I like tea.")
+    FeatureSet.objects.update(error="no answer", failures=3)
+    http.post(f"{SET}/consolidate")
+    assert http.get(SET).body["error"] is None
+    assert http.get("/sets").body["backlog"]["failing"] == 0
 
 
 def test_sets_and_features_are_seen_by_whom_their_words_are_seen(

@@ -79,7 +79,7 @@ class EpisodeSerializer(Camel):
 class CitationSerializer(Camel):
     """The words a fact stands on: `quote` is the episode's content from start to end."""
 
-    fact_id = serializers.UUIDField()
+    fact_id = serializers.UUIDField(allow_null=True)
     episode_id = serializers.UUIDField()
     external_id = serializers.CharField(allow_null=True)
     chunk_id = serializers.UUIDField(allow_null=True)

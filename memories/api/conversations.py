@@ -1,6 +1,8 @@
 """Routes: conversations (threads) and what was said in each."""
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -47,11 +49,15 @@ class ConversationView(WorkspaceView):
 
 
 class AppendSerializer(Camel):
-    refuses_unknown = True
-
     messages = MessageBody(  # type: ignore[call-arg]  # the bounds are the list's
         many=True, min_length=1, max_length=1000
     )
+
+
+def _listed(data: Any) -> Any:
+    """A single message as a list of one."""
+    is_bare = isinstance(data, Mapping) and "role" in data and "messages" not in data
+    return {"messages": [data]} if is_bare else data
 
 
 class AppendedSerializer(Camel):
@@ -63,10 +69,10 @@ class ConversationEpisodesView(WorkspaceView):
         operation_id="appendEpisodes", request=AppendSerializer, responses={201: AppendedSerializer}
     )
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Keep messages in this conversation without learning from them."""
+        """Keep messages in this conversation without learning from them; one may come bare."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
-        body = read(AppendSerializer, request.data)["messages"]
+        body = read(AppendSerializer, _listed(request.data))["messages"]
         messages = [new_message(one, at) for at, one in enumerate(body)]
         kept = ingest.append(self.scope, conversation, messages)
         told = Episode.objects.filter(pk__in=[episode.pk for episode in kept]).with_names()
@@ -80,7 +86,7 @@ class ConversationEpisodesView(WorkspaceView):
         responses=page_of(EpisodeSerializer, "EpisodePage"),
     )
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What was said in this conversation, the newest first."""
+        """What was said in this conversation, what was recorded last first."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
         said = Episode.objects.visible_to(self.scope).filter(conversation=conversation)

@@ -38,8 +38,6 @@ class EpisodeIds(serializers.ListField):
 
 
 class NewFeatureBody(Camel):
-    refuses_unknown = True
-
     category = Text(max_length=LONGEST_NAME)
     tag = Text(max_length=LONGEST_NAME)
     feature = Text(max_length=LONGEST_NAME)

@@ -42,8 +42,6 @@ MOST_MESSAGES = 1000
 class IngestSerializer(Camel):
     """Exactly one of `content` and `messages`."""
 
-    refuses_unknown = True
-
     content = Text(required=False, allow_null=True)
     messages = MessageBody(  # type: ignore[call-arg]  # max_length is the list's
         many=True, required=False, allow_null=True, min_length=1, max_length=MOST_MESSAGES

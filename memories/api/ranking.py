@@ -27,8 +27,6 @@ class WeightsSerializer(Camel):
 
 
 class ChangeSerializer(Camel):
-    refuses_unknown = True
-
     weights = serializers.DictField(
         child=Number(allow_null=True),
         allow_empty=False,

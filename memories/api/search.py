@@ -40,8 +40,6 @@ class RecencySerializer(Camel):
 
 
 class SearchSerializer(Camel):
-    refuses_unknown = True
-
     query = Text(max_length=10_000)
     limit = Whole(min_value=1, max_value=100, default=10)
     scope = Choice(choices=MemoryScope.choices, required=False, allow_null=True)

@@ -47,8 +47,6 @@ class SetQuery(PageQuery):
 class NewSetBody(Camel):
     """The set takes in the episodes that fit all that is named."""
 
-    refuses_unknown = True
-
     key = Text(max_length=configuring.LONGEST_KEY)
     user_id = ExternalId()
     thread_id = ExternalId()
@@ -94,6 +92,12 @@ class FoldedSerializer(Camel):
     merged = serializers.IntegerField(required=False)
 
 
+def known(scope: Scope, key: str) -> FeatureSet:
+    """With what was said a moment ago: sets and what waits in them follow from the episodes."""
+    folding.discover(scope.workspace_id)
+    return find(scope, key)
+
+
 def sees_all(scope: Scope) -> bool:
     return not scope.is_bound and scope.subject_ids is None
 
@@ -109,6 +113,7 @@ class SetsView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """Feature sets, the newest first, and what waits in all of them."""
         wish = read_query(SetQuery, request)
+        folding.discover(self.scope.workspace_id)
         names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
         narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
@@ -137,7 +142,7 @@ class SetView(WorkspaceView):
     @extend_schema(operation_id="readSet", responses=SetSerializer)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """A set, by its key or id."""
-        found = find(self.scope, key)
+        found = known(self.scope, key)
         answer = answered(self.scope, found)
         answer.data["embedding"] = told_embedding(found)
         return answer
@@ -155,7 +160,7 @@ class ConfigView(WorkspaceView):
     @extend_schema(operation_id="readSetConfig", responses=ConfigSerializer)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What counts for a set: categories, prompts, models, thresholds, and where each is from."""
-        return Response(told_config(find(self.scope, key)))
+        return Response(told_config(known(self.scope, key)))
 
     @extend_schema(
         operation_id="editSetConfig", request=OpenApiTypes.OBJECT, responses=ConfigSerializer

@@ -67,7 +67,7 @@ def episode(row: Any) -> dict[str, Any]:
 
 def citation(row: Any, external_id: str | None) -> dict[str, Any]:
     return {
-        "factId": str(row.fact_id),
+        "factId": str(row.fact_id) if row.fact_id else None,
         "episodeId": str(row.episode_id),
         "externalId": external_id,
         "chunkId": None,

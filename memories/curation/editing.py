@@ -11,6 +11,7 @@ from django.utils import timezone
 from memories import lexical, rejections
 from memories.curation.reviving import begin
 from memories.errors import Conflict, Invalid
+from memories.folding import correcting
 from memories.forgetting import CORRECTED, audit, locked, reject_claim
 from memories.indexing import due, entries, slots, spaces
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
@@ -140,6 +141,7 @@ def new_version(
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
     entries.write(space, [entries.memory_item(new)], vectors)
+    correcting.correct(scope, old, new)
     vector = vectors[0][0] if vectors else None
     rejections.take_back(space, old.subject_id, content, vector)
     if bytes(old.fingerprint) != new.fingerprint:

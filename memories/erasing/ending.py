@@ -70,7 +70,7 @@ def _end_subject(space: WorkspaceIndex, target: Target) -> TALLY:
     Speaker.objects.filter(workspace=space.number, subject=target.id).delete()
     for subject in Subject.objects.filter(pk=target.id):
         answers = IdempotentAnswer.objects.filter(workspace_id=target.workspace_id)
-        answers.filter(_names(subject)).delete()
+        done["kept answers"] += answers.filter(_names(subject)).delete()[0]
         subject.delete()
         done["subjects"] += 1
     return done

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from django.db.models import F, Q, QuerySet
 
 from memories import outbox
-from memories.erasing.plan import WRITTEN
+from memories.erasing.plan import ANSWERED, WRITTEN, vectors_of, with_edits
 from memories.erasing.rebelieving import recompute, unlink_all
 from memories.features import unsaying
 from memories.features.waiting import unmark
@@ -58,12 +58,7 @@ cross join lateral (
      and p.position between e.position - 1 and e.position + 1 and p.id <> all(%(ids)s::uuid[]))
 ) n where e.id = any(%(ids)s::uuid[])
 """
-# Ids that stand in a kept answer, compared with those that go.
-ANSWERS = """
-delete from memories_idempotentanswer a where a.workspace_id = %(workspace)s and exists (
-  select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
-  where m[1]::uuid = any(%(ids)s::uuid[]))
-"""
+ANSWERS = f"delete from memories_idempotentanswer a where {ANSWERED}"
 TALLY: TypeAlias = Counter[str]
 
 
@@ -79,7 +74,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     _clean_examples(space, [episode.content for episode in episodes])
     _clean_errors(space, {episode.subject_id for episode in episodes})
     _unhear(space, episodes)
-    done["index entries"] += entries.remove(space, Layer.EPISODES, ids)
+    done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += marking.start_again(conversations)
     Episode.objects.filter(pk__in=ids).delete()
@@ -120,7 +115,7 @@ def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     """Memories with their edits, which say the same in a person's words."""
-    gone = _with_edits(set(ids))
+    gone = with_edits(set(ids))
     if not gone:
         return Counter()
     done: TALLY = Counter()
@@ -134,26 +129,13 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     )
     done += forget_traces(space, list(rejections.values_list("pk", flat=True)))
     done["rejections"] += rejections.delete()[0]
-    done["index entries"] += entries.remove(space, Layer.MEMORIES, gone)
+    done += _unindex(space, Layer.MEMORIES, gone)
     facts = list(Fact.objects.filter(memory__in=gone).values_list("pk", flat=True))
     done["citations"] += Citation.objects.filter(fact__in=facts).count()
     counts = rows.delete()[1]
     done["memories"] += counts.get("memories.Memory", 0)
     done["facts"] += counts.get("memories.Fact", 0)
     return done + forget_traces(space, [*gone, *facts])
-
-
-def _with_edits(ids: set[uuid.UUID]) -> set[uuid.UUID]:
-    found = set(ids)
-    while True:
-        edits = Memory.objects.filter(
-            replaces_through__old__in=found, replaces_through__rule="edit"
-        ).exclude(pk__in=found)
-        stands = Fact.objects.filter(memory__in=edits.values("pk")).exclude(rule="edit")
-        more = set(edits.exclude(pk__in=stands.values("memory")).values_list("pk", flat=True))
-        if not more:
-            return found
-        found |= more
 
 
 def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
@@ -163,7 +145,7 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
     rows = Feature.objects.filter(pk__in=ids)
     others = rows.values_list("citations__episode", flat=True).distinct()
     unmark(space.workspace_id, {one for one in others if one})
-    done: TALLY = Counter({"index entries": entries.remove(space, Layer.FEATURES, ids)})
+    done = _unindex(space, Layer.FEATURES, ids)
     changes = list(FeatureChange.objects.filter(feature__in=ids).values_list("pk", flat=True))
     counts = rows.delete()[1]
     done["features"] += counts.get("memories.Feature", 0)
@@ -193,9 +175,16 @@ def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
         return Counter()
     lines = AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=ids)
     done = blank(lines)
-    statements.execute(ANSWERS, {"workspace": space.workspace_id, "ids": list(ids)})
+    answers = {"workspace": space.workspace_id, "ids": list(ids)}
+    done["kept answers"] += statements.execute(ANSWERS, answers)
     outbox.forget(ids)
     return done
+
+
+def _unindex(space: WorkspaceIndex, layer: int, ids: Ids) -> TALLY:
+    vectors = vectors_of(layer, ids).count()
+    gone = entries.remove(space, layer, ids)
+    return Counter({"index entries": gone, "vectors": vectors})
 
 
 def blank(lines: QuerySet[AuditEntry]) -> TALLY:

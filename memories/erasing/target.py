@@ -12,6 +12,7 @@ from memories.models import (
     Erasure,
     Fact,
     Feature,
+    FeatureCitation,
     FeatureSet,
     Memory,
     MemoryScope,
@@ -76,12 +77,18 @@ class Target:
     @property
     def features(self) -> QuerySet[Feature]:
         """Those of its own sets, and those that stand on its words."""
+        cited = FeatureCitation.objects.filter(episode__in=self.episodes.values("pk"))
+        either = Q(pk__in=self.own_features.values("pk")) | Q(pk__in=cited.values("feature"))
+        return Feature.objects.filter(either, workspace_id=self.workspace_id)
+
+    @property
+    def own_features(self) -> QuerySet[Feature]:
+        """Those that go whatever they stand on."""
         rows = Feature.objects.filter(workspace_id=self.workspace_id)
-        own = Q(set__in=self.sets.values("pk")) if self.kind != Kind.EPISODE else Q(pk=None)
+        own = Q(set__in=self.sets.values("pk"))
         if self.kind == Kind.SUBJECT:
             own |= Q(subject=self.id)
-        cited = Q(citations__episode__in=self.episodes.values("pk"))
-        return rows.filter(pk__in=rows.filter(own | cited).values("pk"))
+        return rows.filter(own)
 
     def _is(self, *, subject: str, conversation: str) -> Q:
         names = {Kind.SUBJECT: subject, Kind.CONVERSATION: conversation, Kind.EPISODE: "pk"}

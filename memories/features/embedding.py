@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -65,6 +66,9 @@ class Embedding:
 def check(raw: object, path: str) -> None:
     """Raise Invalid, naming the field, for an embedder that there is not."""
     if isinstance(raw, Mapping):
+        reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
+        if raw.get("provider") == "openai" and not reachable:
+            raise Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")
         try:
             _embedder(raw)
         except ProviderError as error:

@@ -32,12 +32,17 @@ Ids: TypeAlias = Collection[uuid.UUID]
 @dataclass(slots=True)
 class Remains:
     """The changes of a feature, oldest first: those that stand without the erased words, with what
-    they were before as it is then, and those that fall; `lost` citations go with either."""
+    they were before as it is then, and those that fall; `lost` are citations of the former."""
 
     feature: Feature
     standing: list[FeatureChange] = field(default_factory=list)
     fallen: list[FeatureChange] = field(default_factory=list)
     lost: int = 0
+
+    @property
+    def citations_gone(self) -> int:
+        """Those of erased words, and those of what falls."""
+        return self.lost + sum(len(change.citations.all()) for change in self.fallen)
 
     @property
     def is_gone(self) -> bool:
@@ -79,13 +84,13 @@ def _remains(changes: Sequence[FeatureChange], erased: Ids, parted: Ids) -> Rema
         is_broken = bool(left.fallen) and (
             not left.standing or left.fallen[-1].pk > left.standing[-1].pk
         )
-        left.lost += sum(each.episode_id in erased for each in change.citations.all())
         if _falls(change, erased, parted) or is_broken and _says_nothing_of_its_own(change, before):
             left.fallen.append(change)
             continue
         if is_broken:
             change.before = before
             change.action = change.action if before else Action.ADD
+        left.lost += sum(each.episode_id in erased for each in change.citations.all())
         left.standing.append(change)
     return left
 
@@ -134,7 +139,13 @@ def keep(space: WorkspaceIndex, left: Remains, erased: Ids) -> Counter[str]:
         _say_again(space, left.feature, last)
     unmark(space.workspace_id, again - set(erased))
     applying.touch(left.feature.set)
-    return Counter({"features recomputed": 1, "feature changes": len(left.fallen)})
+    return Counter(
+        {
+            "features recomputed": 1,
+            "feature changes": len(left.fallen),
+            "feature citations": left.citations_gone,
+        }
+    )
 
 
 def _drop_reasons(left: Remains) -> None:

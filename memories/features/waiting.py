@@ -69,7 +69,7 @@ def recount(found: FeatureSet) -> None:
 
 def _due_at(found: FeatureSet, number: int, since: datetime | None) -> datetime | None:
     if since is None:
-        return None
+        return found.due_at if found.failures else None  # all is taken in, but not yet merged
     said = found.workspace.settings.get(WORKSPACE_SETTING, {})
     config = config_of(said if isinstance(said, dict) else {}, found.config)
     due = since if number >= config.messages else since + timedelta(seconds=config.seconds)
@@ -91,15 +91,22 @@ def id_at(moment: datetime) -> uuid.UUID:
 
 
 @transaction.atomic
-def unmark(workspace_id: uuid.UUID, episode_ids: Collection[uuid.UUID]) -> None:
-    """Let episodes be taken in again: they were learned from anew."""
+def unmark(
+    workspace_id: uuid.UUID,
+    episode_ids: Collection[uuid.UUID],
+    *,
+    sets: Collection[uuid.UUID] | None = None,
+) -> None:
+    """Let episodes be taken in again, into all sets or these: they were learned from anew."""
     marks = FeatureMark.objects.filter(workspace_id=workspace_id, episode_id__in=episode_ids)
-    sets = set(marks.values_list("set_id", flat=True))
-    if not sets:
+    if sets is not None:
+        marks = marks.filter(set__in=sets)
+    touched = set(marks.values_list("set_id", flat=True))
+    if not touched:
         return
     before = uuid.UUID(int=min(episode_ids).int - 1)
     marks.delete()
     now = timezone.now()
-    rows = FeatureSet.objects.filter(pk__in=sets)
+    rows = FeatureSet.objects.filter(pk__in=touched)
     rows.filter(cursor__isnull=False).update(cursor=Least(F("cursor"), before))
     rows.update(due_at=now, waiting=F("waiting") + 1, waiting_since=now)

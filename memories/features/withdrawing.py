@@ -1,4 +1,4 @@
-"""Features that stand on a memory which a person forgot: what is forgotten is told no more."""
+"""Features that stand on one memory: what a person forgot is told no more."""
 
 import uuid
 
@@ -9,11 +9,19 @@ from memories.models import Feature, Memory
 from memories.semantics.commands import DELETE, Command
 from workspaces.scope import Scope
 
+# The memory, and the versions that a person corrected to it: a correction has no words of its own.
+LINE = """
+with recursive line (id) as (
+  select %(memory)s::uuid
+  union
+  select s.old_id from line join memories_supersession s on s.new_id = line.id
+  where s.rule = 'edit' and s.state = 'applied')
+"""
 # Those of which every citation lies in words that facts of the memory were read from.
-STANDING_ON = """
-with words as (
+STANDING_ON = f"""{LINE},
+words as (
   select c.episode_id, c.start, c."end" from memories_citation c
-  join memories_fact f on f.id = c.fact_id where f.memory_id = %(memory)s::uuid),
+  join memories_fact f on f.id = c.fact_id where f.memory_id in (select id from line)),
 own as (
   select fc.feature_id, exists (
       select 1 from words w where w.episode_id = fc.episode_id
@@ -26,27 +34,36 @@ select f.id from memories_feature f
 where f.ended_at is null and f.method <> 'manual'
   and f.id in (select feature_id from own group by feature_id having bool_and(inside))
 """
+EPISODES = f"""{LINE}
+select distinct c.episode_id from memories_citation c join memories_fact f on f.id = c.fact_id
+where f.memory_id in (select id from line) and c.episode_id is not null
+"""
 
 
 def withdraw(scope: Scope, memory: Memory) -> int:
     """End the features that stand on nothing but this memory's words, in the caller's transaction,
     which holds the workspace's lock; their number."""
+    found = standing_on(memory)
+    for feature in found:
+        command = Command(DELETE, target=feature.pk, reason="the memory it stood on was forgotten")
+        change(scope, feature, command, "forgotten")
+    return len(found)
+
+
+def standing_on(memory: Memory) -> list[Feature]:
+    """The live features that machines read out of this memory's words alone."""
     ids = [row.id for row in statements.rows(STANDING_ON, {"memory": memory.pk})]
-    for feature in Feature.objects.filter(pk__in=ids).select_related("set"):
-        _end(scope, feature)
-    return len(ids)
+    return list(Feature.objects.filter(pk__in=ids).select_related("set__workspace"))
 
 
-def _end(scope: Scope, feature: Feature) -> None:
+def change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
+    """One command on one feature, whoever made it, in the caller's transaction."""
     space = spaces.space_of(scope.workspace_id)
     held = applying.locked(space, feature.set)
-    act = Act(held, scope.actor, feature.method, "forgotten", feature.agent_id)
-    reason = "the memory it stood on was forgotten"
-    command = Command(DELETE, target=feature.pk, reason=reason)
+    act = Act(held, scope.actor, feature.method, rule, feature.agent_id)
     applying.carry_out(space, act, [command], {})
 
 
 def episodes_of(memory: Memory) -> list[uuid.UUID]:
-    """The episodes that a memory's facts were read from."""
-    found = memory.facts.values_list("citations__episode_id", flat=True)
-    return [each for each in found.distinct() if each is not None]
+    """The episodes that a memory's facts were read from, or those of what it corrects."""
+    return [row.episode_id for row in statements.rows(EPISODES, {"memory": memory.pk})]

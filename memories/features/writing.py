@@ -68,7 +68,7 @@ def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Fea
     if new != said or confirmed:
         command = Command(
             UPDATE, **new, target=feature_id, occurred_at=timezone.now(),
-            slot=feature.slot,
+            slot=feature.slot, cited=tuple(applying.cited_now(feature)),
         )  # fmt: skip
         _check(feature.set, command)
         act = Act(feature.set, scope.actor, MANUAL, BY_HAND, feature.agent_id)

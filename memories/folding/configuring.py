@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.features import applying, embedding, waiting
+from memories.features.merging_subjects import own_set
 from memories.features.sets import OF_A_SUBJECT, find
 from memories.indexing import entries, spaces
 from memories.ladder import rungs_of
@@ -38,8 +39,10 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
 
     Raises Invalid, Conflict for a key that is taken, Forbidden for a subject that is not covered.
     """
-    _check_key(new.key)
     check_config(new.config)
+    if new.key.startswith(OF_A_SUBJECT):
+        return _create_own(scope, new)
+    _check_key(new.key)
     made = FeatureSet(
         workspace_id=scope.workspace_id,
         key=new.key,
@@ -60,11 +63,35 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
     return find(scope, made.key)
 
 
+def _create_own(scope: Scope, new: NewSet) -> FeatureSet:
+    """The set that every subject has, configured before anything was said about it."""
+    if new.thread_id or new.role or new.metadata or new.user_id not in ("", _named(new.key)):
+        raise Invalid("key", f"Keys that begin with {OF_A_SUBJECT} are the subjects' own sets.")
+    made = own_set_to_write(scope, new.key)
+    if made.config or made.features.exists():
+        raise Conflict("There is a set with this key.", field="key")
+    return configure(scope, made.key, new.config)
+
+
+def _named(key: str) -> str:
+    return key.removeprefix(OF_A_SUBJECT)
+
+
+def own_set_to_write(scope: Scope, key: str) -> FeatureSet:
+    """The set of that key or id; a subject's own one is made, as the subject is, where something
+    is said about it or its set for the first time. Raises NotFound, Forbidden."""
+    user_id = _named(key)
+    if user_id not in ("", key) and not scope.is_bound:
+        _check_key(key)
+        subject = _subject(scope, user_id)
+        if subject is not None:
+            own_set(subject)
+    return find(scope, key)
+
+
 def _check_key(key: str) -> None:
     if not key.strip() or len(key) > LONGEST_KEY or "/" in key:
         raise Invalid("key", f"1 to {LONGEST_KEY} characters, without a slash.")
-    if key.startswith(OF_A_SUBJECT):
-        raise Invalid("key", f"Keys that begin with {OF_A_SUBJECT} are the subjects' own sets.")
 
 
 def _subject(scope: Scope, user_id: str) -> Subject | None:
@@ -100,7 +127,9 @@ def check_model(raw: object) -> None:
     """Raise Invalid for a language model that could not be asked."""
     if isinstance(raw, Mapping):
         try:
-            rungs_of([raw])
+            rung = rungs_of([raw])[0]
+            if not rung.model:
+                raise Invalid("extractors[0].model", "Name the model that is to be asked.")
         except Invalid as error:
             where = error.field.replace("extractors[0]", "config.languageModel")
             raise Invalid(where, error.message, error.code) from None
@@ -109,7 +138,7 @@ def check_model(raw: object) -> None:
 @transaction.atomic(durable=True)
 def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
     """Set what the set says itself; null takes it back, so that the workspace's counts again."""
-    found = find(scope, key)
+    found = own_set_to_write(scope, key)
     said = {name: value for name, value in changes.items() if value is not None}
     check_config({name: changes[name] for name in changes if name in said or name not in PRODUCT})
     row = FeatureSet.objects.select_for_update().get(pk=found.pk)

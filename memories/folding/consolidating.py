@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories import metrics
 from memories.errors import ProviderError
-from memories.features import applying, history
+from memories.features import applying, history, waiting
 from memories.features.applying import Act, Vectors
 from memories.features.sets import config_of, find
 from memories.folding.asking import line
@@ -59,14 +59,22 @@ class _Answer:
 
 def consolidate(scope: Scope, key: str) -> int:
     """Merge now, whatever the threshold; the number of features that became part of others."""
-    found = find(scope, key)
-    return _merge_sections(scope.actor, found, over=1)
+    return _merge_all(scope.actor, find(scope, key))
 
 
 def consolidate_set(set_id: uuid.UUID) -> int:
     """As `consolidate`, by the worker; a set that is gone has nothing to merge."""
     found = FeatureSet.objects.select_related("workspace").filter(pk=set_id).first()
-    return _merge_sections(f"set:{found.key}", found, over=1) if found else 0
+    return _merge_all(f"set:{found.key}", found) if found else 0
+
+
+def _merge_all(by: str, found: FeatureSet) -> int:
+    """What failed before stands against the set no more."""
+    gone = _merge_sections(by, found, over=1)
+    failed = FeatureSet.objects.filter(pk=found.pk, lease_until=None).exclude(error="")
+    if failed.update(error="", failures=0):
+        waiting.recount(FeatureSet.objects.select_related("workspace").get(pk=found.pk))
+    return gone
 
 
 def tidy(found: FeatureSet) -> int:

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from memories import outbox
@@ -13,8 +13,8 @@ from memories.features.sets import key_of
 from memories.features.waiting import LATE, id_at
 from memories.folding import claiming
 from memories.indexing import statements
-from memories.models import FeatureSet, SetDiscovery
-from workspaces.models import Subject
+from memories.models import Episode, FeatureSet, SetDiscovery
+from workspaces.models import AuditEntry, Subject
 
 MOST_BELLS = 200
 # So long a bell that was rung is believed to be on its way.
@@ -28,17 +28,18 @@ cross join lateral (
          array_agg(distinct e.subject_id) filter (where e.subject_id is not null) as subjects
   from memories_episode e where e.workspace_id = w.id
     and e.id > coalesce(d.seen, '00000000-0000-0000-0000-000000000000'::uuid)) news
-where news.last is not null
+where news.last is not null and (%(workspace)s::uuid is null or w.id = %(workspace)s::uuid)
 """
 
 
-def discover() -> int:
-    """Count what waits in the sets that new episodes fit; the number of sets looked at.
+def discover(workspace_id: uuid.UUID | None = None) -> int:
+    """Count what waits in the sets that new episodes fit, of all workspaces or one; the number of
+    sets looked at.
 
     The set of a subject is made when something is first said about it.
     """
     looked = 0
-    for row in statements.rows(NEW, {}):
+    for row in statements.rows(NEW, {"workspace": workspace_id}):
         _make_sets(row.workspace, row.subjects or [])
         for found in _touched(row.workspace, row.subjects or []):
             waiting.recount(found)
@@ -50,11 +51,24 @@ def discover() -> int:
 def _make_sets(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> None:
     known = FeatureSet.objects.filter(workspace_id=workspace_id, key__startswith=key_of(""))
     missing = Subject.objects.filter(pk__in=subjects).exclude(pk__in=known.values("subject"))
+    missing = missing.exclude(pk__in=_deleted(workspace_id))
     made = [
         FeatureSet(workspace_id=workspace_id, key=key_of(subject.external_id), subject=subject)
         for subject in missing
     ]
     FeatureSet.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def _deleted(workspace_id: uuid.UUID) -> QuerySet[AuditEntry, uuid.UUID | None]:
+    """Subjects of whom a person deleted the set, and nothing was said since."""
+    since = Episode.objects.filter(
+        subject=OuterRef("subject_id"), created_at__gt=OuterRef("created_at")
+    )
+    lines = AuditEntry.objects.filter(
+        workspace_id=workspace_id, action="delete_set", before__key__startswith=key_of(""),
+        subject_id__isnull=False,
+    )  # fmt: skip
+    return lines.exclude(Exists(since)).values_list("subject_id", flat=True)
 
 
 def _touched(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> Iterable[FeatureSet]:

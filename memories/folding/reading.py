@@ -74,38 +74,54 @@ def ladder_for(found: FeatureSet, config: Config) -> Ladder | None:
     return Ladder(found.workspace_id, rungs_of([config.language_model]))
 
 
-# Facts of live memories that stand on these episodes, with what superseded versions became.
+# Facts of live memories that stand on these episodes, and of the versions that a person corrected
+# or a richer text replaced; with the features that stand on what a memory superseded. A memory
+# that was moved to another subject is no longer told of the one who is spoken about.
 TOLD = """
+with recursive heads (origin, id) as (
+  select f.memory_id, f.memory_id from memories_citation c join memories_fact f on f.id = c.fact_id
+  where c.episode_id = any(%(episodes)s::uuid[]) and f.memory_id is not null
+  union
+  select h.origin, s.new_id from heads h join memories_supersession s on s.old_id = h.id
+  where s.state = 'applied' and s.rule in ('edit', 'richer'))
 select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact, e.author, e.kind,
        c.episode_id, c.start, c."end", c.quote, e.occurred_at, s.name as subject,
-       array(select fc.feature_id from memories_memory old
-             join memories_fact of on of.memory_id = old.id
+       array(with recursive before (id) as (
+               select id from memories_memory where superseded_by_id = m.id
+               union select v.id from memories_memory v join before on v.superseded_by_id = before.id)
+             select fc.feature_id from before
+             join memories_fact of on of.memory_id = before.id
              join memories_featurecitation fc on fc.fact_id = of.id
              join memories_featurechange ch on ch.id = fc.change_id and ch.is_current
-             where old.superseded_by_id = m.id and fc.feature_id = any(%(known)s::uuid[])
+             where fc.feature_id = any(%(known)s::uuid[])
             ) as replaces
 from memories_citation c join memories_fact f on f.id = c.fact_id
-join memories_memory m on m.id = f.memory_id
+join heads h on h.origin = f.memory_id join memories_memory m on m.id = h.id
 join memories_episode e on e.id = c.episode_id
 left join workspaces_subject s on s.id = e.subject_id
 where c.episode_id = any(%(episodes)s::uuid[]) and m.workspace_id = %(workspace)s
   and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
   and (m.forget_after is null or m.forget_after > now()) and f.quarantined_at is null
+  and m.subject_id is not distinct from e.subject_id
 order by e.occurred_at, e.id, c.start
 """
 
 
 def told_in(batch: Batch) -> list[Told]:
     """What the episodes of a batch made live, as rules see it: one per memory."""
-    values = {
-        "episodes": [episode.pk for episode in batch.episodes],
-        "known": [each.id for each in batch.known],
-        "workspace": batch.set.workspace_id,
-    }
+    episodes = [episode.pk for episode in batch.episodes]
+    known = [each.id for each in batch.known]
+    return list(told_by_memory(batch.set.workspace_id, episodes, known).values())
+
+
+def told_by_memory(
+    workspace_id: uuid.UUID, episodes: Sequence[uuid.UUID], known: Sequence[uuid.UUID] = ()
+) -> dict[uuid.UUID, Told]:
+    values = {"episodes": list(episodes), "known": list(known), "workspace": workspace_id}
     by_memory: dict[uuid.UUID, list[Any]] = {}
     for row in statements.rows(TOLD, values):
         by_memory.setdefault(row.memory, []).append(row)
-    return [_told(rows) for rows in by_memory.values()]
+    return {memory: _told(rows) for memory, rows in by_memory.items()}
 
 
 def _told(rows: Sequence[Any]) -> Told:

@@ -115,7 +115,7 @@ def asks_model(scope: Scope, key: str) -> bool:
 
 def _known(scope: Scope, key: str) -> FeatureSet:
     """The set; one of a subject is made when something was said about it."""
-    discover()
+    discover(scope.workspace_id)
     return find(scope, key)
 
 

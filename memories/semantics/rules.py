@@ -3,13 +3,14 @@
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memories import conflicts
 from memories.conflicts import Slot
 from memories.conflicts.wording import root
-from memories.semantics.commands import ADD, UPDATE, Cited, Command, Known
+from memories.lexical import stems
+from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known
 from memories.semantics.telling import is_home, is_thing, stands_alone, to_the_point
 
 # How sure a pattern must be for what it finds to stand in a profile.
@@ -154,6 +155,25 @@ def commands(told: Sequence[Told], known: Sequence[Known]) -> list[Command]:
     return list(made.values())
 
 
+def corrected(one: Told, old: Known) -> Command:
+    """What a feature is to say when a person put right the memory that it stands on; what the new
+    words tell no feature of, ends. A model's own shelf is kept."""
+    drafts = list(_drafts(one))
+    same = [d for d in drafts if (d.slot and d.slot == old.slot) or d.shelf.tag == old.tag]
+    told = Command(UPDATE, old.category, old.tag, old.feature, about=old.about, target=old.id)
+    if old.method == "llm":
+        value = same[0].value if same else to_the_point(predicate(one.statement, one.speaker))
+        return replace(told, value=value, slot=old.slot)
+    if not drafts:
+        return replace(told, action=DELETE, reason=f"corrected: {one.statement}")
+    draft = (same or drafts)[0]
+    shelf = draft.shelf
+    return replace(
+        told, category=shelf.category, tag=shelf.tag, feature=shelf.feature,
+        value=draft.value, slot=draft.slot,
+    )  # fmt: skip
+
+
 def _place(command: Command) -> tuple[str, ...]:
     """Two commands for one place: the later one counts."""
     if command.target:
@@ -173,9 +193,16 @@ def _command(one: Told, draft: _Draft, known: Sequence[Known]) -> Command:
         about=one.about,
         slot=draft.slot,
         target=old.id if old else None,
-        cited=one.cited,
+        cited=_saying(draft.value, one.cited),
         occurred_at=one.occurred_at,
     )
+
+
+def _saying(value: str, cited: tuple[Cited, ...]) -> tuple[Cited, ...]:
+    """The words that say what the value says: a memory may stand on others that tell less."""
+    wanted = set(stems(value.split(maxsplit=1)[-1]))
+    found = tuple(each for each in cited if wanted <= set(stems(each.quote)))
+    return found or cited
 
 
 def _old(one: Told, draft: _Draft, known: Sequence[Known]) -> Known | None:

@@ -25,8 +25,6 @@ def camel(name: str) -> str:
 class Camel(serializers.Serializer[Any]):
     """Fields are declared in snake_case and spoken of in camelCase."""
 
-    refuses_unknown = False
-
     def get_fields(self) -> dict[str, Any]:
         spoken = {}
         for name, field in super().get_fields().items():
@@ -42,9 +40,10 @@ def _reader(of: type[Camel]) -> Camel:
 
 
 def read(of: type[Camel], data: Any) -> dict[str, Any]:
-    """What `data` says, by the declared names; fields that are not given are missing."""
+    """What a body says, by the declared names; fields that are not given are missing. What the
+    caller believes to have said must not be lost: a field that there is not is refused."""
     reader = _reader(of)
-    if of.refuses_unknown and isinstance(data, Mapping):
+    if isinstance(data, Mapping):
         _refuse_unknown(data, reader)
     return dict(reader.run_validation(data))
 
@@ -58,7 +57,7 @@ def _refuse_unknown(data: Mapping[str, Any], reader: Camel) -> None:
 
 def read_query(of: type[Camel], request: Request) -> dict[str, Any]:
     """What the query string says; of a parameter that stands twice, the last counts."""
-    return read(of, request.query_params.dict())
+    return dict(_reader(of).run_validation(request.query_params.dict()))
 
 
 class Text(serializers.CharField):
