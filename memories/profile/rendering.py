@@ -78,8 +78,8 @@ def _by_category(known: Iterable[Known]) -> Iterator[tuple[str, list[Feature]]]:
 
 
 def _several(found: Profile) -> bool:
-    """Whether features are about more than one person."""
-    return len({known.feature.about for known in found.features}) > 1
+    """Whether features are about more than one person; what a person wrote need not say whose."""
+    return len({known.feature.about for known in found.features} - {""}) > 1
 
 
 def _line(feature: Feature, named: bool) -> str:
