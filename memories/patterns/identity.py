@@ -81,6 +81,14 @@ PATTERNS = (
         counter_examples=("I agree", "I see", "I run the numbers", "He smokes"),
     ),
     Pattern(
+        name="promoted",
+        category="identity",
+        regex=rf"^I (?:got|was|am|am being|have been|am getting) {ADVERB}(?:promoted(?= to)|demoted|laid off|fired(?! up)|furloughed|transferred)\b",
+        confidence=0.95,
+        examples=(("I got promoted to head of sales", "Alex got promoted to head of sales"),),
+        counter_examples=("The film got promoted", "I was fired up"),
+    ),
+    Pattern(
         name="new-job",
         category="identity",
         regex=rf"{S}(?:have )?{ADVERB}(?:got|landed|accepted|started|start|begin|found|took|lost|left|quit|am starting|am leaving) (?:an?|the|my|this) (?:[\w-]+ ){{0,3}}?(?:job|position|role|promotion|internship|apprenticeship|job offer|offer from)\b(?! done| interview| fair)",

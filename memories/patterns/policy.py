@@ -95,6 +95,36 @@ PATTERNS = (
         counter_examples=("Let's go out instead of cooking", "Let's use it instead of butter"),
     ),
     Pattern(
+        name="releases-when",
+        category="policy",
+        regex=r"^we (?P<rule>(?:deploy|release|ship|merge|push) .{0,60}?\b(?:only (?:on|at|after|before|in|from|with)\b|(?:on|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?\b).{2,120})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=("deploy", "release", "ship", "merge", "push"),
+        examples=(
+            (
+                "We release to the stores only on Mondays.",
+                "Team policy: release to the stores only on Mondays",
+            ),
+        ),
+        counter_examples=("We push the pram on", "We merge it now"),
+    ),
+    Pattern(
+        name="in-our-code",
+        category="policy",
+        regex=r"^in (?:our|this) (?:codebase|code base|code|repo|repository|monorepo|project|team)(?: now)?, (?!(?:I|you|there)\b).{8,200}",
+        confidence=0.9,
+        is_team=True,
+        examples=(
+            (
+                "In our codebase, dates are kept in UTC",
+                "In the team's codebase, dates are kept in UTC",
+            ),
+        ),
+        counter_examples=("In our team, I am the oldest", "In our street, cars are rare"),
+    ),
+    Pattern(
         name="nobody-does",
         category="policy",
         regex=r"^(?P<rule>(?:nobody|no one|no (?:developer|engineer|contributor|commit|change|release|pr)) (?:may |can |should |must |ever |is allowed to |gets? to )*(?:merges?|deploys?|push(?:es)?|commits?|releases?|ships?|approves?|rebases?|goes? (?:in|live|out))\b.{3,160})",

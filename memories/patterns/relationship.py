@@ -18,6 +18,14 @@ PATTERNS = (
         counter_examples=("Pia is 8 minutes late", "It is 8"),
     ),
     Pattern(
+        name="adopted-child",
+        category="relationship",
+        regex=rf"{S}(?:have |had )?{ADVERB}(?:adopted|fostered|are adopting|are fostering|am adopting|am fostering|foster) (?:[\w-]+ ){{1,3}}?{KIN}\b",
+        confidence=0.9,
+        examples=(("We adopted two sons", "Alex and others adopted two sons"),),
+        counter_examples=("We adopted a plan",),
+    ),
+    Pattern(
         name="older-than",
         category="relationship",
         regex=rf"^{NAME} is (?:\w+ years? |much |a bit |a little |slightly )?(?:older|younger|taller|shorter) than {NAME}",
