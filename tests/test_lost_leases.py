@@ -50,7 +50,12 @@ def model(alice: Person) -> Iterator[Hanging]:
     found = Hanging()
     with HTTPServer(threaded=True) as server:
         server.expect_request("/v1/chat/completions").respond_with_handler(found.answer)
-        rung = {"provider": "openai", "model": "m", "baseUrl": server.url_for("/v1")}
+        rung = {
+            "provider": "openai",
+            "model": "m",
+            "baseUrl": server.url_for("/v1"),
+            "timeout": PATIENCE,
+        }
         alice.workspace.settings = {"extractors": [], "featureSets": {"languageModel": rung}}
         alice.workspace.save()
         yield found

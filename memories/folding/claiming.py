@@ -4,6 +4,7 @@ import uuid
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -53,14 +54,19 @@ def hold(found: FeatureSet) -> None:
         raise TakenOver
 
 
+@transaction.atomic
 def settle(found: FeatureSet) -> None:
-    """The work is done: what came meanwhile is counted, and nothing stands against the set."""
+    """The work is done: what came meanwhile is counted, and nothing stands against the set.
+
+    In one: who dies between the two would leave a set that waits and is never due.
+    """
     FeatureSet.objects.filter(pk=found.pk, claims=found.claims).update(
         lease_until=None, failures=0, error="", folded_at=timezone.now(), due_at=None
     )
     waiting.recount(_fresh(found))
 
 
+@transaction.atomic
 def postpone(found: FeatureSet) -> None:
     """Nothing was ready: look again soon if anything waits, which is no failure."""
     settled = FeatureSet.objects.filter(pk=found.pk, claims=found.claims)
