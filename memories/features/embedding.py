@@ -66,9 +66,6 @@ class Embedding:
 def check(raw: object, path: str) -> None:
     """Raise Invalid, naming the field, for an embedder that there is not."""
     if isinstance(raw, Mapping):
-        reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
-        if raw.get("provider") == "openai" and not reachable:
-            raise Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")
         try:
             _embedder(raw)
         except ProviderError as error:
@@ -76,6 +73,9 @@ def check(raw: object, path: str) -> None:
             raise Invalid(
                 f"{path}.{where}", f"{error.message[0].upper()}{error.message[1:]}."
             ) from None
+        reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
+        if raw.get("provider") == "openai" and not reachable:
+            raise Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")
 
 
 def wanted_by(found: FeatureSet) -> EmbeddingModel | None:
