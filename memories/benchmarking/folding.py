@@ -12,7 +12,7 @@ from django.db import connections
 from django.utils import timezone
 
 from memories import folding, ingest
-from memories.features import sets
+from memories.features import sets, waiting
 from memories.folding import claiming, configuring
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Episode, Feature, FeatureCitation, FeatureMark, FeatureSet
@@ -118,7 +118,8 @@ def _message(dice: random.Random) -> str:
 
 
 def _run(scope: Scope, wish: Wish, *, workers: int, killed: int) -> Run:
-    folding.discover()
+    for number in range(wish.sets):
+        waiting.recount(configuring.own_set_to_write(scope, sets.key_of(f"user-{number}")))
     FeatureSet.objects.update(due_at=timezone.now())
     claiming.LEASE = timedelta(seconds=wish.lease)  # the workers are forked and have it too
     connections.close_all()
@@ -160,5 +161,5 @@ def _said() -> list[tuple[str, ...]]:
 
 
 def _forget_all(scope: Scope) -> None:
-    for number in range(FeatureSet.objects.count()):
-        configuring.delete(scope, sets.key_of(f"user-{number}"))
+    for key in list(FeatureSet.objects.values_list("key", flat=True)):
+        configuring.delete(scope, key)

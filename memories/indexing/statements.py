@@ -51,17 +51,6 @@ def rows(statement: str, values: dict[str, Any]) -> list[Any]:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
 
 
-Made = TypeVar("Made")
-
-
-def rows_as(
-    make: Callable[[Sequence[Any]], Made], statement: str, values: dict[str, Any]
-) -> list[Made]:
-    """What `make` makes of each row of a prepared statement."""
-    with cursor_of(row_factory=lambda _: make) as cursor:
-        return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
-
-
 Row = TypeVar("Row", bound=models.Model)
 
 
