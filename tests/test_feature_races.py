@@ -2,15 +2,13 @@
 
 import random
 import signal
-import subprocess
-import sys
-from pathlib import Path
+from subprocess import Popen
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from memories import folding
+from memories.benchmarking.folding import let_go, start_worker
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureMark, FeatureSet
@@ -18,13 +16,13 @@ from tests.live_server import wait_for
 from tests.people import Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SETS, EACH, LEASE = 8, 12, "15"
-WORKER = Path(__file__).with_name("fold_again.py")
+SETS, EACH, LEASE = 8, 12, 15.0
 
 
-def worker() -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(WORKER), str(connection.settings_dict["NAME"]), LEASE]
-    return subprocess.Popen(command)
+def worker() -> Popen[str]:
+    process = start_worker(LEASE)
+    let_go(process)
+    return process
 
 
 @pytest.fixture

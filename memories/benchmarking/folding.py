@@ -1,19 +1,20 @@
 """How fast workers take episodes into feature sets, and that each is taken in once, whoever dies."""
 
-import multiprocessing
+import json
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from multiprocessing.process import BaseProcess
+from subprocess import PIPE, Popen
 
-from django.db import connections
+from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
-from memories import folding, ingest
+from memories import ingest
 from memories.features import sets, waiting
-from memories.folding import claiming, configuring
+from memories.folding import configuring
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Episode, Feature, FeatureCitation, FeatureMark, FeatureSet
 from workspaces.models import Workspace
@@ -28,6 +29,7 @@ TALK = (
     "I am going to visit {place} in May.", "Could you look that up for me?", "I have {thing}.",
     "We decided to use {thing} for the {job} team.", "I can't stand {thing}.", "Thanks a lot.",
 )  # fmt: skip
+WORKER = "memories.benchmarking.fold_worker"
 SYLLABLES = ("bar", "lin", "mo", "ket", "su", "ran", "tol", "vi", "pes", "qua")
 
 
@@ -121,36 +123,45 @@ def _run(scope: Scope, wish: Wish, *, workers: int, killed: int) -> Run:
     for number in range(wish.sets):
         waiting.recount(configuring.own_set_to_write(scope, sets.key_of(f"user-{number}")))
     FeatureSet.objects.update(due_at=timezone.now())
-    claiming.LEASE = timedelta(seconds=wish.lease)  # the workers are forked and have it too
-    connections.close_all()
-    fork = multiprocessing.get_context("fork")
-    running = [fork.Process(target=work) for _ in range(workers)]
+    running = [start_worker(wish.lease) for _ in range(workers)]
     started = time.perf_counter()
     for process in running:
-        process.start()
+        let_go(process)
     _kill(running[:killed], random.Random(wish.seed), wish.episodes)
     for process in running:
-        process.join()
+        process.wait()
     seconds = time.perf_counter() - started
     live = Feature.objects.live().filter(workspace_id=scope.workspace_id).count()
     marks, episodes = FeatureMark.objects.count(), Episode.objects.count()
     return Run(workers, killed, seconds, episodes, marks, live)
 
 
-def _kill(victims: Sequence[BaseProcess], dice: random.Random, episodes: int) -> None:
+def start_worker(lease: float) -> Popen[str]:
+    """A process that waits to be let go: one of its own, for a copy of this one shares its threads'
+    locks and sockets."""
+    database = {name: connection.settings_dict[name] for name in ("NAME", "USER")}
+    command = [sys.executable, "-m", WORKER, json.dumps(database), str(lease)]
+    process = Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=settings.BASE_DIR)
+    assert process.stdout is not None
+    with process.stdout as told:
+        if not told.readline():
+            raise RuntimeError(f"A worker did not start: exit code {process.wait()}.")
+    return process
+
+
+def let_go(process: Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.close()
+
+
+def _kill(victims: Sequence[Popen[str]], dice: random.Random, episodes: int) -> None:
     """Each with SIGKILL, when a share of the work that chance names is done."""
     shares = sorted(dice.uniform(KILLED_FROM, KILLED_TO) for _ in victims)
     for victim, share in zip(victims, shares, strict=True):
-        while victim.is_alive() and FeatureMark.objects.count() < share * episodes:
+        while victim.poll() is None and FeatureMark.objects.count() < share * episodes:
             time.sleep(LOOK)
         victim.kill()
-
-
-def work() -> None:
-    """A worker: takes in what is due until nothing waits."""
-    while FeatureSet.objects.filter(waiting__gt=0).exists():
-        folding.fold_due(time.monotonic() + 1)
-        time.sleep(LOOK)
 
 
 def _said() -> list[tuple[str, ...]]:
