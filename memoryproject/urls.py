@@ -11,6 +11,8 @@ from workspaces.api.problems import unknown_route
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
+    # Browsers ask for it on pages that name no icon.
+    path("favicon.ico", RedirectView.as_view(url="/static/memoryproject/logo.svg", permanent=True)),
     # Where somebody who was invited sets a password.
     path(
         "accounts/password/<uidb64>/<token>",
