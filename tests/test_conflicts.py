@@ -6,7 +6,8 @@ import pytest
 
 from memories.conflicts import Relation, read, relation, slot_keys
 from memories.conflicts.changes import ENDINGS
-from memories.conflicts.slots import FORMS, SlotForm
+from memories.conflicts.slot_form import SlotForm
+from memories.conflicts.slots import FORMS
 from memories.providers import EmbedderConfig, embedder_from
 
 DATA = Path(__file__).parent / "data"

@@ -1,5 +1,7 @@
 """Embeddings over OpenAI's wire: the real SDK against a real socket."""
 
+import time
+
 import numpy as np
 import pytest
 from pytest_httpserver import HTTPServer
@@ -16,6 +18,24 @@ def embedder(
 ) -> Embedder:
     config = EmbedderConfig("openai", model, dimensions, "key", server.url_for("/v1"), 5.0)
     return embedder_from(config)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(httpserver: HTTPServer, status: int) -> None:
+    busy = failing(status, openai_error("busy"), retry_after="0.01")
+    bodies = serve_in_turn(httpserver, PATH, busy, {"data": []})
+    with pytest.raises(ProviderError):
+        embedder(httpserver).embed(["a"])
+    assert len(bodies) == 2
+
+
+def test_retry_after_is_waited_for(httpserver: HTTPServer) -> None:
+    busy = failing(429, openai_error("slow down"), retry_after="1")
+    serve_in_turn(httpserver, PATH, busy, {"data": []})
+    started = time.monotonic()
+    with pytest.raises(ProviderError):
+        embedder(httpserver).embed(["a"])
+    assert time.monotonic() - started >= 1.0
 
 
 @pytest.mark.parametrize("as_text", [True, False])

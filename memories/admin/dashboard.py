@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -91,23 +91,8 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     """How memory is doing. Live rows are counted as they come and go; the rest up to a limit."""
     spaces = access.limit(WorkspaceIndex.objects.all(), "workspace")
     live = spaces.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
-    believed, said = live["memories"] or 0, live["episodes"] or 0
-    mine = access.limit(Memory.objects.all(), "workspace")
-    [every] = bounded_counts(mine, most=MOST_COUNTED)
-    due = DueVector.objects.filter(entry__workspace__in=spaces.values("pk"))
-    working = MemorySession.objects.filter(state__in=figures.OPEN)
-    twice, talks, people, at_work, vectors, sets = bounded_counts(
-        said_twice(mine),
-        access.limit(Conversation.objects.all(), "workspace"),
-        access.limit(Subject.objects.all(), "workspace"),
-        access.limit(working, "workspace"),
-        due,
-        access.limit(FeatureSet.objects.filter(waiting__gt=0), "workspace"),
-    )
     return [
-        _tile("live memories", f"{believed:,}", "memories_memory"),
-        _tile("of all versions live", _share(believed, every), "memories_memory", "?state=all"),
-        _tile("live with the same text twice", told(twice), "memories_memory", "?state=twice"),
+        *_beliefs(access, live["memories"] or 0),
         _tile(
             "contradictions settled in 7 days", f"{sum(days.settled):,}",
             "memories_supersession", "?state=settled",
@@ -115,20 +100,47 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
         Tile(
             "contradictions open", told(open_ones, MOST_WAITING), reverse("admin:memories_review")
         ),
-        _tile("episodes", f"{said:,}", "memories_episode"),
-        _tile("conversations", told(talks), "memories_conversation"),
-        _tile("subjects", told(people), "workspaces_subject"),
-        _tile(
-            "sessions at work or waiting", told(at_work),
-            "memories_memorysession", "?state=working",
-        ),
-        _tile("sets with news to take in", told(sets), "memories_featureset", "?state=waiting"),
-        _tile("vectors still to make", told(vectors), "memories_memory", "?state=unembedded"),
+        _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
+        *_at_work(access, DueVector.objects.filter(entry__workspace__in=spaces.values("pk"))),
         Tile(
             "failed calls of models in 24 hours", f"{_failed_calls():,}",
             f"{reverse('admin:memories_plots')}?reach=day",
         ),
     ]  # fmt: skip
+
+
+def _beliefs(access: Access, live: int) -> list[Tile]:
+    mine = access.limit(Memory.objects.all(), "workspace")
+    [every] = bounded_counts(mine, most=MOST_COUNTED)
+    [twice] = bounded_counts(said_twice(mine))
+    return [
+        _tile("live memories", f"{live:,}", "memories_memory"),
+        _tile("of all versions live", _share(live, every), "memories_memory", "?state=all"),
+        _tile("live with the same text twice", told(twice), "memories_memory", "?state=twice"),
+    ]
+
+
+def _at_work(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
+    """Who talks, and what is still to be done."""
+    rows = (
+        Conversation.objects.all(),
+        Subject.objects.all(),
+        MemorySession.objects.filter(state__in=figures.OPEN),
+        FeatureSet.objects.filter(waiting__gt=0),
+    )
+    mine = [access.limit(each, "workspace") for each in rows]
+    labels = (
+        ("conversations", "memories_conversation", ""),
+        ("subjects", "workspaces_subject", ""),
+        ("sessions at work or waiting", "memories_memorysession", "?state=working"),
+        ("sets with news to take in", "memories_featureset", "?state=waiting"),
+        ("vectors still to make", "memories_memory", "?state=unembedded"),
+    )
+    counts = bounded_counts(*mine, due)
+    return [
+        _tile(label, told(count), model, query)
+        for (label, model, query), count in zip(labels, counts, strict=True)
+    ]
 
 
 def _share(live: int, every: int) -> str:

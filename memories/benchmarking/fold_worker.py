@@ -10,18 +10,16 @@ from datetime import timedelta
 from typing import Any
 
 import django
-from django.apps import apps
 
-LOOK = 0.05  # seconds between two looks at what waits
-
-if not apps.ready:
-    django.setup()
+django.setup()
 
 from django.conf import settings  # noqa: E402
 
 from memories import folding  # noqa: E402
 from memories.folding import claiming  # noqa: E402
 from memories.models import FeatureSet  # noqa: E402
+
+LOOK = 0.05  # seconds between two looks at what waits
 
 
 def work(database: dict[str, Any], lease: float) -> None:

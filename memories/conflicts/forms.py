@@ -6,8 +6,9 @@ from functools import cache
 
 from memories.conflicts.noun_phrases import single, split
 from memories.conflicts.sentence import Parse, is_date, key
+from memories.conflicts.slot_form import SlotForm
 from memories.conflicts.slot_words import ROLES
-from memories.conflicts.slots import FORMS, NOUN_FORMS, OTHERS_NOUN_FORMS, SlotForm
+from memories.conflicts.slots import FORMS, NOUN_FORMS, OTHERS_NOUN_FORMS
 from memories.conflicts.tools import tool_role
 from memories.conflicts.values import Slot, condition_of, text_of, value_of
 from memories.conflicts.wording import Word, root
@@ -59,7 +60,7 @@ def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot
     if match.end("s") == len(match.string) and not row.of_known:
         groups["s"] = value_of(groups["s"])
     said = groups.get("k", [])
-    if not value or not _fits(row, value) or row.values == "#1" and len(groups["v"]) > 1:
+    if not value or not _fits(row, value, groups["v"]):
         return
     if row.of_known and groups["s"][0].root not in parse.known:
         return
@@ -90,7 +91,7 @@ def _words_at(parse: Parse, match: re.Match[str], name: str) -> list[Word]:
     return parse.words[start : start + match[name].count(" ")]
 
 
-def _fits(row: SlotForm, value: Sequence[Word]) -> bool:
+def _fits(row: SlotForm, value: Sequence[Word], told: Sequence[Word]) -> bool:
     match row.values:
         case "":
             return not is_date(value[0])
@@ -99,7 +100,7 @@ def _fits(row: SlotForm, value: Sequence[Word]) -> bool:
         case "$":
             return value[0].is_number and any(w.root in MONEY for w in value)
         case "#1":
-            return value[0].root.isdigit() and len(value) == 1 and int(value[0].root) <= OLDEST
+            return len(told) == 1 and value[0].root.isdigit() and int(value[0].root) <= OLDEST
         case "@":
             return any(map(is_date, value))
         case "*":

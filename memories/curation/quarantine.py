@@ -103,6 +103,6 @@ def _believe(
         actor=scope.actor,
         session_id=session.pk,
     )
-    memory = Memory.objects.get(pk=next(iter([*outcome.created, *outcome.reinforced])))
+    memory = Memory.objects.get(pk=[*outcome.created, *outcome.reinforced][0])
     audit(scope, "accept", memory, after={"content": claim.statement})
     return memory

@@ -32,8 +32,6 @@ MemoryRows: TypeAlias = QuerySet[Memory]
 RejectionRows: TypeAlias = QuerySet[Rejection]
 AuditRows: TypeAlias = QuerySet[AuditEntry]
 WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # lines with values
-
-
 # Ids that stand in a kept answer, compared with those that go.
 ANSWERED = """a.workspace_id = %(workspace)s and exists (
   select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
@@ -51,11 +49,6 @@ def plan(target: Target) -> dict[str, int]:
     episodes = list(target.episodes.values_list("pk", flat=True))
     rejections, misses = rejections_of(target, gone), Miss.objects.filter(episode__in=episodes)
     features, counts = _features(target, episodes)
-    items = [
-        (Layer.EPISODES, episodes),
-        (Layer.MEMORIES, memories),
-        (Layer.FEATURES, features.gone),
-    ]
     named = {
         *episodes, *memories, *features.named, target.id,
         *(pk for rows in (facts, rejections, misses) for pk in rows.values_list("pk", flat=True)),
@@ -72,17 +65,35 @@ def plan(target: Target) -> dict[str, int]:
         "rejections": rejections.count(),
         "misses": misses.count(),
         **counts,
-        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
-        "feature sets": target.sets.count(),
-        "summaries": ConversationSummary.objects.filter(
-            conversation__in=target.episodes.values("conversation")
-        ).count(),
-        "index entries": sum(_entries(*each).count() for each in items),
-        "vectors": sum(vectors_of(*each).count() for each in items),
+        **_of_the_sets(target, episodes),
+        **_of_the_index(episodes, memories, features.gone),
         "kept answers": _answers(target, named),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
-    }  # fmt: skip
+    }
+
+
+def _of_the_sets(target: Target, episodes: Sequence[uuid.UUID]) -> dict[str, int]:
+    heard = target.episodes.values("conversation")
+    return {
+        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
+        "feature sets": target.sets.count(),
+        "summaries": ConversationSummary.objects.filter(conversation__in=heard).count(),
+    }
+
+
+def _of_the_index(
+    episodes: Collection[uuid.UUID],
+    memories: Collection[uuid.UUID],
+    features: Collection[uuid.UUID],
+) -> dict[str, int]:
+    items = [
+        (Layer.EPISODES, episodes), (Layer.MEMORIES, memories), (Layer.FEATURES, features),
+    ]  # fmt: skip
+    return {
+        "index entries": sum(_entries(*each).count() for each in items),
+        "vectors": sum(vectors_of(*each).count() for each in items),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from memories.conflicts.wording import root, words
+from memories.conflicts.wording import WEEKDAYS, root, words
 from memories.ranking import dates
 
 _address = re.compile(
@@ -20,7 +20,7 @@ _iso = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _clock = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))? ?([ap])\.?m\b", re.IGNORECASE)
 _ago = re.compile(r"\b(\w+) (day|week|month|year)s? ago\b", re.IGNORECASE)
 _DAYS_OF = {"day": 1, "week": 7, "month": 31, "year": 366}
-# How many days before and after a message a word of its may mean
+# Between how many days after a message (before it: less than 0) the day lies that a word means
 _MEANT = (
     (re.compile(r"\byesterday\b|\blast night\b", re.I), (-1, -1)),
     (re.compile(r"\b(?:today|tonight|this (?:morning|evening|afternoon))\b", re.I), (0, 0)),
@@ -64,9 +64,6 @@ def days(statement: str, evidence: str, said_at: datetime) -> Iterator[str]:
         day = root(word.lower())
         if day in WEEKDAYS and day not in named and not _reckoned(evidence):
             yield word
-
-
-WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 
 
 def _reckoned(evidence: str) -> bool:

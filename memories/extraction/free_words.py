@@ -15,7 +15,7 @@ _FREE = (
         say mention state report describe explain note express prefer want would plan
         intend decide agree choose consider think believe feel become remain include involve keep
         make take get go do be have give play hold use call name wear say tell located takes
-        place time kind type used lot year old age yearsold named never ever originally past former previously cigarette
+        place time kind type used lot year old age yearsold named never ever originally past former previously
         another other more less own team company project number amount total some few several
         everyone everybody anyone anybody their ours my our your me us we i you myself own
         """.split()
@@ -70,7 +70,7 @@ NEGATIVE_SIGNS = "不没沒無无未ない"
 # Verbs that say that something is not, or no more
 ENDING = frozenset(
     """
-    stop stopped stops quit quits gave-up hate hates hated dislike dislikes refuse refuses refused
+    stop stopped stops quit quits hate hates hated dislike dislikes refuse refuses refused
     avoid avoids avoided cancel cancelled canceled lack lacks unable reject
     rejected forbid forbidden prohibited prohibit
     """.split()

@@ -25,10 +25,8 @@ from memories.extraction.free_words import (
 
 LONGEST = 600  # characters of a statement
 TOLERATED, TOLERATED_ABROAD = 0.2, 0.4  # share of content words; in languages without our stems
-SHORT, ENGLISH = (
-    4,
-    0.2,
-)  # in a text of some words so many of a text's words are English stop words, at least
+ENGLISH = 0.2  # at least so many of an English text's words are stop words
+SHORT = 4  # words; fewer tell nothing of the language
 _clause = re.compile(
     r"[,;:.!?\n()]+|\b(?:and|but|because|while|although|so|und|aber|et|mais|y|pero)\b"
 )

@@ -42,7 +42,6 @@ from memories.models.memory import (
     Memory,
     Rejection,
     Source,
-    Supersession,
     place_of,
     seen_by,
     workflow_place,
@@ -52,6 +51,7 @@ from memories.models.miss import Miss
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
 from memories.models.summary import ConversationSummary
+from memories.models.supersession import Supersession
 from memories.models.use import ExtractorUse
 
 __all__ = [

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from memories.models.memory import Memory, Supersession
+from memories.models.memory import Memory
+from memories.models.supersession import Supersession
 from workspaces.scope import Scope
 
 MEMBERS = """

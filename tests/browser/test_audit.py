@@ -43,8 +43,10 @@ def test_a_line_tells_in_words_what_changed_and_has_no_button(visit: Any) -> Non
     grace.opens(LIST)
     grace.page.locator(f'#result_list a[href*="{line.pk}"]').first.click()
 
-    assert grace.page.locator(".desk-rows del").all_inner_texts()[0] == "Team"
-    assert grace.page.locator(".desk-rows ins").all_inner_texts()[0] == "The billing team"
+    gone = grace.page.locator(".desk-rows del").all_inner_texts()
+    come = grace.page.locator(".desk-rows ins").all_inner_texts()
+    assert gone == ["Team", "for", "the billing service"]
+    assert come == ["The billing team", "in", "May"]
     assert grace.page.locator("#content").get_by_role("button").count() == 0
 
 
