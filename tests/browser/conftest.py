@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from memories.management.story import PASSWORD, Told, tell
 from tests.live_server import wait_for
 
 LOOKS, PAUSE = 4, 0.1  # seconds
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -33,6 +34,15 @@ class Visitor:
 
     def presses(self, label: str) -> None:
         self.page.get_by_role("button", name=label, exact=True).first.click()
+
+    def follows(self, link: Locator) -> None:
+        """Is on the next page after this; a click alone does not wait for it."""
+        with self.page.expect_navigation():
+            link.click()
+
+    def fits(self) -> bool:
+        """Nothing of the page lies beyond its right edge."""
+        return bool(self.page.evaluate(OVERFLOW) <= 0)
 
     def reads(self) -> str:
         return self.page.locator("#content").inner_text()

@@ -41,7 +41,7 @@ def test_a_line_tells_in_words_what_changed_and_has_no_button(visit: Any) -> Non
     line = AuditEntry.objects.filter(action="edit").latest("pk")
     grace = visit("grace.hopper")
     grace.opens(LIST)
-    grace.page.locator(f'#result_list a[href*="{line.pk}"]').first.click()
+    grace.follows(grace.page.locator(f'#result_list a[href*="{line.pk}"]').first)
 
     gone = grace.page.locator(".desk-rows del").all_inner_texts()
     come = grace.page.locator(".desk-rows ins").all_inner_texts()

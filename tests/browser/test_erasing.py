@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 from memories.models import Conversation, Episode
 from workspaces.models import Subject
 
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
 
 def page_of(name: str) -> str:
     return f"workspaces/subject/{Subject.objects.get(external_id=name).pk}/change/"
@@ -18,7 +16,7 @@ def page_of(name: str) -> str:
 def test_a_subject_is_erased_once_its_name_is_typed(visit: Any) -> None:
     ada = visit()
     ada.opens(page_of("ada"))
-    ada.page.get_by_role("link", name="erase…").click()
+    ada.follows(ada.page.get_by_role("link", name="erase…"))
     ada.page.get_by_label("Type ada").fill("ada")
     ada.page.keyboard.press("Enter")
 
@@ -30,7 +28,7 @@ def test_a_subject_is_erased_once_its_name_is_typed(visit: Any) -> None:
 def test_cancel_leads_back_and_nothing_is_gone(visit: Any) -> None:
     ada = visit()
     ada.opens(page_of("ada"))
-    ada.page.get_by_role("link", name="erase…").click()
+    ada.follows(ada.page.get_by_role("link", name="erase…"))
     ada.page.get_by_role("link", name="Cancel").click()
 
     ada.page.wait_for_url(f"**/{page_of('ada')}")
@@ -43,7 +41,7 @@ def test_a_conversation_and_a_message_are_erased_from_their_pages(
 ) -> None:
     ada, row = visit(), model.objects.order_by("pk")[0]
     ada.opens(f"memories/{kind}/{row.pk}/change/")
-    ada.page.get_by_role("link", name="erase…").click()
+    ada.follows(ada.page.get_by_role("link", name="erase…"))
     expected = row.external_id or str(row.pk)
     ada.page.get_by_label(f"Type {expected}").fill(expected)
     ada.page.keyboard.press("Enter")
@@ -62,10 +60,10 @@ def test_who_may_not_erase_is_shown_no_way_to(visit: Any) -> None:
 def test_pages_fit(visit: Any, width: int) -> None:
     ada = visit(viewport={"width": width, "height": 900})
     ada.opens(page_of("ada"))
-    ada.page.get_by_role("link", name="erase…").click()
-    assert ada.page.evaluate(OVERFLOW) <= 0
+    ada.follows(ada.page.get_by_role("link", name="erase…"))
+    assert ada.fits()
     ada.page.get_by_label("Type ada").fill("ada")
     ada.presses("Erase for good")
     ada.page.get_by_role("heading", name="Erasure of a subject").wait_for()
 
-    assert ada.page.evaluate(OVERFLOW) <= 0
+    assert ada.fits()

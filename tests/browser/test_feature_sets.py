@@ -17,7 +17,6 @@ from memories.semantics.commands import ADD, Cited, Command
 from workspaces.scope import Scope, worker_scope
 
 KEY = "user:ada"
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SCHEMES = [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
 
 
@@ -126,7 +125,7 @@ def test_a_change_of_the_embedder_is_shown_and_the_pages_fit(
     ada.opens(page_of(the_set()))
     expect(ada.page.get_by_text("under way")).to_be_visible()
     expect(ada.page.get_by_role("progressbar")).to_be_visible()
-    assert ada.page.evaluate(OVERFLOW) <= 0
+    assert ada.fits()
     ada.opens(page_of(Feature.objects.filter(set=the_set()).order_by("pk")[0]))
 
-    assert ada.page.evaluate(OVERFLOW) <= 0
+    assert ada.fits()

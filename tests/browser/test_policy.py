@@ -9,7 +9,6 @@ from memories.management.story import Told
 from workspaces.models import AuditEntry, Workspace
 
 PAGE = "memories/supersession/policy/"
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -24,7 +23,7 @@ def test_a_policy_is_tried_and_saved(
     ada.presses("Try")
     expect(ada.page.locator("#policy-held")).not_to_have_text("1")
     expect(ada.page.get_by_text("under what you try")).to_be_visible()
-    assert ada.page.evaluate(OVERFLOW) <= 0
+    assert ada.fits()
     ada.page.screenshot(path=str(tmp_path / "policy.png"), full_page=True)
     ada.presses("Save")
     expect(ada.page.get_by_text("Saved: it holds from the next message on.")).to_be_visible()

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 TALK = """Ada: Hi Bob, good to see you!
 Ada: I prefer tea to coffee. My sister moved to Oslo in May.
 Bob: Wow! Where do you live now?
@@ -30,5 +29,5 @@ def test_pasted_messages_show_their_facts(
     page.get_by_role("link", name="I prefer tea to coffee.").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#fact-1")).to_be_in_viewport()
-    assert page.evaluate(OVERFLOW) <= 0
+    assert ada.fits()
     page.screenshot(path=str(tmp_path / "preview.png"), full_page=True)

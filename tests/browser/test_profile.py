@@ -60,7 +60,7 @@ def test_merge_tells_its_plan_asks_and_is_undone(visit: Any) -> None:
     dialog.get_by_role("button", name="Merge").click()
 
     expect(ada.page.get_by_text("memories are about countess now.")).to_be_visible()
-    ada.page.get_by_role("link", name="countess").click()
+    ada.follows(ada.page.get_by_role("link", name="countess"))
     assert "hiking" in ada.reads()
     ada.presses("Undo the merge")
     expect(ada.page.get_by_text("each have their own again")).to_be_visible()

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
 
 def test_a_query_is_typed_and_answered(visit: Any) -> None:
     ada = visit()
@@ -61,7 +59,7 @@ def test_the_pages_of_the_desk_fit(visit: Any, width: int) -> None:
     ):
         ada.opens(path)
         expect(ada.page.locator("#content-main")).to_be_visible()
-        assert ada.page.evaluate(OVERFLOW) <= 0, path
+        assert ada.fits(), path
 
 
 def test_a_number_of_home_leads_to_its_rows(visit: Any) -> None:
