@@ -194,6 +194,27 @@ def test_small_run_prints_a_table_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("up")
+def test_kept_data_is_measured_again_without_filling_it(tmp_path: Path) -> None:
+    words = ["--sizes", "100", "--rounds", "2", "--web", "1", "--workers", "1"]
+    words += ["--data", str(tmp_path / "kept"), "--json", str(tmp_path / "result.json")]
+    told = []
+    for more in (["--keep", "--only", "recall"], ["--reuse", "--only", "searches"]):
+        with run_benchmark(tmp_path, *words, *more) as process:
+            said, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+        told.append(json.loads((tmp_path / "result.json").read_text()))
+    assert [len(found["recall"]) for found in told] == [len(FILTERS), 0]
+    assert {timing["place"] for timing in told[1]["timings"]} == {"", "100"}
+
+
+def test_a_folder_that_no_run_kept_is_not_reused(tmp_path: Path) -> None:
+    with run_benchmark(tmp_path, "--data", str(tmp_path), "--reuse") as process:
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "--keep left" in said
+
+
+@pytest.mark.xdist_group("up")
 def test_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
     with run_benchmark(tmp_path, "--sizes", "20k", "--web", "1", "--workers", "1") as process:
         end = time.monotonic() + 60

@@ -12,10 +12,11 @@ from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.floor import LIMIT, Floor, Question
 from memories.benchmarking.http_client import Client
 from memories.benchmarking.loading import USER, Place
+from memories.benchmarking.recall import FILTERS
 from memories.benchmarking.timing import Act
 from memories.indexing import candidates
 from memories.indexing.shape import Asked
-from memories.models import Layer
+from memories.models import Category, Layer
 from memories.search import MEMORY_ROWS, SearchRequest, query_vector, search
 from memoryproject import databases
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
@@ -62,12 +63,14 @@ def questions(place: Place, queries: Sequence[str]) -> list[Question]:
     return made
 
 
-def search_requests(place: Place, queries: Sequence[str], ranking: str) -> list[bytes]:
+def search_requests(
+    place: Place, queries: Sequence[str], ranking: str, category: Category | None = None
+) -> list[bytes]:
     path = f"/api/v1/workspaces/{place.slug}/memories/search"
-    return [
-        http_client.post(path, place.key, {"query": query, "ranking": ranking, "limit": LIMIT})
-        for query in queries
-    ]
+    body: dict[str, Any] = {"ranking": ranking, "limit": LIMIT}
+    if category:
+        body["filter"] = {"field": "category", "op": "eq", "value": str(category)}
+    return [http_client.post(path, place.key, {"query": query, **body}) for query in queries]
 
 
 def reads(door: Door, place: Place, corpus: Corpus) -> list[Act]:
@@ -88,6 +91,18 @@ def reads(door: Door, place: Place, corpus: Corpus) -> list[Act]:
         (HYBRID, _sending(door.client, requests["hybrid"], 200)),
     ]
     return [_act(name, place, run) for name, run in runs]
+
+
+def filtered(door: Door, place: Place, corpus: Corpus) -> list[Act]:
+    """The searches over HTTP, each narrowed to what one category holds."""
+    queries = texts_to_ask(place, corpus)
+    wanted = [(label, category) for label, category in FILTERS.items() if category]
+    return [
+        _act(name + label, place, _sending(door.client, requests, 200))
+        for name, ranking in ((LINEA, "linea"), (HYBRID, "hybrid"))
+        for label, category in wanted
+        for requests in [search_requests(place, queries, ranking, category)]
+    ]
 
 
 def single_ingest(door: Door, place: Place, corpus: Corpus) -> Act:

@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -24,6 +24,10 @@ from workspaces.scope import Scope, worker_scope
 BLOCK = 500  # small, so that rows of many workspaces lie mixed in the tables
 USER = "benchmark-user"
 PAUSE = 0.5  # seconds between two looks at what is still to be built
+
+
+class NotFilled(Exception):
+    """A workspace of the folder was not filled to its end; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +53,26 @@ def load(
     plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object], *, first: int = 0
 ) -> list[Place]:
     """Build and fill the workspaces, their blocks in turn; `advance` hears of the memories written.
-    `first` is the first one's part of the corpus.
+    `first` is the first one's part of the corpus. Those that are there stay as they are.
+    Raises NotFilled.
 
     All memories are about one subject: so the conflict check of an ingest meets all of them.
     """
     places = [_place(plot, number) for number, plot in enumerate(plots, first)]
-    work = [(number, size, place) for place in places for number, size in place.blocks]
-    with _built_at_once(Entry):
+    empty = [place for place in places if not _is_filled(place)]
+    advance(sum(place.plot.live for place in places) - sum(place.plot.live for place in empty))
+    work = [(number, size, place) for place in empty for number, size in place.blocks]
+    with _built_at_once(Entry) if work else nullcontext():
         for number, size, place in sorted(work, key=lambda item: item[0]):
             _write(place, corpus.block(place.number, number, size))
             advance(size)
     settle()
     return places
+
+
+def are_there(plots: Sequence[Plot]) -> bool:
+    """Whether an earlier run left one of them."""
+    return Workspace.objects.filter(slug__in=[plot.slug for plot in plots]).exists()
 
 
 @contextmanager
@@ -84,11 +96,18 @@ def settle() -> None:
 
 
 def _place(plot: Plot, number: int) -> Place:
-    workspace = Workspace.objects.create(slug=plot.slug, name=plot.slug)
-    subject = Subject.objects.create(workspace=workspace, external_id=USER)
+    workspace, _ = Workspace.objects.get_or_create(slug=plot.slug, defaults={"name": plot.slug})
+    subject, _ = Subject.objects.get_or_create(workspace=workspace, external_id=USER)
     _, key = issue_key(workspace.pk, KeyOptions("benchmark"), actor="benchmark")
     scope, space = worker_scope(workspace.pk, "benchmark"), spaces.space_of(workspace.pk)
     return Place(plot, number, plot.slug, key, scope, space, subject.pk)
+
+
+def _is_filled(place: Place) -> bool:
+    live = place.space.live_memories
+    if 0 < live < place.plot.live:
+        raise NotFilled(f"{place.slug} holds {live} of {place.plot.live} memories.")
+    return live > 0
 
 
 @transaction.atomic

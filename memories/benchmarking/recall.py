@@ -1,5 +1,7 @@
 """How many of the ten truly nearest memories the vector side of a search finds."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from memories.benchmarking.corpus import Corpus, Matrix
@@ -21,14 +23,22 @@ FILTERS: dict[str, Category | None] = {
 }
 
 
-def recall(place: Place, corpus: Corpus, category: Category | None = None) -> float:
-    """recall@10 by query vectors near the corpus, before any ingest; 1.0 is exact.
+def recall(place: Place, corpus: Corpus) -> dict[str, float]:
+    """recall@10 of each cell by query vectors near the corpus, before any ingest; 1.0 is exact.
 
     A memory counts as found where its cosine is as high as the tenth of a full comparison.
     """
     number, size = place.blocks[0]
     asked = corpus.near(corpus.block(place.number, number, size).vectors, QUERIES)
-    best = _tenth_best(place, corpus, asked, category)
+    best = _tenth_best(place, corpus, asked)
+    return {
+        f"{place.plot.asked}{name}": _share(place, asked, category, best[name])
+        for name, category in FILTERS.items()
+    }
+
+
+def _share(place: Place, asked: Matrix, category: Category | None, best: Sequence[float]) -> float:
+    """Of the ten that are to be found, how many are."""
     found = [
         sum(cosine >= floor - HALF_PRECISION for cosine in _found(place, vector, category))
         for vector, floor in zip(asked, best, strict=True)
@@ -42,17 +52,15 @@ def _chosen(size: int, category: Category | None) -> list[int]:
     return [at for at in range(size) if category in (None, category_of(at))]
 
 
-def _tenth_best(
-    place: Place, corpus: Corpus, asked: Matrix, category: Category | None
-) -> list[float]:
-    """The tenth highest cosine of each vector with all that is wanted, block by block."""
-    top = np.full((len(asked), DEPTH), -1.0, np.float32)
+def _tenth_best(place: Place, corpus: Corpus, asked: Matrix) -> dict[str, list[float]]:
+    """By cell: the tenth highest cosine of each vector with all that is wanted, block by block."""
+    tops = {name: np.full((len(asked), DEPTH), -1.0, np.float32) for name in FILTERS}
     for number, size in place.blocks:
-        chosen = corpus.block(place.number, number, size).vectors[_chosen(size, category)]
-        cosines = asked @ chosen.T
-        joined = np.concatenate([top, cosines], axis=1)
-        top = -np.partition(-joined, DEPTH - 1, axis=1)[:, :DEPTH]
-    return [float(row.min()) for row in top]
+        cosines = asked @ corpus.block(place.number, number, size).vectors.T
+        for name, category in FILTERS.items():
+            joined = np.concatenate([tops[name], cosines[:, _chosen(size, category)]], axis=1)
+            tops[name] = -np.partition(-joined, DEPTH - 1, axis=1)[:, :DEPTH]
+    return {name: [float(row.min()) for row in top] for name, top in tops.items()}
 
 
 def _found(place: Place, vector: Matrix, category: Category | None) -> list[float]:

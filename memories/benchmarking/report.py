@@ -18,6 +18,7 @@ HYBRID_RATIOS = (3.0, 2.0)  # by linea
 SHARE = 0.40  # of the raw statement's throughput
 GROWTH = 0.35  # of p50 with the size
 RECALL = 0.95
+SELECTIVE = 300.0  # ms of a search that a filter leaves one in a hundred
 INGEST_P50 = 8.0  # ms
 BATCH_RATE = 300.0  # messages per second
 LARGE = 20_000  # memories
@@ -144,6 +145,11 @@ def exponents(study: Study) -> dict[str, float]:
 def targets(study: Study) -> list[Target]:
     """Those that the sizes of this run tell something about."""
     found = [*_of_searches(study), *_of_company(study), *_of_throughput(study)]
+    found += [
+        _at_most(f"ms of {timing.name}, {timing.place}", timing.p50, SELECTIVE)
+        for timing in study.reads
+        if timing.name.endswith("filter 1 %")
+    ]
     found += [_at_least(f"recall@10, {place}", r, RECALL) for place, r in study.recall.items()]
     found += [
         _at_most(f"growth of {name}", exponent, GROWTH)

@@ -11,14 +11,15 @@ from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.floor import Floor
 from memories.benchmarking.http_client import Client
 from memories.benchmarking.layout import Plot, alone
-from memories.benchmarking.loading import Place, load, prepared
-from memories.benchmarking.recall import FILTERS, recall
+from memories.benchmarking.loading import Place, are_there, load, prepared
+from memories.benchmarking.recall import recall
 from memories.benchmarking.throughput import OverHttp, OverSql, Rate
 from memories.benchmarking.timing import WARM_UP, Timing, in_turn
 from memories.indexing import spaces
 
 WARM_UP_WRITES = 3
 CONNECTIONS = 8  # so many that no web process stays idle
+PARTS = ("searches", "recall", "writes")
 
 
 class Steps(Protocol):
@@ -34,6 +35,7 @@ class Wish:
     rounds: int
     connections: int = 1
     batches: int = 10
+    parts: Sequence[str] = PARTS
 
 
 @dataclass(slots=True)
@@ -48,11 +50,11 @@ class Study:
 def study(url: str, wish: Wish, stage: Stage) -> Study:
     """Measure the server at `url`, which uses the database of this process.
 
-    `stage(total, unit)` shows a progress bar. Raises UnexpectedAnswer.
+    `stage(total, unit)` shows a progress bar. Raises UnexpectedAnswer, NotFilled.
     """
     model = spaces.configured_model()
     corpus = Corpus(model.dimensions if model else 256)
-    lone = alone(wish.plots)
+    lone = [] if are_there(wish.plots) or "searches" not in wish.parts else alone(wish.plots)
     with stage(sum(plot.live for plot in [*lone, *wish.plots]), "memories") as shown:
         found = Study()
         if lone:
@@ -61,20 +63,21 @@ def study(url: str, wish: Wish, stage: Stage) -> Study:
                 found.reads = _reads(door, first, corpus, wish, _silent)
         places = prepared(load(wish.plots, corpus, shown.update))
     asked = [place for place in places if place.plot.asked]
-    found.recall = {
-        f"{place.plot.asked}{name}": recall(place, corpus, category)
-        for place in asked
-        for name, category in FILTERS.items()
-    }
-    with _door(url) as door:
-        found.reads += _reads(door, asked, corpus, wish, stage)
-    if wish.connections > 1:
-        found.rates = _rates(url, asked, corpus, wish, stage)
+    if "recall" in wish.parts:
+        for place in asked:
+            found.recall |= recall(place, corpus)
+    if "searches" in wish.parts:
+        with _door(url) as door:
+            found.reads += _reads(door, asked, corpus, wish, stage)
+            found.reads += _filtered(door, asked, corpus, wish, stage)
+        if wish.connections > 1:
+            found.rates = _rates(url, asked, corpus, wish, stage)
     # Last, because it changes the sizes.
-    with _door(url) as door:
-        found.writes = _writes(door, asked, corpus, wish, stage)
-    found.writes += _facts(asked, corpus, wish, stage)
-    found.index_cost = {p.plot.asked: facts.cost_of_indexes(p, corpus) for p in asked}
+    if "writes" in wish.parts:
+        with _door(url) as door:
+            found.writes = _writes(door, asked, corpus, wish, stage)
+        found.writes += _facts(asked, corpus, wish, stage)
+        found.index_cost = {p.plot.asked: facts.cost_of_indexes(p, corpus) for p in asked}
     return found
 
 
@@ -112,6 +115,15 @@ def _reads(
     timed = [act for place in places for act in acts.reads(door, place, corpus)]
     with stage(wish.rounds + WARM_UP, "rounds of searches") as shown:
         return in_turn([*timed, acts.empty(door)], wish.rounds, shown.update)
+
+
+def _filtered(
+    door: Door, places: Sequence[Place], corpus: Corpus, wish: Wish, stage: Stage
+) -> list[Timing]:
+    timed = [act for place in places for act in acts.filtered(door, place, corpus)]
+    rounds = max(10, wish.rounds // 5)
+    with stage(rounds + WARM_UP_WRITES, "rounds of filtered searches") as shown:
+        return in_turn(timed, rounds, shown.update, WARM_UP_WRITES)
 
 
 def _writes(

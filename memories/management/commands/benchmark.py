@@ -22,8 +22,9 @@ from memories.benchmarking import report
 from memories.benchmarking.footprint import footprint, is_measurable
 from memories.benchmarking.http_client import UnexpectedAnswer
 from memories.benchmarking.layout import LAYOUTS, label, plots, size_of
+from memories.benchmarking.loading import NotFilled
 from memories.benchmarking.server import Server, ServerFailed, environment
-from memories.benchmarking.study import Study, Wish, study, use
+from memories.benchmarking.study import PARTS, Study, Wish, study, use
 from memories.management import recording
 from memories.management.progress import Progress, progress
 from memoryproject import embedded_postgres
@@ -38,6 +39,8 @@ examples:
   manage.py benchmark --sizes 1k,10k,100k --json result.json
   manage.py benchmark --sizes 100k --layout many   a workspace of 1k beside 99 others
   manage.py benchmark --connections 8              throughput with 8 clients, too
+  manage.py benchmark --sizes 1M --data big --keep
+  manage.py benchmark --sizes 1M --data big --reuse --only searches
   manage.py benchmark --memory                     how much memory `up` takes at rest
 
 It makes a server of its own in a temporary folder, with synthetic data, the local embedder and no
@@ -83,22 +86,30 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there, too")
         parser.add_argument("--keep", action="store_true", help="keep the folder, and say where")
         parser.add_argument("--data", type=Path, help="an empty folder instead of a temporary one")
+        parser.add_argument(
+            "--reuse",
+            action="store_true",
+            help="--data names what an earlier run kept: what is filled is not filled again",
+        )
+        parser.add_argument("--only", choices=PARTS, help="measure these, and nothing else")
         parser.add_argument("--inside", action="store_true", help=SUPPRESS)
 
-    def handle(self, *, inside: bool, keep: bool, data: Path | None, **options: Any) -> None:
+    def handle(
+        self, *, inside: bool, keep: bool, data: Path | None, reuse: bool, **options: Any
+    ) -> None:
         if options["memory"] and not is_measurable():
             raise CommandError("--memory reads /proc/*/smaps_rollup, which this system has not.")
         if inside:
             self.measure(options)
             return
-        folder, started = _fresh(data), timezone.now()
+        folder, started = _kept(data) if reuse else _fresh(data), timezone.now()
         options["json"] = options["json"] or folder / "result.json"
         try:
             code = _run_over(folder, _words(options))
             if not code:
                 _record(options, started)
         finally:
-            if keep:
+            if keep or reuse:
                 self.stdout.write(f"Kept: {folder}")
             else:
                 _remove(folder)
@@ -111,7 +122,7 @@ class Command(BaseCommand):
         server = Server(settings.DATA_DIR, options["web"], options["workers"])
         try:
             found = self.memory(server) if options["memory"] else self.speed(server, options)
-        except ServerFailed as error:
+        except (ServerFailed, NotFilled) as error:
             raise CommandError(str(error)) from error
         except UnexpectedAnswer as error:
             raise CommandError(f"{error} The server's log ends: {server.said()}") from error
@@ -127,6 +138,7 @@ class Command(BaseCommand):
             plots=[plot for size in options["sizes"] for plot in plots(options["layout"], size)],
             rounds=options["rounds"],
             connections=options["connections"],
+            parts=[options["only"]] if options["only"] else PARTS,
         )
         with server:
             done = study(server.url, wish, _stage)
@@ -162,6 +174,7 @@ def _words(options: dict[str, Any]) -> list[str]:
     for name in ("rounds", "connections", "web", "workers"):
         words += [f"--{name}", str(options[name])]
     words += ["--json", str(options["json"].resolve())]
+    words += ["--only", options["only"]] if options["only"] else []
     return [*words, "--memory"] if options["memory"] else words
 
 
@@ -173,6 +186,15 @@ def _fresh(data: Path | None) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CommandError(f"{folder} is not empty.")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _kept(data: Path | None) -> Path:
+    """A folder that `--keep` left."""
+    folder = (data or Path()).expanduser().resolve()
+    if data is None or not Home.below(folder).root.is_dir():
+        raise CommandError("--reuse wants --data, with the folder that a run with --keep left.")
+    (folder / "up.json").unlink(missing_ok=True)  # the former server's address
     return folder
 
 
