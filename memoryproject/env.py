@@ -19,6 +19,11 @@ def env_str(name: str, default: str = "", *, choices: tuple[str, ...] = ()) -> s
     return value
 
 
+def env_default(name: str, value: str) -> None:
+    """Set what a library reads for itself when it is imported, unless somebody has set it."""
+    os.environ.setdefault(name, value)
+
+
 def env_bool(name: str, default: bool = False) -> bool:
     value = env_str(name).lower()
     if not value:

@@ -119,7 +119,7 @@ class MemorySession(Row):
 
     FINAL = (State.DONE, State.FAILED, State.DEAD)
 
-    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     mode = models.CharField(max_length=5, choices=Mode, default=Mode.SYNC)
     pathway = models.CharField(max_length=12, choices=Pathway, default=Pathway.CONVERSATION)
@@ -163,7 +163,6 @@ class MemorySession(Row):
         ]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="session_newest"),
-            models.Index(fields=["subject"], name="session_subject"),
             models.Index(
                 fields=["next_attempt_at"],
                 name="session_due",
@@ -197,12 +196,18 @@ class Episode(Row):
         ACTIVITY = "activity"
         TEXT = "text"
 
-    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(MemorySession, models.SET_NULL, null=True, related_name="episodes")
     conversation = models.ForeignKey(
-        Conversation, models.CASCADE, null=True, related_name="episodes"
+        Conversation,
+        models.CASCADE,
+        null=True,
+        related_name="episodes",
+        db_index=False,
     )
-    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    subject = models.ForeignKey(
+        Subject, models.CASCADE, null=True, related_name="+", db_index=False
+    )
     agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
     kind = models.CharField(max_length=11, choices=Kind)
     role = models.CharField(max_length=20, blank=True)
@@ -232,7 +237,6 @@ class Episode(Row):
             models.Index(fields=["conversation", "occurred_at", "position"], name="episode_order"),
             models.Index(fields=["conversation", "position"], name="episode_position"),
             models.Index(fields=["workspace", "-id"], name="episode_newest"),
-            models.Index(fields=["session"], name="episode_session"),
             models.Index(fields=["subject", "id"], name="episode_subject"),
         ]
 

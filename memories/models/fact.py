@@ -50,7 +50,7 @@ class Fact(Row):
         WHOLE = "whole"
         MANUAL = "manual"
 
-    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(MemorySession, models.CASCADE, null=True, related_name="facts")
     memory = models.ForeignKey(Memory, models.CASCADE, null=True, related_name="facts")
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
@@ -78,9 +78,6 @@ class Fact(Row):
         ]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="fact_newest"),
-            models.Index(fields=["memory"], name="fact_memory"),
-            models.Index(fields=["session"], name="fact_session"),
-            models.Index(fields=["subject"], name="fact_subject"),
             models.Index(
                 fields=["workspace"],
                 name="fact_quarantined",
@@ -98,7 +95,7 @@ class Citation(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    fact = models.ForeignKey(Fact, models.CASCADE, related_name="citations")
+    fact = models.ForeignKey(Fact, models.CASCADE, related_name="citations", db_index=False)
     episode = models.ForeignKey(Episode, models.CASCADE, related_name="citations")
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
@@ -112,7 +109,6 @@ class Citation(models.Model):
                 fields=["fact", "episode", "start", "end"], name="citation_once"
             ),
         ]
-        indexes = [models.Index(fields=["episode"], name="citation_episode")]
 
     def __str__(self) -> str:
         return self.quote[:80]

@@ -86,7 +86,6 @@ class FeatureSet(Row):
         ]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="set_newest"),
-            models.Index(fields=["subject"], name="set_subject"),
             models.Index(
                 fields=["conversation"],
                 name="set_conversation",
@@ -167,7 +166,6 @@ class Feature(Row):
         indexes = [
             models.Index(fields=["workspace", "-id"], name="feature_newest"),
             models.Index(fields=["set", "category", "tag"], name="feature_section"),
-            models.Index(fields=["subject"], name="feature_subject"),
             models.Index(
                 fields=["conversation"],
                 name="feature_conversation",
@@ -254,11 +252,6 @@ class FeatureCitation(models.Model):
             models.UniqueConstraint(
                 fields=["change", "episode", "start", "end"], name="feature_citation_once"
             ),
-        ]
-        indexes = [
-            models.Index(fields=["feature"], name="feature_citation_feature"),
-            models.Index(fields=["episode"], name="feature_citation_episode"),
-            models.Index(fields=["fact"], name="feature_citation_fact"),
         ]
 
     def __str__(self) -> str:

@@ -135,8 +135,10 @@ class Memory(Row):
     `held_at` is set while a person has to say whether it may become live.
     """
 
-    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="memories")
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    subject = models.ForeignKey(
+        Subject, models.CASCADE, null=True, related_name="memories", db_index=False
+    )
     agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
     conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
     workflow = models.CharField(max_length=255, blank=True)
@@ -159,7 +161,12 @@ class Memory(Row):
     valid_from = models.DateTimeField(null=True, blank=True)
     valid_until = models.DateTimeField(null=True, blank=True)
     superseded_by = models.ForeignKey(
-        "self", models.SET_NULL, null=True, related_name="supersedes", editable=False
+        "self",
+        models.SET_NULL,
+        null=True,
+        related_name="supersedes",
+        editable=False,
+        db_index=False,
     )
     superseded_at = models.DateTimeField(null=True, editable=False)
     version = models.PositiveIntegerField(default=1)
@@ -207,7 +214,6 @@ class Memory(Row):
                 name="memory_chain",
                 condition=Q(superseded_by__isnull=False),
             ),
-            models.Index(fields=["conversation"], name="memory_conversation"),
             models.Index(
                 fields=["forget_after"],
                 name="memory_expiring",
@@ -248,7 +254,7 @@ class Liveness(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="liveness")
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="liveness", db_index=False)
     from_at = models.DateTimeField()
     until_at = models.DateTimeField(null=True)
     cause = models.CharField(max_length=10, choices=Cause)

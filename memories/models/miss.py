@@ -40,7 +40,6 @@ class Miss(Row):
         constraints = [models.UniqueConstraint(fields=["episode", "found_by"], name="miss_once")]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="miss_newest"),
-            models.Index(fields=["session"], name="miss_session"),
             models.Index(fields=["workspace", "state", "category", "shape"], name="miss_likely"),
         ]
 

@@ -76,7 +76,6 @@ class Supersession(Row):
                 name="supersession_pending",
                 condition=Q(state="pending"),
             ),
-            models.Index(fields=["new"], name="supersession_new"),
             models.Index(
                 fields=["workspace", "-decided_at"],
                 name="supersession_decided",
