@@ -1,10 +1,19 @@
-"""Where to cut a long text so that each piece says one thing."""
+"""Where to cut a long text: into passages that say one thing, into pieces that a model can read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memories.prompts import ExtractionRequest, Message
 
 PASSAGE = 420
+PIECE = 24_000  # characters of messages in one request to a model
+OVERLAP = 2  # messages that a piece has in common with the one before
+PART = PIECE * 3 // 4  # of a message that is longer than a piece; what is carried fits beside it
+SHARED = 1_000  # characters that a part has in common with the one before
 _ENDS = re.compile(r"(?<=[.!?:])\s+|\n+")
+# Where a text is cut, the best place first: between paragraphs, lines, sentences, words
+_BOUNDS = tuple(map(re.compile, (r"\n\s*\n", r"\n", r"(?<=[.!?])\s+|(?<=[。！？])", r"\s+")))
 
 
 def passages(text: str, size: int = PASSAGE) -> list[str]:
@@ -29,3 +38,69 @@ def _pieces(text: str, size: int) -> Iterator[str]:
         for start in range(0, len(sentence), size * 3):
             if piece := sentence[start : start + size * 3].strip():
                 yield piece
+
+
+# ---- what a model reads in one request
+
+
+def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
+    """The request, cut between messages where it is long; a piece begins with the last messages
+    of the one before. Only a message longer than a piece is cut itself."""
+    current: list[Message] = []
+    fresh = 0
+    for message in (part for whole in request.messages for part in _parts(whole)):
+        if fresh and _size(current) + len(message.text) > PIECE:
+            yield replace(request, messages=tuple(current))
+            current, fresh = _carried(current), 0
+        current.append(message)
+        fresh += 1
+    if fresh:
+        yield replace(request, messages=tuple(current))
+
+
+def _parts(message: Message) -> Iterator[Message]:
+    """A message as it is; one that is longer than a piece in parts, with words in common."""
+    if len(message.text) <= PIECE:
+        yield message
+        return
+    for start, end in spans(message.text, PART, SHARED):
+        yield replace(message, text=message.text[start:end], start=start)
+
+
+def _carried(messages: list[Message]) -> list[Message]:
+    """The last messages, as many of them as leave the next piece most of its room."""
+    for number in range(OVERLAP, 0, -1):
+        if _size(messages[-number:]) <= PIECE // 4:
+            return messages[-number:]
+    return []
+
+
+def _size(messages: Sequence[Message]) -> int:
+    return sum(len(message.text) for message in messages)
+
+
+def spans(text: str, size: int, shared: int) -> Iterator[tuple[int, int]]:
+    """Where parts of at most `size` characters stand, which cover `text` and end between
+    paragraphs, else lines, sentences or words; each begins up to `shared` characters before the
+    end of the one before, `shared` being less than half of `size`."""
+    start = 0
+    while len(text) - start > size:
+        end = _last_bound(text, start + size // 2, start + size)
+        yield start, end
+        start = _first_bound(text, end - shared, end)
+    yield start, len(text)
+
+
+def _last_bound(text: str, low: int, high: int) -> int:
+    for form in _BOUNDS:
+        if ends := [match.end() for match in form.finditer(text, low, high)]:
+            return ends[-1]
+    return high
+
+
+def _first_bound(text: str, low: int, high: int) -> int:
+    for form in _BOUNDS[1:]:
+        match = form.search(text, low, high - 1)
+        if match and match.end() < high:
+            return match.end()
+    return low

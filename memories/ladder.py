@@ -7,7 +7,7 @@ settings. Each step is told, also those that failed.
 import re
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils import timezone
 
-from memories import lexical
+from memories.chunking import pieces
 from memories.errors import CapReached, Invalid, ProviderError
 from memories.models import ExtractorUse
 from memories.prompts import PROMPT_VERSION
@@ -25,7 +25,6 @@ from memories.providers import (
     ExtractionAnswer,
     ExtractionRequest,
     ExtractorConfig,
-    Message,
     Question,
     Reply,
     extractor_from,
@@ -38,8 +37,7 @@ FIELDS = {"provider", "model", "baseUrl", "timeout", "dailyCap", "keyEnv"}
 WHEN = UNMATCHED, ALWAYS = ("unmatched", "always")  # the setting `llm`: which messages it reads
 MOST_RUNGS = 10
 LONGEST_TIMEOUT = 300.0
-PIECE = 24_000  # characters of messages in one request
-OVERLAP = 2  # messages that a piece has in common with the one before
+MOST_PIECES = 20  # requests that the messages of one ingest are read in
 STEPS = 4  # so many of the server's time-outs has a session's lease room for
 # Only these variables can be named: others hold what is none of a workspace's business.
 KEY_NAME = re.compile(r"EXTRACTOR_KEY_([A-Z0-9_]{1,60})")
@@ -80,19 +78,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact, with the model and prompt that found it."""
+    """A fact, with the model and prompt that found it and the number of the piece that it read."""
 
     fact: ExtractedFact
     rule: str
+    piece: int
 
 
 @dataclass(slots=True)
 class LadderAnswer:
-    """`error` where a piece was read by no rung; the facts of the others are there all the same."""
+    """`error` where a piece was read by no rung; the facts of the others are there all the same.
+    Of `pieces` the last `unread` were left out: there were too many, or no time was left."""
 
+    pieces: list[ExtractionRequest] = field(default_factory=list)
     facts: list[ReadFact] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     error: ProviderError | None = None
+    unread: int = 0
 
 
 # ---- which rungs
@@ -242,16 +244,16 @@ class Ladder:
 
     def extract(self, request: ExtractionRequest) -> LadderAnswer:
         """The facts of all messages. Asks only; a failure stands in the answer."""
-        answer, climb = LadderAnswer(), _Climb(self)
+        answer, climb = LadderAnswer(list(pieces(request))), _Climb(self)
         if self.fault:
             answer.error = ProviderError(self.fault, permanent=True)
             return answer
-        seen: set[tuple[object, ...]] = set()
-        for piece in pieces(request):
-            for fact in climb.read(piece, answer):
-                if (mark := _mark(fact.fact)) not in seen:
-                    seen.add(mark)
-                    answer.facts.append(fact)
+        for number, piece in enumerate(answer.pieces):
+            if number == MOST_PIECES or climb.is_late(answer.steps):
+                answer.unread = len(answer.pieces) - number
+                break
+            found, rule = climb.read(piece, answer)
+            answer.facts += [ReadFact(fact, rule, number) for fact in found]
         return answer
 
 
@@ -283,7 +285,15 @@ class _Climb:
         default_factory=lambda: time.monotonic() + STEPS * settings.PROVIDER_TIMEOUT
     )
 
-    def read(self, piece: ExtractionRequest, answer: LadderAnswer) -> list[ReadFact]:
+    def is_late(self, steps: Sequence[Step]) -> bool:
+        """Whether one more as slow as the slowest so far would not end in time."""
+        slowest = max((step.milliseconds for step in steps), default=0.0) / 1e3
+        return bool(steps) and time.monotonic() + slowest >= self.ends_at
+
+    def read(
+        self, piece: ExtractionRequest, answer: LadderAnswer
+    ) -> tuple[Sequence[ExtractedFact], str]:
+        """The facts of a piece and their rule."""
         errors = []
         for rung in self.ladder.rungs:
             if rung in self.failed:
@@ -294,12 +304,11 @@ class _Climb:
                 self.failed.add(rung)
                 errors.append(error)
             else:
-                rule = f"{found.model} {found.prompt_version}"
-                return [ReadFact(fact, rule) for fact in found.facts]
+                return found.facts, f"{found.model} {found.prompt_version}"
         # What can be tried again is worth trying again, whatever else failed for good.
         errors.sort(key=_rank)
         answer.error = answer.error or (errors[0] if errors else None)
-        return []
+        return (), ""
 
     def _ask(self, rung: Rung, piece: ExtractionRequest, answer: LadderAnswer) -> ExtractionAnswer:
         started = time.perf_counter()
@@ -347,46 +356,6 @@ def _count(workspace_id: uuid.UUID, rung: Rung) -> None:
         tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
         wait = (tomorrow - now).total_seconds()
         raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)
-
-
-# ---- long input
-
-
-def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
-    """The request, cut between messages where it is long; a piece begins with the last messages
-    of the one before. A message is never cut."""
-    current: list[Message] = []
-    fresh = 0
-    for message in request.messages:
-        if fresh and _size(current) + len(message.text) > PIECE:
-            yield _piece(request, current)
-            current, fresh = _carried(current), 0
-        current.append(message)
-        fresh += 1
-    if fresh:
-        yield _piece(request, current)
-
-
-def _carried(messages: list[Message]) -> list[Message]:
-    """The last messages, as many of them as leave the next piece most of its room."""
-    for number in range(OVERLAP, 0, -1):
-        if _size(messages[-number:]) <= PIECE // 4:
-            return messages[-number:]
-    return []
-
-
-def _size(messages: Sequence[Message]) -> int:
-    return sum(len(message.text) for message in messages)
-
-
-def _piece(request: ExtractionRequest, messages: list[Message]) -> ExtractionRequest:
-    return ExtractionRequest(tuple(messages), request.context, request.user, request.max_facts)
-
-
-def _mark(fact: ExtractedFact) -> tuple[object, ...]:
-    """What makes two facts of overlapping pieces the same one: the statement and its quotes."""
-    quotes = {(quote.message_index, " ".join(quote.text.split())) for quote in fact.quotes}
-    return lexical.fingerprint(fact.statement), frozenset(quotes)
 
 
 def _camel(name: str) -> str:

@@ -92,13 +92,15 @@ card number."""
 
 @dataclass(frozen=True)
 class Message:
-    """`index` is how quotes refer to it; `speaker` a name where one is known; `time` is aware."""
+    """`index` is how quotes refer to it; `speaker` a name where one is known; `time` is aware.
+    `start` is where `text` stands in a message of which it is a part."""
 
     index: int
     role: str
     text: str
     speaker: str = ""
     time: datetime | None = None
+    start: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 import json
 import time
 from collections.abc import Callable
+from itertools import count, pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from django.urls import reverse
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from memories import ladder, workspace_settings
+from memories import chunking, ladder, workspace_settings
 from memories.errors import Invalid
 from memories.ingest import NewMessage
 from memories.models import ExtractorUse, Fact, MemorySession
@@ -130,9 +132,7 @@ def test_a_silent_server_costs_one_call_and_one_time_out(
     row = Workspace.objects.get(pk=alice.workspace.pk)
     row.settings["extractors"][0]["baseUrl"] = httpserver.url_for("/silent/v1")
     row.save()
-    started = time.monotonic()
     session = told(alice)
-    assert time.monotonic() - started < 2.5
     assert "in time" in session.reason
     assert len([request for request, _ in httpserver.log if request.path == address]) <= 1
 
@@ -266,24 +266,92 @@ def request_of(*sizes: int) -> ExtractionRequest:
 
 
 def indices(*sizes: int) -> list[list[int]]:
-    return [[m.index for m in piece.messages] for piece in ladder.pieces(request_of(*sizes))]
+    return [[m.index for m in piece.messages] for piece in chunking.pieces(request_of(*sizes))]
 
 
 def test_long_input_is_cut_between_messages_with_overlap() -> None:
-    third = ladder.PIECE // 3
+    third = chunking.PIECE // 3
     assert indices(10, 10, 10) == [[0, 1, 2]]
     assert indices(third, third, 50, 50, third, third) == [[0, 1, 2, 3], [2, 3, 4, 5]]
-    assert indices(ladder.PIECE * 3, 10) == [[0], [1]]
     assert indices() == []
+
+
+def test_a_message_longer_than_a_piece_is_cut_into_parts_that_overlap() -> None:
+    text = "".join(f"Sentence number {n} is here.{' ' if n % 9 else chr(10)}" for n in range(4_000))
+    [*parts] = [p.messages for p in chunking.pieces(ExtractionRequest((Message(7, "user", text),)))]
+    assert len(parts) > 5
+    for [part], [following] in pairwise(parts):
+        assert (part.index, len(part.text) <= chunking.PIECE) == (7, True)
+        assert text[part.start :].startswith(part.text)
+        assert part.text.endswith("here.\n")
+        assert following.text.startswith("Sentence")
+        assert 0 < part.start + len(part.text) - following.start <= chunking.SHARED
+    assert parts[-1][0].start + len(parts[-1][0].text) == len(text)
+
+
+@pytest.mark.parametrize("text", ["x" * 5_000, "ü。" * 2_500, "\n" * 5_000, "a b" * 2_000])
+def test_every_sign_of_a_text_without_sentences_stands_in_a_part(text: str) -> None:
+    spans = list(chunking.spans(text, 1_000, 100))
+    assert (spans[0][0], spans[-1][1]) == (0, len(text))
+    assert all(0 < end - start <= 1_000 for start, end in spans)
+    assert all(a < b <= c < d for (a, c), (b, d) in pairwise(spans))
 
 
 def test_a_fact_of_two_overlapping_pieces_is_one(alice: Person, rungs: Any) -> None:
     quoted = FACT | {"quotes": [{"message": 1, "text": "I live in Lisbon"}]}
     [asked] = rungs([found(quoted), found(quoted)])
-    filler = "Nothing here. " * (ladder.PIECE // 16)
+    filler = "Nothing here. " * (chunking.PIECE // 16)
     alice.say(filler, TEXT, filler, extract="llm", user_id="ana")
     assert len(asked) == 2
     assert Fact.objects.filter(statement=FACT["statement"]).count() == 1
+
+
+LIVES = "As I said, I live in Lisbon."
+LONG = " ".join(f"Nothing at all of line {n} is worth a word." for n in range(2_500))
+NONE = chat_completion(facts_json())
+
+
+def test_a_quote_of_a_cut_message_stands_where_its_part_has_it(alice: Person, rungs: Any) -> None:
+    text = f"{LIVES} {LONG[:50_000]}. {LIVES} {LONG[50_000:]}"
+    [asked] = rungs([NONE, NONE, found(), NONE])
+    session = alice.say(text, extract="llm", user_id="ana")
+    citation = Fact.objects.get().citations.get()
+    assert (session.state, len(asked) > 5) == ("done", True)
+    assert citation.start > 50_000
+    assert text[citation.start : citation.end] == citation.quote == "I live in Lisbon"
+
+
+def test_what_two_parts_have_in_common_makes_one_fact(alice: Person, rungs: Any) -> None:
+    place = chunking.PART - 200
+    text = f"{LONG[:place]}. {LIVES} {LONG[place:]}"
+    other_words = FACT | {"statement": "Ana is at home in Lisbon"}
+    [asked] = rungs([found(), found(other_words), NONE])
+    alice.say(text, extract="llm", user_id="ana")
+    assert [LIVES in body["messages"][1]["content"] for body in asked[:3]] == [True, True, False]
+    assert Fact.objects.get().statement == FACT["statement"]
+
+
+def test_more_pieces_than_one_exchange_may_cost_are_told(
+    alice: Person, rungs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ladder, "MOST_PIECES", 2)
+    [asked] = rungs([found(), NONE])
+    session = alice.say(f"{LIVES} {LONG}", extract="llm", user_id="ana")
+    assert (len(asked), session.state) == (2, "done")
+    assert "too long: the model read 2 of 7 pieces" in session.reason
+    assert alice.live() == ["Ana lives in Lisbon"]
+
+
+def test_what_no_time_is_left_for_is_told(
+    alice: Person, rungs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = count(step=20)
+    clock = SimpleNamespace(monotonic=lambda: next(looks), perf_counter=time.perf_counter)
+    monkeypatch.setattr(ladder, "time", clock)
+    [asked] = rungs([found(), NONE])
+    session = alice.say(f"{LIVES} {LONG}", extract="llm", user_id="ana")
+    assert (session.state, session.error, alice.live()) == ("done", "", ["Ana lives in Lisbon"])
+    assert f"the model read {len(asked)} of 7 pieces" in session.reason
 
 
 # ---- which messages a model reads

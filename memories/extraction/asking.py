@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memories import lexical, providers
@@ -18,10 +18,10 @@ from memories.extraction.values import (
     type_of,
     visibility_of,
 )
-from memories.ladder import Ladder
+from memories.ladder import Ladder, LadderAnswer, ReadFact
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
-from memories.providers import ExtractedFact, ExtractionRequest
-from memories.supersession import Claim
+from memories.providers import ExtractionRequest
+from memories.supersession import Claim, Quote
 
 
 def to_ask(messages: list[Message], wish: Wish) -> list[Message]:
@@ -52,17 +52,48 @@ def asked(
     if answer.error is not None:
         found.error = answer.error
         found.notes.append(f"provider failed: {answer.error.message}")
-    by_index = {message.index: message for message in unmatched}
+    if answer.unread:
+        read = len(answer.pieces) - answer.unread
+        found.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
     known = {lexical.fingerprint(claim.statement) for claim in found.claims}
     said = [*wish.before, *heard]
-    for read in answer.facts:
-        claim = _model_claim(read.fact, by_index, wish, read.rule)
+    for claim in _once(_claims(answer, unmatched, wish)):
         if doubt := doubt_of(claim, said, wish.subject):
             found.quarantined.append((_shortened(claim), doubt))
         elif lexical.fingerprint(claim.statement) not in known:
             found.claims.append(claim)
     if found.quarantined:
         found.notes.append(f"{len(found.quarantined)} claims of the model had no evidence")
+
+
+def _claims(
+    answer: LadderAnswer, messages: Sequence[Message], wish: Wish
+) -> Iterator[tuple[int, Claim]]:
+    """What a model claims, each with the number of the piece in which it read that."""
+    by_index = {message.index: message for message in messages}
+    for read in answer.facts:
+        quotes = verified(read.fact, answer.pieces[read.piece], by_index)
+        yield read.piece, _model_claim(read, quotes, by_index, wish)
+
+
+def _once(claims: Iterable[tuple[int, Claim]]) -> Iterator[Claim]:
+    """Pieces overlap: what a later one reads out of words from which one before it read something
+    is that again, in whatever words. So is the same statement of the same words."""
+    taken: list[tuple[int, bytes, tuple[Quote, ...]]] = []
+    for piece, claim in claims:
+        mark = lexical.fingerprint(claim.statement)
+        alike = [quotes for other, said, quotes in taken if said == mark or other != piece]
+        quoted = [quote for quotes in alike for quote in quotes]
+        is_again = all(any(_meet(quote, other) for other in quoted) for quote in claim.quotes)
+        if is_again if claim.quotes else (piece, mark, ()) in taken:
+            continue
+        taken.append((piece, mark, claim.quotes))
+        yield claim
+
+
+def _meet(one: Quote, other: Quote) -> bool:
+    is_same_text = one.episode_id == other.episode_id
+    return is_same_text and one.start < other.end and other.start < one.end
 
 
 def _shortened(claim: Claim) -> Claim:
@@ -88,8 +119,10 @@ def _told(message: Message) -> providers.Message:
     )
 
 
-def _model_claim(fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, rule: str) -> Claim:
-    quotes = verified(fact, by_index)
+def _model_claim(
+    read: ReadFact, quotes: tuple[Quote, ...], by_index: dict[int, Message], wish: Wish
+) -> Claim:
+    fact = read.fact
     by_id = {message.id: message for message in by_index.values()}
     first = by_id[quotes[0].episode_id] if quotes else next(iter(by_index.values()))
     category = fact.category if fact.category in Category.values else Category.OTHER
@@ -99,7 +132,7 @@ def _model_claim(fact: ExtractedFact, by_index: dict[int, Message], wish: Wish, 
         fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
         visibility=wish.visibility or visibility_of(category),
         method=Fact.Method.LLM,
-        rule=rule,
+        rule=read.rule,
         source=Source.EXTRACTED,
         occurred_at=first.occurred_at,
         confidence=min(1.0, max(0.0, fact.confidence)),

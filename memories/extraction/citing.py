@@ -2,34 +2,37 @@
 
 import calendar
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
+from memories import providers
 from memories.extraction.values import Message
 from memories.patterns import entities
-from memories.providers import ExtractedFact
+from memories.providers import ExtractedFact, ExtractionRequest
 from memories.supersession import Quote
 
 _word = re.compile(r"[^\W\d_]{3,}")
 _DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
 
 
-def verified(fact: ExtractedFact, by_index: dict[int, Message]) -> tuple[Quote, ...]:
-    """The quotes of a model's fact that really stand in the text, as they stand there."""
+def verified(
+    fact: ExtractedFact, read: ExtractionRequest, by_index: dict[int, Message]
+) -> tuple[Quote, ...]:
+    """The quotes of a fact that really stand in what a model `read`, as they stand in its messages:
+    of one that it read a part of, with their place in the whole."""
     found = []
     for cited in fact.quotes:
-        for message in _first_named(cited.message_index, by_index):
-            span = find_quote(message.readable, cited.text)
-            if span:
-                found.append(Quote(message.id, *span, message.text[slice(*span)]))
+        for part in _first_named(cited.message_index, read.messages):
+            if span := find_quote(part.text, cited.text):
+                start, end = part.start + span[0], part.start + span[1]
+                message = by_index[part.index]
+                found.append(Quote(message.id, start, end, message.text[start:end]))
                 break
     return tuple(dict.fromkeys(found))
 
 
-def _first_named(index: int, by_index: dict[int, Message]) -> Iterator[Message]:
-    """The message that is named, then the others: models often count wrong, and copy right."""
-    if index in by_index:
-        yield by_index[index]
-    yield from (message for other, message in by_index.items() if other != index)
+def _first_named(index: int, parts: Sequence[providers.Message]) -> list[providers.Message]:
+    """What is named, then the others: models often count wrong, and copy right."""
+    return sorted(parts, key=lambda part: part.index != index)
 
 
 def names_strangers(statement: str, messages: Iterable[Message]) -> bool:

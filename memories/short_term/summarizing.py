@@ -11,10 +11,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories import prompts, sentences
+from memories.chunking import PIECE
 from memories.context import tokens_of
 from memories.errors import ProviderError
 from memories.indexing import statements
-from memories.ladder import PIECE, Ladder, ladder_of
+from memories.ladder import Ladder, ladder_of
 from memories.models import ConversationSummary, Episode
 from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import Question
