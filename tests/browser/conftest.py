@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from memories.management.story import PASSWORD, Told, tell
 from tests.live_server import wait_for
 
 LOOKS, PAUSE = 4, 0.1  # seconds
+PATIENCE = 30  # seconds; a busy machine is slow, not wrong
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
@@ -52,6 +53,7 @@ class Visitor:
 def browser() -> Iterator[Browser]:
     # Playwright runs an event loop in this thread, which Django takes for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    expect.set_options(timeout=PATIENCE * 1e3)
     path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=path, args=list(FLAGS))
@@ -105,6 +107,6 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
     yield visit
     for context in contexts:
         context.close()
-    assert wait_for(_is_quiet, 20)  # what a closed page asked last holds locks until then
+    assert wait_for(_is_quiet, PATIENCE)  # what a closed page asked last holds locks until then
     assert asked == {urlsplit(live_server.url).netloc}
     assert problems == []
