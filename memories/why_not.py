@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from memories import ranking
 from memories.indexing import candidates, spaces, speakers
@@ -24,6 +26,7 @@ from memories.models import (
     WorkspaceIndex,
     place_of,
 )
+from memories.ranking.columns import Array
 from memories.search import Hit, SearchRequest, asked_of, in_layer, query_vector, search
 from workspaces.scope import Scope
 
@@ -195,15 +198,17 @@ def _sides(case: Case) -> str:
     there = in_layer(case.request, replace(case.asked, vector=vector), "memories")
     assert there is not None
     stems = [*view.terms, *view.names]
-    rows = candidates.pool(case.space, there, stems, top=DEEPEST)
-    own = next((row for row in rows if row.item == case.memory.pk.bytes), None)
-    near = _place([row.cosine for row in rows], own and own.cosine)
-    said = _place([row.bm25 or None for row in rows], own and own.bm25 or None)
+    pool = candidates.pool(case.space, there, stems, top=DEEPEST)
+    own = pool.items == np.void(case.memory.pk.bytes)
+    near = _place(pool.cosine, own)
+    said = _place(np.where(pool.bm25 > 0, pool.bm25, np.nan), own)
     taken = TOP if case.request.ranking in ("linea", "vector") else POOL_TOP
     return f"By meaning {near}, by words {said}; each side brings up {taken}."
 
 
-def _place(scores: list[float | None], own: float | None) -> str:
-    if own is None:
+def _place(scores: Array, own: NDArray[np.bool_]) -> str:
+    """Among those that have a score; nan: none."""
+    mine = scores[own]
+    if not mine.size or np.isnan(mine[0]):
         return "nowhere"
-    return f"number {1 + sum(score is not None and score > own for score in scores)}"
+    return f"number {1 + int((scores > mine[0]).sum())}"

@@ -4,15 +4,20 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from memories import lexical
-from memories.indexing import statements
+from memories.indexing import common_terms, statements
 from memories.indexing.shape import DEPTH, TABLES, Asked, Shape, parameters, shape_of
 from memories.models import Layer, WorkspaceIndex
-from memories.ranking import Candidate
+from memories.ranking import Columns
 
 Statement: TypeAlias = tuple[str, dict[str, Any]]
+Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
+T = TypeVar("T")
+EPOCH = 946_684_800_000_000  # microseconds from 1970 to 2000
 
 # ---- the seed's merge -----------------------------------------------------------------------
 
@@ -72,9 +77,11 @@ def linea(
     one round trip."""
     shape = shape_of(space, asked, by_vector=by_vector)
     top = TOP if most <= TOP else POOL_TOP  # two texts, not one for each number
-    rows = _seen_enough(
-        shape, lambda found: linea_statement(space, asked, found, by_words=by_words, top=top)
-    )
+
+    def ask(shape: Shape) -> list[Any]:
+        return statements.rows(*linea_statement(space, asked, shape, by_words=by_words, top=top))
+
+    rows = _seen_enough(shape, ask, lambda found: found[0].seen if found else 0)
     return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
 
 
@@ -93,12 +100,12 @@ def linea_statement(
     return linea_text(shape or shape_of(space, asked), by_words, bool(trigrams), top), values
 
 
-def _seen_enough(shape: Shape, statement: Callable[[Shape], Statement]) -> list[Any]:
-    """The rows, compared one by one where the HNSW has not seen enough that fits."""
-    found = statements.rows(*statement(shape))
-    if not shape.seal or shape.is_all or (found and found[0].seen >= DEPTH):
+def _seen_enough(shape: Shape, ask: Callable[[Shape], T], seen: Callable[[T], int]) -> T:
+    """What is found, compared one by one where the HNSW has not `seen` enough that fits."""
+    found = ask(shape)
+    if not shape.seal or shape.is_all or seen(found) >= DEPTH:
         return found
-    return statements.rows(*statement(replace(shape, seal=None)))
+    return ask(replace(shape, seal=None))
 
 
 def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
@@ -115,8 +122,37 @@ POOL = """
 with {prelude}
 stats as materialized (select {count} as n),
 nearest as materialized ({nearest}),
-near as (
-  select entry_id, min(d) as d from nearest group by entry_id order by 2, 1 limit {top}),
+{words}
+said as (
+  select id from pairs {rarest}
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit {top}),
+pool as (
+  select id, min(d) as d from (
+    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit {top})
+    union all select id, null from said
+    union all select id, null from ({newest}) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+       array_agg(talk) as conversation, array_agg(occurred_at) as at,
+       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+       {of_messages}{seen}
+from (
+  select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
+         coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+         coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found
+"""
+# The looked up words' entries, and of each word the weight that the number of these gives it.
+WORDS = """
+pairs as materialized (
+  select c.number, y.id, y.weights
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
+  cross join lateral (
+    select x.id, x.weights {keyed} and x.terms @> array[c.key] limit {most}) y),
+df as (select number, count(*) as df from pairs group by number),
+{idf}"""
+# Where some words are in many entries, or many words are asked for.
+COMMON_WORDS = """
 asked as materialized (
   select t.key, t.number, c.share
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
@@ -136,34 +172,20 @@ df as materialized (
   from asked a left join (select number, count(*) as df from pairs group by number) p
     on p.number = a.number
   where p.df > 0 or a.share > 0 order by 2, 1 limit {terms}),
-idf as materialized (
-  select ('{{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+{idf}"""
+IDF = """idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
             - df + 0.5) / (df + 0.5))::float4, ',' order by number)
-          || '}}/1000000000')::sparsevec as q from df),
-said as (
-  select id from pairs where number in (select number from df)
-  group by id order by max(-(weights <#> (select q from idf))) desc, id limit {top}),
-newest as ({newest}),
-pool as (select entry_id as id from near union select id from said union select id from newest)
-select e.id, e.layer, coalesce(-near.d, other.best) as cosine,
-       coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
-       uuid_hash_extended(e.conversation, 0) as conversation, e.position,
-       extract(epoch from e.occurred_at)::float8 as at,
-       case when e.layer = {episodes} then e.role = 'assistant' end as assistant,
-       e.author, e.length, e.marks, uuid_send(e.item) as item{seen}
-from pool join memories_entry e on e.id = pool.id
-left join near on near.entry_id = pool.id
-left join lateral ({cosine}) other on true
-order by e.id
-"""
+          || '}/1000000000')::sparsevec as q from df),"""
+OF_RAREST = "where number in (select number from df)"
+OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
+       array_agg(role = 'assistant') as assistant"""
 COUNTED = "(select count(*) {entries})"
 # A subject's own stand together in the covering index, among the entries they are scattered.
 COUNTED_BY_VECTOR = "(select count(*) from ({wholes}) c)"
-COSINE = """
-  select -min(x.embedding <#> %(vector)s::halfvec) as best from memories_vector x
-  where near.entry_id is null and x.entry_id = pool.id
-    and x.embedding_model_id = %(model)s"""
-NO_COSINE = "select null::float8 as best"
+COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+    where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
+NO_COSINE = "null::float8"
 # The next turn of a conversation is about what was said last, whatever its words are.
 NEWEST = "select x.id {entries} order by x.id desc limit 40"
 NEWEST_BY_VECTOR = "select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
@@ -176,36 +198,64 @@ ENOUGH, MOST = 1000, 5000
 
 
 @lru_cache(maxsize=256)
-def pool_text(shape: Shape, top: int = POOL_TOP) -> str:
+def pool_text(shape: Shape, top: int = POOL_TOP, *, has_common: bool = True) -> str:
+    """`has_common`: some of the words may be in many entries, or there are many words."""
     by_vector = shape.has_vector and shape.has_subject and not shape.seal
     count, newest = (COUNTED_BY_VECTOR, NEWEST_BY_VECTOR) if by_vector else (COUNTED, NEWEST)
     is_known = shape.is_all or shape.seal or (shape.is_large and not by_vector)
     pieces = {"entries": shape.entries(), "wholes": shape.vectors("and x.part = 0")}
+    words = COMMON_WORDS if has_common else WORDS
     return POOL.format(
         prelude=shape.prelude,
         count="%(n)s::int8" if is_known else count.format(**pieces),
         # More vectors than entries, because an entry may have its passages among them.
         nearest=shape.nearest(2 * top),
-        keyed=shape.entries(by_key=True),
+        words=words.format(
+            keyed=shape.entries(by_key=True), idf=IDF, enough=ENOUGH, most=MOST, terms=RAREST
+        ),
+        rarest=OF_RAREST if has_common else "",
         # Without vectors nothing is found but by its words.
         newest=newest.format(**pieces) if shape.has_vector else NOTHING,
         cosine=COSINE if shape.has_vector else NO_COSINE,
-        episodes=int(Layer.EPISODES),
+        of_messages=OF_MESSAGES if shape.layer == Layer.EPISODES else "",
         top=top,
-        terms=RAREST,
-        enough=ENOUGH,
-        most=MOST,
-        seen=SEEN.format("nearest") if shape.seal else "",
+        seen=", array[(select count(*) from nearest)] as seen" if shape.seal else "",
     )
 
 
-def pool(
-    space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP
-) -> list[Candidate]:
+def pool(space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP) -> Columns:
     """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
-    shape = shape_of(space, asked, exact=top > POOL_TOP)
-    found = _seen_enough(shape, lambda tried: pool_statement(space, asked, stems, tried, top=top))
-    return [Candidate._make(row[: len(Candidate._fields)]) for row in found]
+
+    def ask(shape: Shape) -> Arrays:
+        return statements.arrays(*pool_statement(space, asked, stems, shape, top=top))
+
+    def seen(found: Arrays) -> int:
+        return int(found["seen"][0])
+
+    return _columns(
+        asked.layer, _seen_enough(shape_of(space, asked, exact=top > POOL_TOP), ask, seen)
+    )
+
+
+def _columns(layer: Layer, found: Arrays) -> Columns:
+    if "id" not in found:
+        return Columns.of(())
+    size = found["id"].size
+    columns = Columns(
+        ids=found["id"],
+        layers=np.full(size, int(layer)),
+        cosine=found["cosine"],
+        bm25=found["bm25"],
+        conversations=found["conversation"],
+        positions=found.get("position", np.full(size, -2)),
+        at=(found["at"] + EPOCH) / 1e6,
+        assistant=found.get("assistant", np.full(size, np.nan)).astype(float),
+        length=found["length"].astype(float),
+        marks=found["marks"],
+        authors=found.get("author", np.full(size, "", object)),
+        items=found["item"],
+    )
+    return columns.taken(np.argsort(columns.ids))
 
 
 def pool_statement(
@@ -218,9 +268,11 @@ def pool_statement(
 ) -> Statement:
     """The text that is prepared, and its values."""
     keys = lexical.term_keys(space.number, asked.layer, stems)
+    live = space.live(asked.layer)
     values = parameters(space, asked) | {
         "keys": keys,
         "numbers": lexical.numbers_of(keys),
-        "n": space.live(asked.layer),
+        "n": live,
     }
-    return pool_text(shape or shape_of(space, asked), top), values
+    has_common = live >= common_terms.FROM or len(keys) > RAREST
+    return pool_text(shape or shape_of(space, asked), top, has_common=has_common), values

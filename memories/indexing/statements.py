@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
+import numpy as np
 import psycopg
 from django.db import connection, models, transaction
 from pgvector.psycopg import register_vector
@@ -49,6 +50,45 @@ def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
     with cursor_of(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
+
+
+# Of the types of which an answer's arrays are, by their oid: what numpy calls an element.
+ELEMENTS = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 701: ">f8", 1184: ">i8", 2950: "V16"}
+# Of a binary array of one dimension: flags before, the number of elements, where they begin.
+ELEMENT, COUNT, FIRST = slice(8, 12), slice(12, 16), 20
+
+
+def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
+    """The only row of a prepared statement, all arrays without nulls, by column; those that are
+    null are left out. For hundreds of rows a third of what `rows` takes.
+
+    Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
+    """
+    with cursor_of() as cursor:
+        found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
+        assert found is not None
+        told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
+    return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}
+
+
+def _array(raw: bytes) -> np.ndarray[Any, Any]:
+    number = int.from_bytes(raw[COUNT], "big")
+    kind = ELEMENTS.get(int.from_bytes(raw[ELEMENT], "big"))
+    if kind is None:
+        return np.array(_texts(raw, number), object)
+    element = np.dtype(kind)
+    layout = np.dtype([("length", ">i4"), ("value", element)])
+    told = np.frombuffer(raw, layout, number, FIRST)["value"]
+    return told.astype(element.newbyteorder("="))
+
+
+def _texts(raw: bytes, number: int) -> list[str]:
+    found, at = [], FIRST
+    for _ in range(number):
+        end = at + 4 + int.from_bytes(raw[at : at + 4], "big")
+        found.append(raw[at + 4 : end].decode())
+        at = end
+    return found
 
 
 Row = TypeVar("Row", bound=models.Model)

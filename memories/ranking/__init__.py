@@ -4,6 +4,7 @@
 plain rankings put candidates in order.
 """
 
+from memories.ranking.columns import Candidates, Columns
 from memories.ranking.hybrid import Recency, hybrid
 from memories.ranking.marks import Mark, marks
 from memories.ranking.plain import by_keyword, by_vector, linea
@@ -13,6 +14,8 @@ from memories.ranking.weights import Weights
 
 __all__ = [
     "Candidate",
+    "Candidates",
+    "Columns",
     "Mark",
     "Participant",
     "QueryView",

@@ -1,7 +1,9 @@
 """Candidates as columns, and what can be seen only among them: conversations, neighbours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,26 +21,75 @@ _pause = 8 * 3600.0  # seconds of silence that end a sitting
 _positions = 1 << 32  # more than a conversation has
 
 
+@dataclass
 class Columns:
-    """The candidates' columns as arrays of one length, in the candidates' order.
+    """The candidates' columns as arrays of one length; `Candidate` says what each means.
 
+    What belongs to no conversation has one of its own, -id; without a position it is -2. `assistant`
+    is 1, 0, or nan for what is no message. `items` are 16 bytes each.
     A sitting is a conversation, or a stretch of it without a pause of eight hours.
     """
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
+    ids: Integers
+    layers: Integers
+    cosine: Array  # nan: none
+    bm25: Array
+    conversations: Integers
+    positions: Integers
+    at: Array  # nan: unknown
+    assistant: Array
+    length: Array
+    marks: Integers
+    authors: NDArray[np.object_]
+    items: NDArray[np.void]
+
+    @classmethod
+    def of(cls, candidates: "Candidates") -> "Columns":
+        """The columns of rows; columns as they are."""
+        if isinstance(candidates, Columns):
+            return candidates
+        fields = zip(*candidates, strict=True) if candidates else [()] * len(Candidate._fields)
         # fmt: off
-        (ids, layers, cosine, bm25, self._conversations, self._positions, at, assistant,
-         self.authors, length, marks, _) = zip(*candidates, strict=True)
+        (ids, layers, cosine, bm25, conversations, positions, at, assistant, authors, length,
+         marks, items) = fields
         # fmt: on
-        self.size = len(candidates)
-        self.ids: Integers = np.array(ids, np.int64)
-        self.layers: Integers = np.array(layers, np.int64)
-        self.cosine: Array = np.array(cosine, float)  # None becomes nan
-        self.bm25: Array = np.array(bm25, float)
-        self.at: Array = np.array(at, float)
-        self.assistant: Array = np.array(assistant, float)  # nan: no message
-        self.length: Array = np.array(length, float)
-        self.marks: Integers = np.array(marks, np.int64)
+        return cls(
+            np.array(ids, np.int64),
+            np.array(layers, np.int64),
+            np.array(cosine, float),  # None becomes nan
+            np.array(bm25, float),
+            np.array(
+                [-i if c is None else c for i, c in zip(ids, conversations, strict=True)], np.int64
+            ),
+            np.array([-2 if p is None else p for p in positions], np.int64),
+            np.array(at, float),
+            np.array(assistant, float),
+            np.array(length, float),
+            np.array(marks, np.int64),
+            np.array(authors, object),
+            np.array(items, "V16"),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Columns"]) -> "Columns":
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls.of(())
+        return cls(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)))
+
+    def taken(self, chosen: NDArray[Any]) -> "Columns":
+        """Those of the places, or where the mask is true."""
+        return Columns(*(getattr(self, f.name)[chosen] for f in fields(self)))
+
+    def names(self) -> Iterator[tuple[int, int, bytes]]:
+        """Of each its id, its layer and its item."""
+        items = [item.tobytes() for item in self.items]
+        return zip(self.ids.tolist(), self.layers.tolist(), items, strict=True)
+
+    @property
+    def size(self) -> int:
+        return self.ids.size
 
     @property
     def is_message(self) -> NDArray[np.bool_]:
@@ -72,13 +123,9 @@ class Columns:
 
     @cached_property
     def _in_time(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The candidates by conversation and time, and where another conversation begins.
-
-        What belongs to none stands alone.
-        """
-        own = np.array([-1 - i if c is None else c for i, c in enumerate(self._conversations)])
-        order = np.lexsort((self.time, own))
-        return order, np.diff(own[order]) != 0
+        """The candidates by conversation and time, and where another conversation begins."""
+        order = np.lexsort((self.time, self.conversations))
+        return order, np.diff(self.conversations[order]) != 0
 
     @cached_property
     def conversation(self) -> Integers:
@@ -128,18 +175,21 @@ class Columns:
 
     def of_neighbour(self, column: Array, step: int) -> Array:
         """The column's value of the message `step` further on; 0 where that is no candidate."""
-        key, order, place = self._places
+        key, order = self._places
+        place = self.positions
         at = np.searchsorted(key[order], key + step).clip(max=self.size - 1)
         found = (key[order][at] == key + step) & (place >= 0) & (place + step >= 0)
         return np.where(found, column[order][at], 0.0)
 
     @cached_property
-    def _places(self) -> tuple[Integers, NDArray[np.intp], Integers]:
-        place = np.array([-2 if p is None else p for p in self._positions], np.int64)
-        key = (self.conversation * LAYERS + self.layers) * _positions + place
-        return key, np.argsort(key, kind="stable"), place
+    def _places(self) -> tuple[Integers, NDArray[np.intp]]:
+        key = (self.conversation * LAYERS + self.layers) * _positions + self.positions
+        return key, np.argsort(key, kind="stable")
 
     def marked(self, mark: int) -> Array:
         """1 where the message carries the mark."""
         carried: Array = ((self.marks & mark) != 0).astype(float)
         return carried
+
+
+Candidates: TypeAlias = Columns | Sequence[Candidate]

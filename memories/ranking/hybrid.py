@@ -11,12 +11,12 @@ from datetime import datetime
 
 import numpy as np
 
-from memories.ranking.columns import Array, Columns
+from memories.ranking.columns import Array, Candidates, Columns
 from memories.ranking.dates import fits
 from memories.ranking.marks import Mark
 from memories.ranking.query import QueryView
 from memories.ranking.spread import spread
-from memories.ranking.values import Candidate, Ranked
+from memories.ranking.values import Ranked
 from memories.ranking.weights import DEFAULT, Weights
 
 _day = 86_400.0
@@ -36,7 +36,7 @@ class Recency:
 
 def hybrid(
     query: QueryView,
-    candidates: Sequence[Candidate],
+    candidates: Candidates,
     *,
     limit: int | None = None,
     weights: Weights = DEFAULT,
@@ -47,9 +47,9 @@ def hybrid(
     A score says how near a candidate comes to the best that this query allows, and is the sum
     of its parts. It compares hits of one query, not of two.
     """
-    if not candidates:
+    columns = Columns.of(candidates)
+    if not columns.size:
         return []
-    columns = Columns(candidates)
     parts = _parts(query, columns, weights)
     if recency:
         parts["recency"] = parts.get("recency", 0.0) + _young(columns, recency)
@@ -62,9 +62,10 @@ def hybrid(
         total = total + parts["spread"]
     shown = np.array([part[order] for part in parts.values()]) / ceiling
     scores = (total[order] / ceiling).clip(0.0, 1.0)
+    best = columns.taken(order)
     return [
-        Ranked(candidates[i].id, candidates[i].layer, score, _told(parts, values))
-        for i, score, values in zip(order.tolist(), scores.tolist(), shown.T.tolist(), strict=True)
+        Ranked(*who, score, _told(parts, values))
+        for who, score, values in zip(best.names(), scores.tolist(), shown.T.tolist(), strict=True)
     ]
 
 
@@ -96,7 +97,7 @@ def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
 def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     parts: dict[str, Array] = {}
     if query.named:
-        parts["speaker"] = w.speaker * np.array([a == query.named for a in columns.authors], float)
+        parts["speaker"] = w.speaker * (columns.authors == query.named).astype(float)
     if query.anchors:
         parts["date"] = w.date * np.array(fits(query.anchors, columns.at.tolist()))
     for mark, name, weight in _kinds(w):

@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from memories.ranking.values import Candidate, Ranked
+import numpy as np
+
+from memories.ranking.columns import Array, Candidates, Columns
+from memories.ranking.values import Ranked
 
 BOTH_BONUS = 0.2
 KEYWORD_ONLY = 0.3
@@ -30,18 +33,21 @@ def linea(
     return sorted(by_age, key=lambda hit: hit[1], reverse=True)
 
 
-def by_vector(candidates: Sequence[Candidate]) -> list[Ranked]:
+def by_vector(candidates: Candidates) -> list[Ranked]:
     """By cosine alone, scores cut to 0..1; what has no vector is left out."""
-    hits = [(max(0.0, min(1.0, c.cosine)), c) for c in candidates if c.cosine is not None]
-    return _ranked(hits, "vector")
+    columns = Columns.of(candidates)
+    known = columns.taken(~np.isnan(columns.cosine))
+    return _ranked(known, known.cosine.clip(0.0, 1.0), "vector")
 
 
-def by_keyword(candidates: Sequence[Candidate]) -> list[Ranked]:
+def by_keyword(candidates: Candidates) -> list[Ranked]:
     """By BM25 alone, divided by the best; what holds no term of the query is left out."""
-    best = max((c.bm25 for c in candidates), default=0.0)
-    return _ranked([(c.bm25 / best, c) for c in candidates if c.bm25 > 0], "keyword")
+    columns = Columns.of(candidates)
+    found = columns.taken(columns.bm25 > 0)
+    return _ranked(found, found.bm25 / found.bm25.max(initial=0.0), "keyword")
 
 
-def _ranked(hits: list[tuple[float, Candidate]], part: str) -> list[Ranked]:
-    ordered = sorted(hits, key=lambda hit: (-hit[0], -hit[1].id))
-    return [Ranked(c.id, c.layer, score, {part: score}) for score, c in ordered]
+def _ranked(found: Columns, scores: Array, part: str) -> list[Ranked]:
+    order = np.lexsort((-found.ids, -scores))
+    best = zip(found.taken(order).names(), scores[order].tolist(), strict=True)
+    return [Ranked(*who, score, {part: score}) for who, score in best]

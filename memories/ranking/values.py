@@ -32,9 +32,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate's id and layer, its score from 0 to 1, and the parts that the score sums up."""
+    """A candidate's id, layer and item, its score from 0 to 1, and the parts that the score sums up."""
 
     id: int
     layer: int
+    item: bytes
     score: float
     parts: Mapping[str, float]

@@ -17,7 +17,7 @@ from memories.indexing import due, entries, statements
 from memories.indexing.candidates import TOP, Found
 from memories.indexing.shape import Asked
 from memories.models import SCOPE_CODE, AsOf, Feature, FeatureChange, Layer, WorkspaceIndex
-from memories.ranking import Candidate
+from memories.ranking import Candidate, Columns
 
 MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
 
@@ -70,11 +70,11 @@ class Past:
             if f.pk in here
         ]
 
-    def pool(self, stems: list[str]) -> list[Candidate]:
+    def pool(self, stems: list[str]) -> Columns:
         features = self._features()
         cosines = self._cosines(features)
         scores = _bm25([f.content for f in features], stems)
-        return [
+        rows = [
             Candidate(
                 entry, int(Layer.FEATURES), cosines.get(f.pk), score, position=0,
                 at=f.created_at.timestamp(), assistant=None, author="",
@@ -83,6 +83,7 @@ class Past:
             )
             for (entry, f), score in zip(_numbered(features), scores, strict=True)
         ]  # fmt: skip
+        return Columns.of(rows)
 
     def _features(self) -> list[Feature]:
         """The oldest first."""

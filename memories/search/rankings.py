@@ -100,7 +100,7 @@ def _scaled(found: Scored, score: float) -> Scored:
 
 def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, _ = _pool(space, request, asked, with_vector=False)
-    return _scored(pool, ranking.by_keyword(pool))
+    return _scored(ranking.by_keyword(pool))
 
 
 def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
@@ -109,7 +109,7 @@ def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list
     most = _most(request) * (ECHOES if mixed else 1)
     weights = ranking.Weights.of(space.ranking)
     ranked = ranking.hybrid(view, pool, limit=most, weights=weights, recency=_recency(request))
-    found = _scored(pool, ranked)
+    found = _scored(ranked)
     return _without_echoes(found) if mixed else found
 
 
@@ -145,19 +145,20 @@ def _recency(request: SearchRequest) -> ranking.Recency | None:
 
 def _pool(
     space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, with_vector: bool
-) -> tuple[list[ranking.Candidate], ranking.QueryView]:
+) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(space, asked.subject)
     view = ranking.analyse(request.query, people, now=timezone.now())
     embed: Embed = partial(query_vector, query=view.meaning) if with_vector else _no_vector
     vector = embed(space)
-    found: list[ranking.Candidate] = []
+    parts: list[ranking.Columns] = []
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
         for part in _parts(space, request, there, embed):
-            found += part.pool(_stems(view, layer))
+            parts.append(part.pool(_stems(view, layer)))
+    pool = ranking.Columns.joined(parts)
     # Without vectors nothing but its words speaks for a row.
-    return [one for one in found if one.bm25] if vector is None else found, view
+    return pool.taken(pool.bm25 > 0) if vector is None else pool, view
 
 
 def _stems(view: ranking.QueryView, layer: str) -> list[str]:
@@ -165,11 +166,10 @@ def _stems(view: ranking.QueryView, layer: str) -> list[str]:
     return list(view.terms) if layer == "episodes" else [*view.terms, *view.names]
 
 
-def _scored(pool: Sequence[ranking.Candidate], ranked: Sequence[ranking.Ranked]) -> list[Scored]:
+def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     names = {int(number): name for name, number in LAYERS.items()}
-    items = {one.id: one.item for one in pool}
     return [
-        Scored(names[one.layer], one.id, uuid.UUID(bytes=items[one.id]), one.score, one.parts)
+        Scored(names[one.layer], one.id, uuid.UUID(bytes=one.item), one.score, one.parts)
         for one in ranked
     ]
 

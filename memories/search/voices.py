@@ -10,7 +10,8 @@ from memories.indexing import candidates, spaces, statements
 from memories.indexing.candidates import Found
 from memories.indexing.shape import Asked, Wanted
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
-from memories.ranking import Candidate
+from memories.ranking import Columns
+from memories.ranking.columns import Array
 
 Embed = Callable[[WorkspaceIndex], np.ndarray | None]  # the query's vector, in a workspace's model
 
@@ -39,26 +40,29 @@ class Voice:
         rows = candidates.linea(self.space, self.asked, by_words=by_words, most=most)
         if self._is_house:
             return rows
-        return [replace(row, cosine=self._told(row.cosine)) for row in rows]
+        told = self._told(np.array([row.cosine for row in rows], float)).tolist()
+        return [
+            replace(row, cosine=None if row.cosine is None else cosine)
+            for row, cosine in zip(rows, told, strict=True)
+        ]
 
-    def pool(self, stems: list[str]) -> list[Candidate]:
-        rows = candidates.pool(self.space, self.asked, stems)
-        if self._is_house:
-            return rows
-        return [row._replace(cosine=self._told(row.cosine)) for row in rows]
+    def pool(self, stems: list[str]) -> Columns:
+        found = candidates.pool(self.space, self.asked, stems)
+        return found if self._is_house else replace(found, cosine=self._told(found.cosine))
 
     @property
     def _is_house(self) -> bool:
         return self.house in (None, self.space.embedding_model)
 
-    def _told(self, cosine: float | None) -> float | None:
+    def _told(self, cosines: Array) -> Array:
         """In the workspace's terms: what is chance, and what is the same, differ by model."""
         own = self.space.embedding_model
-        if cosine is None or own is None or self.house is None:
-            return cosine
-        reach = (cosine - own.search_floor) / max(own.duplicate_threshold - own.search_floor, 0.01)
+        if own is None or self.house is None:
+            return cosines
+        reach = (cosines - own.search_floor) / max(own.duplicate_threshold - own.search_floor, 0.01)
         span = self.house.duplicate_threshold - self.house.search_floor
-        return max(-1.0, min(1.0, self.house.search_floor + reach * span))
+        there: Array = (self.house.search_floor + reach * span).clip(-1.0, 1.0)
+        return there
 
 
 def voices_of(space: WorkspaceIndex, asked: Asked, embed: Embed) -> Iterator[Voice]:
