@@ -79,6 +79,17 @@ def test_agents_are_told_with_their_keys(workspace: Workspace) -> None:
     assert "key carol of carol" in html
 
 
+def test_lines_of_sessions_say_by_whom_when_and_how_much(alice: Person) -> None:
+    AgentFactory(workspace=alice.workspace, external_id="desk-bot", name="Desk bot")
+    alice.say("I live in Lisbon.", "Thanks!", agent_id="desk-bot", user_id="ada")
+    alice.tell("Nothing here.", user_id="ada")
+    told = member(alice.workspace, Role.EDITOR).sees(list_of(AuditEntry))
+    said = f"{timezone.now():%Y-%m-%d} "
+    assert f"Desk bot, {said}" in told
+    assert "2 messages, 1 fact<" in told
+    assert "1 message, " in told
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_export_holds_the_filtered_lines(bob: Desk, form: str) -> None:
     text = exported(bob, form, did="forget")

@@ -1,13 +1,19 @@
 """Feature sets over HTTP: what they hold, who may see and change it, and how they are configured."""
 
-import pytest
+import re
 
-from memories.models import Feature, FeatureSet
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memories import folding
+from memories.models import Feature, FeatureSet, SetDiscovery
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
 
 HOME = {"category": "identity", "tag": "home", "feature": "home", "value": "Faro"}
 SET = "/sets/user:ada"
+WRITES = re.compile(r"\s*(?:insert|update|delete)\b", re.IGNORECASE)
 
 
 def say(http: Caller, *said: str, fold: bool = True) -> None:
@@ -203,3 +209,27 @@ def test_a_deleted_set_leaves_nothing_to_find(http: Caller) -> None:
     asked = {"query": "home in Lisbon", "layers": ["features"]}
     assert http.post("/memories/search", asked).body["results"] == []
     assert http.get(SET).status == 404
+
+
+def test_a_set_is_there_at_once_and_to_read_it_writes_nothing(http: Caller) -> None:
+    say(http, "I live in Lisbon.", fold=False)
+    with CaptureQueriesContext(connection) as asked:
+        told = http.get(SET).body
+        page = http.get("/sets").body
+        assert http.get(f"{SET}/config").status == 200
+    assert [told["waiting"], page["results"][0]["waiting"]] == [1, 1]
+    assert [row["key"] for row in page["results"]] == ["user:ada"]
+    assert (page["backlog"]["sets"], page["backlog"]["episodes"]) == (1, 1)
+    writes = [q["sql"] for q in asked if WRITES.match(q["sql"]) and '"memories_' in q["sql"]]
+    assert writes == []
+    assert not SetDiscovery.objects.exists()
+
+
+def test_the_backlog_counts_a_set_once_before_and_after_the_sweep(http: Caller) -> None:
+    say(http, "I live in Lisbon.", fold=False)
+    folding.discover()
+    say(http, "I like tea.", fold=False)
+    before = http.get("/sets").body["backlog"]
+    folding.discover()
+    after = http.get("/sets").body["backlog"]
+    assert [(b["sets"], b["episodes"]) for b in (before, after)] == [(1, 2), (1, 2)]

@@ -105,6 +105,40 @@ def test_a_pronoun_keeps_whose_person_it_stands_for() -> None:
     ]
 
 
+WORKS = ("Alex", "He works for Airbus.")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [("Alex", "I met Jonas yesterday.")],
+        [("Alex", "I met Jonas in Bern."), ("Assistant", "How nice, in Bern!")],
+        [("Alex", "I had lunch with Jonas on Monday."), ("Sam", "cool, who is that?")],
+        [("Alex", "My sister is a nurse."), ("Alex", "I ran into Jonas at the station.")],
+    ],
+)
+def test_a_pronoun_stands_for_the_one_who_was_met(before: list[tuple[str, str]]) -> None:
+    assert said(*before, WORKS) == ["Jonas works for Airbus"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [("Alex", "I met Jonas and Peter yesterday.")],
+        [("Alex", "I met Jonas, and then I talked to Peter.")],
+        [("Alex", "I met Jonas, who knows Peter.")],
+        [("Alex", "I met Jonas and my uncle.")],
+        [("Alex", "I met Jonas' wife.")],
+        [("Alex", "My brother is here."), ("Alex", "I met Jonas.")],
+        [("Sam", "I met Jonas.")],
+        [("Alex", "I met Jonas."), ("Sam", "and where is Peter now?")],
+        [("Alex", "I met Jonas."), ("Alex", "It was late.")],
+    ],
+)
+def test_where_another_may_be_meant_a_pronoun_stays(before: list[tuple[str, str]]) -> None:
+    assert not any("Jonas" in each for each in said(*before, WORKS))
+
+
 def test_you_is_the_only_other_person_there() -> None:
     told = ("Alex", "I finished the boat.")
     assert said(told, ("Bob", "I borrowed your drill for the fence in May.")) == [

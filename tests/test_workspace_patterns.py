@@ -1,4 +1,4 @@
-"""Patterns of a workspace's own: checked when saved, tried after the library, theirs alone."""
+"""Patterns of a workspace's own: checked when saved, before the library's, theirs alone."""
 
 import time
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.urls import reverse
 
+from memories.ingest import NewMessage
 from memories.models import Episode, Fact, Memory, Miss, WorkspacePattern
 from tests.api_fixtures import caller
 from tests.desk import Desk, list_of, member, page_of
@@ -79,13 +80,63 @@ def test_an_empty_template_tells_the_sentence_of_its_speaker(alice: Person) -> N
     assert Fact.objects.get().statement.startswith("User ")
 
 
-def test_questions_the_disabled_and_what_the_library_found_are_left_alone(alice: Person) -> None:
-    made = pattern(alice.workspace, regex="tea|grelled", template="", examples=["Some tea."])
+def test_questions_and_the_disabled_find_nothing(alice: Person) -> None:
+    made = pattern(alice.workspace)
     alice.say("Has anybody grelled with Kestrel today in the office?")
-    alice.say("I prefer tea to coffee.", user_id="ana")
     WorkspacePattern.objects.filter(pk=made.pk).update(enabled=False)
     alice.say(SAID)
     assert not Fact.objects.filter(rule__startswith="workspace:").exists()
+
+
+DRINKS = {"regex": r"I (?P<how>prefer|like) (?P<what>\w+)", "template": "{speaker} drinks {what}"}
+
+
+def drinks(workspace: Workspace, **changes: Any) -> WorkspacePattern:
+    fields = {**DRINKS, "examples": ["I prefer tea."], "counter_examples": [], **changes}
+    return pattern(workspace, name="drinks", category="preference", **fields)
+
+
+def test_it_goes_before_the_library_on_the_same_words(alice: Person) -> None:
+    drinks(alice.workspace, visibility="global")
+    alice.say("I prefer tea to coffee.")
+    assert alice.live() == ["User drinks tea"]
+    assert Memory.objects.get().visibility == "global"
+
+
+def test_the_library_keeps_the_other_clauses_of_its_sentence(alice: Person) -> None:
+    drinks(alice.workspace)
+    alice.say("I moved to Lisbon in May, and I prefer tea to coffee.")
+    assert sorted(alice.live()) == ["User drinks tea", "User moved to Lisbon in May"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"regex": "(?P<all>.+)", "template": "{all}"},
+        {"regex": r"^I .*prefer (?P<what>\w+)", "template": "{speaker} drinks {what}"},
+        {"regex": r"(?P<who>\w+) .*prefer (?P<what>\w+)", "template": "{who} drinks {what}"},
+        {"regex": "I.*prefer tea", "template": "Tea"},
+    ],
+)
+def test_one_that_reaches_too_far_loses_no_fact_of_other_words(
+    alice: Person, changes: dict[str, str]
+) -> None:
+    drinks(alice.workspace, **changes)
+    alice.say("I moved to Lisbon in May, and I prefer tea to coffee. My sister lives in Bern.")
+    told = " ".join(alice.live())
+    assert all(word in told for word in ("Lisbon", "tea", "Bern"))
+
+
+def test_one_that_says_what_the_library_says_makes_one_fact(alice: Person) -> None:
+    drinks(alice.workspace, regex="I .*prefer.*", template="")
+    alice.say("I prefer tea to coffee.")
+    assert Fact.objects.get().rule == "workspace:drinks"
+
+
+def test_what_an_assistant_may_not_tell_takes_nothing_from_the_library(alice: Person) -> None:
+    drinks(alice.workspace, regex="(?P<all>decided .*)", template="{all}", examples=["decided it"])
+    alice.say(NewMessage("We decided to use Postgres for the billing service.", "assistant"))
+    assert [fact.category for fact in Fact.objects.all()] == ["decision"]
 
 
 def test_other_workspaces_know_nothing_of_it(alice: Person, bob: Person, mallory: Person) -> None:
@@ -165,14 +216,22 @@ def test_the_test_box_tells_what_is_found_and_stores_nothing(workspace: Workspac
     assert answer == {
         "faults": [],
         "matches": [{"quote": SAID, "statement": "Zorble frumption grels with Kestrel"}],
+        "instead": [],
     }
     assert not WorkspacePattern.objects.exists()
+
+
+def test_the_test_box_tells_what_the_library_would_have_said(workspace: Workspace) -> None:
+    said = {**DRINKS, "text": "I prefer tea to coffee."}
+    answer = tried(member(workspace, "editor"), **said, speaker="Ada").json()
+    assert [match["statement"] for match in answer["matches"]] == ["Ada drinks tea"]
+    assert answer["instead"] == ["Ada prefers tea to coffee"]
 
 
 def test_the_test_box_tells_what_is_wrong(workspace: Workspace) -> None:
     editor = member(workspace, "editor")
     assert "RE2" in tried(editor, regex="(").json()["faults"][0]
-    assert tried(editor, text="Nothing here.").json() == {"faults": [], "matches": []}
+    assert tried(editor, text="Nothing here.").json()["matches"] == []
     assert tried(editor, regex="").json()["faults"]
     assert tried(member(workspace, "viewer")).status_code == 403
     assert editor.status(reverse("admin:memories_pattern_trial")) == 403

@@ -1,6 +1,5 @@
 """Feature sets: what waits in each, what it holds, how it is configured, and taking things back."""
 
-import json
 from typing import Any
 
 from django import forms
@@ -14,6 +13,8 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from memories import folding, outbox
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter
+from memories.admin.set_config_form import NUMBERS, TEXTS, told_value
+from memories.admin.set_config_page import SetConfigPage
 from memories.features import history, writing
 from memories.features.embedding import state_of
 from memories.features.sets import effective_of
@@ -29,15 +30,11 @@ from workspaces.models import Capability
 MOST_FEATURES, MOST_CHANGES, MOST_REFUSALS = 500, 30, 20
 LABELS = {
     "categories": "Categories and tags",
-    "updatePrompt": "Prompt of updates",
-    "consolidationPrompt": "Prompt of merging",
+    **TEXTS,
     "languageModel": "Language model",
     "embedder": "Embedder",
-    "messages": "Taken in from so many messages on",
-    "seconds": "Or after so many seconds",
-    "featuresPerConsolidation": "Merged where a section has more features than",
+    **NUMBERS,
 }
-NOTHING = {"languageModel": "the workspace's own", "embedder": "the workspace's own"}
 
 
 class WaitingFilter(StateFilter):
@@ -49,17 +46,7 @@ class WaitingFilter(StateFilter):
         return rows.filter(waiting__gt=0) if state == "waiting" else rows.filter(waiting=0)
 
 
-class ConfigForm(forms.Form):
-    """What the set says itself, over what the workspace and the product say."""
-
-    config = forms.JSONField(
-        required=False,
-        label="Own settings, as JSON",
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 12}),
-    )
-
-
-class FeatureSetAdmin(MemoryPage):
+class FeatureSetAdmin(SetConfigPage, MemoryPage):
     list_display = ("key_told", "subject", "held", "waits", "since", "state", "folded_at")
     list_select_related = ("workspace", "subject")
     list_filter = (WaitingFilter, ("subject", PickFilter))
@@ -69,10 +56,6 @@ class FeatureSetAdmin(MemoryPage):
     verbs = (
         Verb("fold", "Take in now", "move_to_inbox", "primary", bulk=True),
         Verb("consolidate", "Merge what says the same", "merge", bulk=True),
-        Verb(
-            "configure", "Configure", "tune", form=ConfigForm, capability=Capability.ADMIN,
-            question="What stands here counts for this set; the rest is the workspace's.",
-        ),
         Verb(
             "delete", "Delete", "delete", "danger", capability=Capability.ADMIN,
             question="The features, their history and what was refused go for good.",
@@ -107,11 +90,6 @@ class FeatureSetAdmin(MemoryPage):
         is_held = row.lease_until is not None and row.lease_until > timezone.now()
         return "at work" if is_held else "ok"
 
-    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
-        if verb.form is ConfigForm:
-            return ConfigForm(data, auto_id=f"{prefix}-%s", initial={"config": row.config})
-        return super().form_for(verb, row, data, prefix=prefix)
-
     def do_fold(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         scope = self.scope(request, row)
         if folding.asks_model(scope, str(row.pk)):
@@ -133,14 +111,6 @@ class FeatureSetAdmin(MemoryPage):
         merged = folding.consolidate(scope, str(row.pk))
         return f"{merged} feature{pluralize(merged)} became part of others."
 
-    def do_configure(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
-        wanted = values["config"] or {}
-        if not isinstance(wanted, dict):
-            raise forms.ValidationError("The settings must be a JSON object.")
-        changes = dict.fromkeys(row.config) | wanted
-        configuring.configure(self.scope(request, row), str(row.pk), changes)
-        return "Saved."
-
     def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         configuring.delete(self.scope(request, row), str(row.pk))
         return "Deleted."
@@ -155,6 +125,7 @@ class FeatureSetAdmin(MemoryPage):
             "title": row.key,
             "sections": _sections(row),
             "settings": _settings(row),
+            "config_url": self.config_url(request, row),
             "embedding": state_of(row),
             "changes": latest,
             "refusals": list(FeatureRefusal.objects.filter(set=row)[:MOST_REFUSALS]),
@@ -188,20 +159,12 @@ def _settings(row: FeatureSet) -> list[dict[str, Any]]:
         {
             "name": name,
             "label": LABELS[name],
-            "value": _shown(name, each.value),
+            "value": told_value(each.value),
             "categories": each.value if name == "categories" else (),
             "source": each.source,
         }
         for name, each in effective_of(row).items()
     ]
-
-
-def _shown(name: str, value: Any) -> str:
-    if name == "categories":
-        return f"{len(value)} categories"
-    if value in (None, ""):
-        return NOTHING.get(name, "nothing beside the product's own words")
-    return value if isinstance(value, str | int) else json.dumps(value)  # type: ignore[return-value]
 
 
 # ---- one feature ----------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class ReportForm(forms.Form):
 
 class MissAdmin(SearchedAdmin, MemoryPage):
     says = "text"
-    list_display = ("told", "statements_told", "likely", "by", "state", "created_at")
+    list_display = ("told", "likely", "by", "state", "created_at")
     list_select_related = ("workspace",)
     list_filter = (
         MissStateFilter,
@@ -80,17 +80,19 @@ class MissAdmin(SearchedAdmin, MemoryPage):
         own = path("report/<uuid:episode_id>/", view, name="memories_miss_report")
         return [own, *super().get_urls()]
 
-    @display(description="message")
+    @display(description="message, and what was found in it")
     def told(self, miss: Miss) -> str:
-        return format_html('<span class="desk-told">{}</span>', said(miss.text))
-
-    @display(description="found")
-    def statements_told(self, miss: Miss) -> str:
-        return said("; ".join(miss.statements), 100)
+        return format_html(
+            '<span class="desk-told">{}</span><div class="desk-small desk-quiet">{}</div>',
+            said(miss.text),
+            said("; ".join(miss.statements)),
+        )
 
     @display(description="likely", ordering="category")
     def likely(self, miss: Miss) -> str:
-        return f"{miss.category}: {miss.shape}" if miss.shape else miss.category
+        return format_html(
+            '{}<div class="desk-small desk-quiet">{}</div>', miss.category, miss.shape
+        )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         context = {**(extra_context or {}), "groups": groups(request)}

@@ -130,7 +130,7 @@ class WorkspacePatternAdmin(ScopedAdmin):
         form = TrialForm(request.POST)
         if not form.is_valid():
             faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
-            return JsonResponse({"faults": faults, "matches": []})
+            return JsonResponse({"faults": faults, "matches": [], "instead": []})
         return JsonResponse(_tried(form.cleaned_data))
 
     def empty(self, request: HttpRequest) -> Empty:
@@ -145,19 +145,27 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
     text = values["text"]
     wrong = [f for f in own.faults(pattern, [text], []) if f.field != "examples"]
     if wrong:
-        return {"faults": [f"{fault.field}: {fault.message}" for fault in wrong], "matches": []}
+        return {
+            "faults": [f"{fault.field}: {fault.message}" for fault in wrong],
+            "matches": [],
+            "instead": [],
+        }
     read = (text, values["speaker"], timezone.now())
-    library = patterns.extract(*read)
-    own_hits = own.find(pattern, *read)
+    found = own.find(pattern, *read)
     passed_over = gatekeeper.verdict(text, "user", "message")
-    if own_hits and passed_over.skip:
-        return {"faults": [f"Such a message is not read: {passed_over.reason}."], "matches": []}
-    found = [each for each in own_hits if not patterns.overlapping(each, library)]
-    matches = [
-        {"quote": text[each.start : each.end], "statement": each.statement} for each in found
-    ]
-    taken = [f"The library reads it before: {hit.statement}." for hit in library]
-    return {"faults": taken if own_hits and not found else [], "matches": matches}
+    if found and passed_over.skip:
+        return {
+            "faults": [f"Such a message is not read: {passed_over.reason}."],
+            "matches": [],
+            "instead": [],
+        }
+    library = patterns.extract(*read)
+    left = own.with_library(library, [pattern], *read) if found else library
+    return {
+        "faults": [],
+        "matches": [{"quote": text[h.start : h.end], "statement": h.statement} for h in found],
+        "instead": [hit.statement for hit in library if hit not in left],
+    }
 
 
 def _miss_of(request: HttpRequest) -> Miss | None:

@@ -19,8 +19,9 @@ from memories.api.feature_shapes import (
     SetSerializer,
 )
 from memories.api.features import cited_by, with_citations
+from memories.features import waiting
 from memories.features.embedding import state_of
-from memories.features.sets import backlog, effective_of, find
+from memories.features.sets import Backlog, backlog, effective_of, find
 from memories.folding import configuring
 from memories.folding.configuring import NewSet
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
@@ -92,12 +93,6 @@ class FoldedSerializer(Camel):
     merged = serializers.IntegerField(required=False)
 
 
-def known(scope: Scope, key: str) -> FeatureSet:
-    """With what was said a moment ago: sets and what waits in them follow from the episodes."""
-    folding.discover(scope.workspace_id)
-    return find(scope, key)
-
-
 def sees_all(scope: Scope) -> bool:
     return not scope.is_bound and scope.subject_ids is None
 
@@ -113,19 +108,13 @@ class SetsView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """Feature sets, the newest first, and what waits in all of them."""
         wish = read_query(SetQuery, request)
-        folding.discover(self.scope.workspace_id)
+        whole = sees_all(self.scope)
+        counted = folding.counted_now(self.scope.workspace_id) if whole else {}
         names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
         narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
-        whole = sees_all(self.scope)
-        answer = paged(request, rows, lambda row: feature_shapes.feature_set(row, whole=whole))
-        waiting = backlog(self.scope) if whole else None
-        answer.data["backlog"] = waiting and {
-            "sets": waiting.sets,
-            "episodes": waiting.episodes,
-            "oldestSeconds": waiting.oldest_seconds,
-            "failing": waiting.failing,
-        }
+        answer = paged(request, rows, lambda row: told_set(row, counted.get(row.pk), whole=whole))
+        answer.data["backlog"] = told_backlog(backlog(self.scope, counted)) if whole else None
         return answer
 
     @extend_schema(operation_id="createSet", request=NewSetBody, responses={201: SetSerializer})
@@ -136,13 +125,31 @@ class SetsView(WorkspaceView):
         return answered(self.scope, configuring.create(self.scope, NewSet(**given)), 201)
 
 
+def told_set(row: FeatureSet, counted: FeatureSet | None, *, whole: bool) -> dict[str, Any]:
+    """`counted` is the same set with what waits in it now, where that was counted."""
+    for name in waiting.COUNTED if counted else ():
+        setattr(row, name, getattr(counted, name))
+    return feature_shapes.feature_set(row, whole=whole)
+
+
+def told_backlog(told: Backlog) -> dict[str, Any]:
+    return {
+        "sets": told.sets,
+        "episodes": told.episodes,
+        "oldestSeconds": told.oldest_seconds,
+        "failing": told.failing,
+    }
+
+
 class SetView(WorkspaceView):
     needs = ADMINISTERED
 
     @extend_schema(operation_id="readSet", responses=SetSerializer)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """A set, by its key or id."""
-        found = known(self.scope, key)
+        found = find(self.scope, key)
+        if sees_all(self.scope):
+            waiting.count(found)
         answer = answered(self.scope, found)
         answer.data["embedding"] = told_embedding(found)
         return answer
@@ -160,7 +167,7 @@ class ConfigView(WorkspaceView):
     @extend_schema(operation_id="readSetConfig", responses=ConfigSerializer)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What counts for a set: categories, prompts, models, thresholds, and where each is from."""
-        return Response(told_config(known(self.scope, key)))
+        return Response(told_config(find(self.scope, key)))
 
     @extend_schema(
         operation_id="editSetConfig", request=OpenApiTypes.OBJECT, responses=ConfigSerializer

@@ -17,7 +17,6 @@ from memories.extraction.values import (
 )
 from memories.models import Episode, Fact, MemorySession, Source
 from memories.patterns import Talk, own
-from memories.patterns.own import OwnPattern
 from memories.supersession import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
@@ -69,21 +68,19 @@ def _hear(talk: Talk, message: Message) -> None:
 def _pattern_claims(message: Message, wish: Wish, talk: Talk) -> list[Claim]:
     if wish.extract == MemorySession.Extract.LLM:
         return []
-    return [
-        _pattern_claim(message, hit, wish, talk)
-        for hit in _hits(message, wish.patterns, talk)
-        if message.kind != Episode.Kind.ASSISTANT or hit.category in ASSISTANT_CATEGORIES
-    ]
+    return [_pattern_claim(message, hit, wish, talk) for hit in _hits(message, wish, talk)]
 
 
-def _hits(message: Message, own_patterns: Sequence[OwnPattern], talk: Talk) -> list[patterns.Found]:
-    """What the library finds, and in its other sentences what the workspace's own patterns do."""
+def _hits(message: Message, wish: Wish, talk: Talk) -> list[patterns.Found]:
+    """What the workspace's own patterns find, and of the library's what they leave."""
     said = (message.readable, message.speaker, message.occurred_at)
-    hits = patterns.extract(*said, talk)
-    for pattern in own_patterns:
-        found = own.find(pattern, *said)
-        hits += [each for each in found if not patterns.overlapping(each, hits)]
-    return hits
+    library = [hit for hit in patterns.extract(*said, talk) if _is_told(message, hit.category)]
+    tried = [pattern for pattern in wish.patterns if _is_told(message, pattern.category)]
+    return own.with_library(library, tried, *said)
+
+
+def _is_told(message: Message, category: str) -> bool:
+    return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
 
 
 def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk) -> Claim:

@@ -87,8 +87,8 @@ class Missed:
 class Wish:
     """What the caller asked of an extraction; `visibility` empty: by category.
 
-    `patterns` are the workspace's own; they are tried where the library found nothing. `before`
-    are the messages that the conversation had already: they are context, and make no claims.
+    `patterns` are the workspace's own; they come before the library's. `before` are
+    the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name.
     """

@@ -9,18 +9,31 @@ from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 
 from memories.errors import NotFound
+from memories.indexing import statements
 from memories.models import FeatureSet
 from memories.semantics import config as settings_of
 from memories.semantics.config import WORKSPACE_SETTING, Config, Effective
-from workspaces.models import Workspace
+from workspaces.models import Subject, Workspace
 from workspaces.scope import Scope
 
 OF_A_SUBJECT = "user:"
+OF_KEY = """
+select * from memories_featureset where workspace_id = %(workspace_id)s and key = %(key)s
+"""
 
 
 def key_of(external_id: str) -> str:
     """The key of the set that every subject has."""
     return f"{OF_A_SUBJECT}{external_id}"
+
+
+def make_for(subject: Subject) -> None:
+    """The set that every subject has: made when something is first said about it."""
+    place = {"workspace_id": subject.workspace_id, "key": key_of(subject.external_id)}
+    if statements.first(FeatureSet, OF_KEY, place) is None:
+        FeatureSet.objects.bulk_create(
+            [FeatureSet(**place, subject=subject)], ignore_conflicts=True
+        )
 
 
 def find(scope: Scope, key: str) -> FeatureSet:
@@ -49,6 +62,11 @@ def effective_of(found: FeatureSet) -> dict[str, Effective]:
     return settings_of.effective(_of_workspace(found), found.config)
 
 
+def inherited_of(found: FeatureSet) -> dict[str, Effective]:
+    """Each setting as it would count, did the set say nothing."""
+    return settings_of.effective(_of_workspace(found), {})
+
+
 def _of_workspace(found: FeatureSet) -> Mapping[str, Any]:
     said = found.workspace.settings.get(WORKSPACE_SETTING, {})
     return said if isinstance(said, Mapping) else {}
@@ -71,9 +89,16 @@ class Backlog:
     failing: int
 
 
-def backlog(scope: Scope) -> Backlog:
+def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
+    """For one who sees the whole workspace; `counted` are sets that were counted just now."""
     rows = FeatureSet.objects.visible_to(scope)
-    waiting = rows.filter(waiting__gt=0)
-    found = waiting.aggregate(sets=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
-    age = (timezone.now() - found["since"]).total_seconds() if found["since"] else 0.0
-    return Backlog(found["sets"], found["episodes"] or 0, age, rows.exclude(error="").count())
+    stored = rows.filter(waiting__gt=0).exclude(pk__in=counted)
+    found = stored.aggregate(sets=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
+    fresh = [each for each in counted.values() if each.waiting]
+    begins = [at for at in (found["since"], *(each.waiting_since for each in fresh)) if at]
+    return Backlog(
+        sets=found["sets"] + len(fresh),
+        episodes=(found["episodes"] or 0) + sum(each.waiting for each in fresh),
+        oldest_seconds=(timezone.now() - min(begins)).total_seconds() if begins else 0.0,
+        failing=rows.exclude(error="").count(),
+    )

@@ -21,6 +21,7 @@ LATE = timedelta(minutes=10)
 READY = Q(session=None) | Q(session__state__in=MemorySession.FINAL)
 # What was not ready is looked at again after this time.
 AGAIN = timedelta(seconds=15)
+COUNTED = ("waiting", "waiting_since", "due_at", "cursor")
 
 
 def fitting(found: FeatureSet) -> QuerySet[Episode]:
@@ -52,19 +53,21 @@ def ready(found: FeatureSet) -> QuerySet[Episode]:
     return waiting(found).filter(READY)
 
 
-def recount(found: FeatureSet) -> None:
-    """Count what waits, and say when it is to be taken in; move the cursor over what is done.
-
-    `found` comes with its workspace.
-    """
+def count(found: FeatureSet) -> None:
+    """Say in `found`, which comes with its workspace, what waits and when it is to be taken in,
+    with its cursor over what is done. The row stays as it is."""
     counted = waiting(found).aggregate(number=Count("pk"), since=Min("created_at"))
     first = waiting(found).order_by("pk").values_list("pk", flat=True).first()
-    FeatureSet.objects.filter(pk=found.pk).update(
-        waiting=counted["number"],
-        waiting_since=counted["since"],
-        due_at=_due_at(found, counted["number"], counted["since"]),
-        cursor=_cursor(found, first),
-    )
+    found.waiting, found.waiting_since = counted["number"], counted["since"]
+    found.due_at = _due_at(found, found.waiting, found.waiting_since)
+    found.cursor = _cursor(found, first)
+
+
+def recount(found: FeatureSet) -> None:
+    """As `count`, and keep it."""
+    count(found)
+    counted = {name: getattr(found, name) for name in COUNTED}
+    FeatureSet.objects.filter(pk=found.pk).update(**counted)
 
 
 def _due_at(found: FeatureSet, number: int, since: datetime | None) -> datetime | None:

@@ -1,7 +1,7 @@
 """Folding: what was said becomes features, by rules or a model, and what is too much is merged."""
 
 from memories.folding.consolidating import consolidate, consolidate_set
-from memories.folding.discovery import discover, ring
+from memories.folding.discovery import counted_now, discover, ring
 from memories.folding.taking_in import (
     Folded,
     asks_model,
@@ -16,6 +16,7 @@ __all__ = [
     "asks_model",
     "consolidate",
     "consolidate_set",
+    "counted_now",
     "discover",
     "fold",
     "fold_due",

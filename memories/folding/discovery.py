@@ -48,6 +48,18 @@ def discover(workspace_id: uuid.UUID | None = None) -> int:
     return looked
 
 
+def counted_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
+    """The sets that new episodes fit, by id, as `discover` would count them; nothing is written."""
+    found = [
+        each
+        for row in statements.rows(NEW, {"workspace": workspace_id})
+        for each in _touched(row.workspace, row.subjects or [])
+    ]
+    for each in found:
+        waiting.count(each)
+    return {each.pk: each for each in found}
+
+
 def _make_sets(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> None:
     known = FeatureSet.objects.filter(workspace_id=workspace_id, key__startswith=key_of(""))
     missing = Subject.objects.filter(pk__in=subjects).exclude(pk__in=known.values("subject"))

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.errors import Conflict, Forbidden
-from memories.features import waiting
+from memories.features import sets, waiting
 from memories.indexing import due, entries, spaces, statements
 from memories.ingest.indexed import Tail, index, tail_of
 from memories.ingest.request import IngestRequest, NewMessage, check_ids
@@ -91,6 +91,7 @@ def _keep(
     statements.insert(made)
     index(space, session, made, tail, None if vectors is None else [vectors[i] for i in fresh])
     marking.grown(session.conversation_id, tail.positions, tail.positions + len(made))
+    _make_set(session, tail, made)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
         _finish_known(unfinished)
     if session.mode == MemorySession.Mode.ASYNC:
@@ -257,6 +258,13 @@ def _place_after(tail: Tail, made: list[Episode]) -> None:
     """Positions go on where the conversation ended."""
     for episode in made:
         episode.position += tail.positions
+
+
+def _make_set(place: MemorySession, tail: Tail, made: list[Episode]) -> None:
+    """A subject's set is there at once; looked for where a conversation begins, the sweep sees to
+    the rest."""
+    if made and place.subject and not tail.positions:
+        sets.make_for(place.subject)
 
 
 def _finish_known(sessions: set[uuid.UUID]) -> None:

@@ -1,5 +1,7 @@
 """What was said: conversations, their episodes, and the sessions that brought them in."""
 
+import uuid
+from collections.abc import Iterable
 from typing import Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -181,6 +183,20 @@ class MemorySession(Row):
     @property
     def is_final(self) -> bool:
         return self.state in self.FINAL
+
+    @classmethod
+    def words_of(cls, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
+        """By whom, when and how much, of the sessions with these ids."""
+        rows = cls.objects.filter(pk__in=ids).select_related("agent")
+        return {row.pk: row.told for row in rows}
+
+    @property
+    def told(self) -> str:
+        messages, facts = (int(self.counts.get(name, 0)) for name in ("messages", "facts"))
+        number = f"{messages} message{'' if messages == 1 else 's'}"
+        found = f"{facts} fact{'' if facts == 1 else 's'}"
+        whose = f"{self.agent}, " if self.agent else ""
+        return f"{whose}{self.created_at:%Y-%m-%d %H:%M}: {number}, {found}"
 
 
 class Episode(Row):

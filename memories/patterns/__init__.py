@@ -4,7 +4,7 @@ Pure: no database, no network, no clock. A pattern is a row in the file of its c
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -26,7 +26,7 @@ from memories.patterns.talk import UNKNOWN, Talk
 from memories.patterns.trying import warm_up
 from memories.patterns.worth import Fit
 
-__all__ = ["PATTERNS", "Found", "Pattern", "Talk", "extract", "overlapping", "warm_up"]
+__all__ = ["PATTERNS", "Found", "Pattern", "Talk", "extract", "warm_up"]
 
 MERE = 60  # characters; no mere yes or no is longer
 
@@ -48,11 +48,6 @@ def extract(
     claim = _claim(name, talk.listener(name), occurred_at)
     found = {each.statement.lower(): each for each in map(claim, kept)}
     return list(found.values())
-
-
-def overlapping(one: Found, others: Iterable[Found]) -> bool:
-    """Whether `one` is read from a place from which any of `others` is."""
-    return any(one.start < other.end and other.start < one.end for other in others)
 
 
 def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:

@@ -1,8 +1,11 @@
-"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2."""
+"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2.
+
+Where one reads the same words as the library, it counts: who adds it knows better than we do.
+"""
 
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -67,7 +70,42 @@ def _found(
         event_date=dates.ground(sentence, at),
         start=span[0],
         end=span[1],
+        parts=tuple((span[0] + start, span[0] + end) for start, end in _parts(pattern, match)),
     )
+
+
+def _parts(pattern: OwnPattern, match: Any) -> Iterator[tuple[int, int]]:
+    """Where each part that the statement names begins; where it names none, the whole match."""
+    named = [name for _, name, _, _ in string.Formatter().parse(pattern.template)]
+    groups = compiled(pattern.regex).groupindex
+    begins = [match.start(groups[name]) for name in named if name in groups and match[name]]
+    yield from [(start, start + 1) for start in begins] or [match.span()]
+
+
+def with_library(
+    found: Sequence[Found],
+    own_patterns: Sequence[OwnPattern],
+    text: str,
+    speaker: str,
+    at: datetime,
+) -> list[Found]:
+    """What the library `found` in a text, and before it what own patterns do: one claim of them in
+    a sentence, the first by its place in the list. Of the library's, those go that say the same or
+    are read from the clause in which all that the own one tells stands; no other is lost."""
+    hits: list[Found] = []
+    for pattern in own_patterns:
+        hits += [h for h in find(pattern, text, speaker, at) if not overlapping(h, hits)]
+    return [*hits, *(each for each in found if not any(_replaces(hit, each) for hit in hits))]
+
+
+def _replaces(own: Found, other: Found) -> bool:
+    is_same = own.statement.lower() == other.statement.lower()
+    return is_same or all(other.start <= start and end <= other.end for start, end in own.parts)
+
+
+def overlapping(one: Found, others: Iterable[Found]) -> bool:
+    """Whether `one` is read from a place from which any of `others` is."""
+    return any(one.start < other.end and other.start < one.end for other in others)
 
 
 def _claims(sentence: str) -> bool:

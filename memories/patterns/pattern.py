@@ -24,7 +24,8 @@ TEAM_CATEGORIES = frozenset({"policy", "technology", "decision"})
 class Found:
     """One claim found in a text; `text[start:end]` is the sentence or clause that says it.
 
-    `is_answer`: it says so only together with the question that was asked before.
+    `is_answer`: it says so only together with the question that was asked before. `parts` are
+    where the words stand that a workspace's own pattern tells.
     """
 
     statement: str
@@ -37,6 +38,7 @@ class Found:
     start: int
     end: int
     is_answer: bool = False
+    parts: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Talk:
         if is_assistant:
             self.with_assistant = True
         else:
-            self.people.hear(spoken, speaker)
+            self.people.turn(spoken, speaker)
             self.speakers.add(speaker)
 
     def question_to(self, speaker: str) -> str:

@@ -22,6 +22,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const show = (found) => {
         const told = found.faults.map((fault) => line(fault, false));
         for (const match of found.matches) told.push(line(match.statement, false), line(match.quote, true));
+        for (const other of found.instead) told.push(line(`Instead of the library's: ${other}`, true));
         answer.replaceChildren(...(told.length ? told : [line("Nothing is found.", true)]));
     };
 

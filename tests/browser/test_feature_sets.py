@@ -36,6 +36,10 @@ def page_of(row: Feature | FeatureSet) -> str:
     return f"memories/{row._meta.model_name}/{row.pk}/change/"
 
 
+def configuring(row: FeatureSet) -> str:
+    return f"memories/featureset/{row.pk}/configure/"
+
+
 def add_two_alike(scope: Scope) -> None:
     space, found = spaces.space_of(scope.workspace_id), the_set()
     said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
@@ -58,26 +62,36 @@ def test_a_setting_is_said_by_the_set_and_shown_with_its_source(visit: Any, fold
     ada.opens(page_of(the_set()))
     row = ada.page.locator(".desk-rows > div", has_text="Taken in from so many messages on")
     expect(row).to_contain_text("product")
-    ada.presses("Configure")
-    dialog = ada.page.locator("dialog[open]")
-    dialog.get_by_label("Own settings, as JSON").fill('{"messages": 7}')
-    dialog.get_by_role("button", name="Configure").click()
+    ada.page.get_by_role("link", name="Configure").click()
+    ada.page.get_by_label("Taken in from so many messages on").fill("7")
+    ada.page.get_by_role("button", name="Save").click()
 
     expect(ada.page.get_by_text("Saved.")).to_be_visible()
     expect(row).to_contain_text("set")
     expect(row).to_contain_text("7")
 
 
-def test_a_wrong_setting_is_told_by_its_name(visit: Any, folded: Scope) -> None:
+def test_a_wrong_setting_is_told_at_its_field(visit: Any, folded: Scope) -> None:
     ada = visit()
-    ada.opens(page_of(the_set()))
-    ada.presses("Configure")
-    dialog = ada.page.locator("dialog[open]")
-    dialog.get_by_label("Own settings, as JSON").fill('{"embedder": {"provider": "acme"}}')
-    dialog.get_by_role("button", name="Configure").click()
+    ada.opens(configuring(the_set()))
+    card = ada.page.get_by_role("group").filter(has_text="Embedder")
+    card.get_by_label("Which").select_option("own")
+    card.get_by_label("Provider").select_option("openai")
+    card.get_by_label("Dimensions").fill("99999")
+    ada.page.get_by_role("button", name="Save").click()
 
-    expect(ada.page.get_by_text("One of local, openai, hash.").first).to_be_visible()
+    wrong = ada.page.locator(".errors", has_text="Dimensions")
+    expect(wrong.get_by_text("A whole number from")).to_be_visible()
     assert the_set().config == {}
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_the_form_of_a_set_fits(visit: Any, folded: Scope, scheme: str, width: int) -> None:
+    ada = visit(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+    FeatureSet.objects.update(config={"messages": 7, "updatePrompt": "Only what is about food."})
+    ada.opens(configuring(the_set()))
+    expect(ada.page.get_by_role("heading", name="Categories and tags")).to_be_visible()
+    assert ada.fits()
 
 
 def test_a_value_is_corrected_shows_its_history_and_is_taken_back(

@@ -12,7 +12,8 @@ from django.db.models.functions import Left
 from workspaces.desk.actors import APPS
 from workspaces.models import Membership, Subject
 
-# The first of these that a model has is how people know its rows.
+# The first of these that a model has is how people know its rows; one that has none of them may
+# tell its rows itself, by a class method `words_of(ids)`.
 NAMES = ("content", "statement", "name", "title", "external_id", "key", "username", "slug")
 LONGEST = 90
 
@@ -37,6 +38,8 @@ def _words(kind: str, ids: Iterable[Any]) -> dict[Any, str]:
         members = Membership.objects.filter(pk__in=ids).select_related("user")
         return {each.pk: str(each.user) for each in members}
     model = _model(kind)
+    if model is not None and hasattr(model, "words_of"):
+        return dict(model.words_of(ids))
     fields = {field.name for field in model._meta.concrete_fields} if model else set()
     names = [name for name in NAMES if name in fields]
     if model is None or not names:
