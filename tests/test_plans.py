@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.utils import timezone
-from psycopg._queries import PostgresQuery
-from psycopg.adapt import Transformer
 
 from memories import filters, rejections
 from memories.benchmarking.corpus import Corpus
@@ -27,6 +25,7 @@ from memories.models.chain import MEMBERS
 from memories.search.hits import MEMORY_ROWS
 from memories.supersession import candidates as resolving
 from memories.supersession import writing
+from tests.statements_sent import generic_plan
 from workspaces.keys import FIND
 
 CORPUS, NOW = Corpus(256), timezone.now()
@@ -40,16 +39,6 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
     yield load(PLOTS, CORPUS, lambda n: None)[0]
     settings.VECTOR_INDEX_FROM = 0
     sealing.settle()
-
-
-def plan(text: str, values: dict[str, Any]) -> str:
-    """The generic plan, which the hot connection is told to use."""
-    raw = statements.hot_connection()
-    query = PostgresQuery(Transformer(raw))
-    query.convert(text, values)
-    found = raw.pgconn.exec_(b"explain (generic_plan) " + query.query)
-    assert found.ntuples, (found.error_message, text)
-    return "\n".join((found.get_value(i, 0) or b"").decode() for i in range(found.ntuples))
 
 
 def asked(place: Place, **more: Any) -> Asked:
@@ -159,7 +148,7 @@ BESIDE: dict[str, tuple[Callable[[Place], Statement], str]] = {
 def faults(place: Place, hot: dict[str, tuple[Callable[[Place], Statement], str]]) -> list[str]:
     found = []
     for name, (statement, index) in hot.items():
-        told = plan(*statement(place))
+        told = generic_plan(*statement(place))
         if WHOLE_TABLE.search(told) or index not in told:
             found.append(f"{name}: {index} is not used, or a table is read whole\n{told}")
     return found
@@ -177,7 +166,17 @@ def test_by_words_alone_a_large_layer_is_neither_counted_nor_read_from_its_end(
     place: Place,
 ) -> None:
     place.space.live_memories = shape.COUNTED + 1
-    assert "entry_workspace" not in plan(*of_words(place))
+    assert "entry_workspace" not in generic_plan(*of_words(place))
+
+
+def test_what_an_agent_sees_is_counted_without_reading_the_entries(place: Place) -> None:
+    scope = replace(place.scope, agent_id=place.subject_id)
+    told = generic_plan(
+        *candidates.pool_statement(place.space, asked(replace(place, scope=scope)), STEMS)
+    )
+    counted, _, _ = told.partition("CTE nearest")
+    assert "Index Only Scan using vector_scan" in counted
+    assert "entry_workspace" not in counted
 
 
 def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
@@ -206,6 +205,6 @@ def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, set
 
 
 def test_the_nearest_are_taken_without_sorting_all_that_is_known(place: Place) -> None:
-    told = plan(*candidates.pool_statement(place.space, asked(place), STEMS))
+    told = generic_plan(*candidates.pool_statement(place.space, asked(place), STEMS))
     assert "Sort Key: v" not in told
     assert "Limit" in told

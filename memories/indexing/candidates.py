@@ -181,7 +181,8 @@ OF_RAREST = "where number in (select number from df)"
 OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
        array_agg(role = 'assistant') as assistant"""
 COUNTED = "(select count(*) {entries})"
-# A subject's own stand together in the covering index, among the entries they are scattered.
+# A subject's own stand together in the covering index, among the entries they are scattered; and
+# what an agent sees is counted there without reading the entries.
 COUNTED_BY_VECTOR = "(select count(*) from ({wholes}) c)"
 COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
     where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
@@ -200,9 +201,11 @@ ENOUGH, MOST = 1000, 5000
 @lru_cache(maxsize=256)
 def pool_text(shape: Shape, top: int = POOL_TOP, *, has_common: bool = True) -> str:
     """`has_common`: some of the words may be in many entries, or there are many words."""
-    by_vector = shape.has_vector and shape.has_subject and not shape.seal
-    count, newest = (COUNTED_BY_VECTOR, NEWEST_BY_VECTOR) if by_vector else (COUNTED, NEWEST)
-    is_known = shape.is_all or shape.seal or (shape.is_large and not by_vector)
+    by_vector = shape.has_vector and not shape.seal
+    count = COUNTED_BY_VECTOR if by_vector else COUNTED
+    of_subject = by_vector and shape.has_subject
+    newest = NEWEST_BY_VECTOR if of_subject else NEWEST
+    is_known = shape.is_all or shape.seal or (shape.is_large and not of_subject)
     pieces = {"entries": shape.entries(), "wholes": shape.vectors("and x.part = 0")}
     words = COMMON_WORDS if has_common else WORDS
     return POOL.format(

@@ -93,6 +93,11 @@ class FeatureSet(Row):
             ),
             models.Index(fields=["due_at"], name="set_due", condition=Q(due_at__isnull=False)),
             models.Index(
+                fields=["embedding_due_at"],
+                name="set_embedding_due",
+                condition=Q(embedding_due_at__isnull=False),
+            ),
+            models.Index(
                 fields=["workspace", "embedding_model"],
                 name="set_embedding",
                 condition=Q(embedding_model__isnull=False),

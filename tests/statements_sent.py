@@ -1,0 +1,62 @@
+"""What the database is asked while something runs, with the plan of each statement.
+
+The plan is made right before the statement: of a prepared one the generic plan, as the hot
+connection takes it, of another one the plan for its values.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg._queries import PostgresQuery
+from psycopg.adapt import Transformer
+
+from memories.indexing import statements
+
+PLANNED = ("select", "insert", "update", "delete", "with")
+EXECUTE = psycopg.Cursor.execute
+
+
+@dataclass(frozen=True)
+class Sent:
+    text: str
+    plan: str
+
+
+def generic_plan(text: str, values: Any) -> str:
+    """The plan that is made once for all values: the session asks for that."""
+    raw = statements.hot_connection().pgconn
+    query = PostgresQuery(Transformer(statements.hot_connection()))
+    query.convert(text, values)
+    raw.prepare(b"seen", query.query, query.types)
+    nothing = b", ".join([b"null"] * len(query.types))
+    found = raw.exec_(b"explain execute seen" + (b"(" + nothing + b")" if nothing else b""))
+    raw.exec_(b"deallocate seen")
+    assert found.ntuples, (found.error_message, text)
+    return "\n".join((found.get_value(i, 0) or b"").decode() for i in range(found.ntuples))
+
+
+def plan_for(cursor: psycopg.Cursor[Any], text: str, values: Any) -> str:
+    with type(cursor)(cursor.connection) as other:
+        return "\n".join(str(row[0]) for row in EXECUTE(other, f"explain {text}", values))
+
+
+@contextmanager
+def sent() -> Iterator[list[Sent]]:
+    """All statements of this thread that have a plan, in their order."""
+    found: list[Sent] = []
+
+    def execute(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
+        text = str(query).strip()
+        if text.lower().startswith(PLANNED):
+            is_prepared = options.get("prepare")
+            told = generic_plan(text, params) if is_prepared else plan_for(self, text, params)
+            found.append(Sent(text, told))
+        return EXECUTE(self, query, params, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg.Cursor, "execute", execute)
+        yield found
