@@ -9,9 +9,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from zlib import crc32
 
+import numpy as np
+import numpy.typing as npt
 import Stemmer
 
 K1, B = 1.2, 0.75
@@ -112,8 +115,36 @@ def term_keys(number: int, layer: int, stems: Iterable[str]) -> list[int]:
 
 def trigram_keys(number: int, layer: int, text: str) -> list[int]:
     """Keys of every three characters of the lower-cased text, as `term_keys` makes them."""
-    prefix = _prefix(number, layer)
-    return sorted({prefix | crc32(piece) for piece in _trigrams(_lower(text))})
+    prefix, folded = _prefix(number, layer), _lower(text)
+    if folded.isascii():
+        return _ascii_trigram_keys(prefix, folded)
+    # a lone surrogate cannot be stored, yet asking for one is no reason to fail
+    pieces = {folded[i : i + 3].encode(errors="surrogatepass") for i in range(len(folded) - 2)}
+    return sorted({prefix | crc32(piece) for piece in pieces})
+
+
+def _ascii_trigram_keys(prefix: int, text: str) -> list[int]:
+    """All at once: the crc32 of three bytes is made of what each of them adds to it."""
+    codes = np.frombuffer(text.encode(), np.uint8)
+    if len(codes) < 3:
+        return []
+    first, second, third = _crc_parts()
+    keys = first[codes[:-2]] ^ second[codes[1:-1]] ^ third[codes[2:]]
+    keys.sort()
+    is_new = np.concatenate(([True], keys[1:] != keys[:-1]))
+    found: list[int] = (keys[is_new] | prefix).tolist()
+    return found
+
+
+@cache
+def _crc_parts() -> tuple[npt.NDArray[np.int64], ...]:
+    """For each of three places, by byte: what it changes in the crc32, whose rest is the first's."""
+    nothing = crc32(bytes(3))
+    alone = [
+        [crc32(bytes([0] * at + [code] + [0] * (2 - at))) for code in range(256)] for at in range(3)
+    ]
+    first, *others = np.array(alone, np.int64)
+    return first, *(part ^ nothing for part in others)
 
 
 def ilike_keys(number: int, layer: int, query: str) -> list[int]:
@@ -140,14 +171,6 @@ def _prefix(number: int, layer: int) -> int:
 
 def _lower(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_as_postgres).lower()
-
-
-def _trigrams(text: str) -> set[bytes]:
-    if text.isascii():
-        data = text.encode()
-        return {data[i : i + 3] for i in range(len(data) - 2)}
-    # a lone surrogate cannot be stored, yet asking for one is no reason to fail
-    return {text[i : i + 3].encode(errors="surrogatepass") for i in range(len(text) - 2)}
 
 
 def counts(stems: Iterable[str]) -> dict[str, float]:

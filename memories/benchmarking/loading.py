@@ -15,7 +15,7 @@ from django.utils import timezone
 from memories import lexical
 from memories.benchmarking.corpus import EVERY_OLD, Block, Corpus
 from memories.benchmarking.layout import Plot
-from memories.indexing import common_terms, entries, sealing, spaces, statements
+from memories.indexing import common_terms, entries, inserts, sealing, spaces
 from memories.models import Category, Entry, Liveness, Memory, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
@@ -120,10 +120,10 @@ def _write(place: Place, block: Block) -> None:
     for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
         head.version = 2
         old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
-    statements.insert([*heads, *olds])
-    statements.insert([_life(memory) for memory in [*heads, *olds]])
+    inserts.insert([*heads, *olds])
+    inserts.insert([_life(memory) for memory in [*heads, *olds]])
     replaced = zip(olds, heads[::EVERY_OLD], strict=True)
-    statements.insert([_decision(place, old, head) for old, head in replaced])
+    inserts.insert([_decision(place, old, head) for old, head in replaced])
     items = [entries.memory_item(memory) for memory in [*heads, *olds]]
     vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
     entries.write(place.space, items, vectors)

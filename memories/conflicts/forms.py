@@ -33,8 +33,9 @@ def forms(parse: Parse) -> Iterator[Slot]:
 
 
 def _noun_forms(parse: Parse) -> Iterator[Slot]:
+    said = {word.root for word in parse.predicate}
     for form, triggers, regex in _compiled_noun_forms():
-        if triggers.isdisjoint([word.root for word in parse.predicate]):
+        if triggers.isdisjoint(said):
             continue
         if match := regex.search(parse.form):
             subject, head = split(_words_at(parse, match, "k"))

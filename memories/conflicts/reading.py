@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from memories.conflicts.attributes import find
+from memories.conflicts.changes import OLD_AFTER
 from memories.conflicts.grammar import ARTICLES
 from memories.conflicts.opposites import ORDER
 from memories.conflicts.own import NO_WORDS, OwnSlot, OwnWords, own_slots
@@ -13,6 +14,7 @@ from memories.conflicts.sentence import RENAMED, Parse, is_date, is_time, key
 from memories.conflicts.values import Slot
 from memories.conflicts.wording import RELATIVE_DATES, Word, root, words
 
+_old_after = frozenset((*OLD_AFTER, "replace"))
 # "left" is a side here; as a verb it has its place among the endings
 _order = frozenset(root(word) for word in ORDER if word != "left") | {"left"}
 
@@ -53,6 +55,21 @@ class Reading:
     def about(self) -> frozenset[str]:
         """The words of its subject."""
         return frozenset(self.subject.replace("/", "-").split("-"))
+
+    @cached_property
+    def clause_verbs(self) -> dict[str, int]:
+        """The verb of the statement and of what "and" joins to it, with their places."""
+        joined = [i for i, word in enumerate(self.words, 1) if word.text in ("and", ",")]
+        places = {i for i in joined if self.verb_at < i < len(self.words)}
+        if self.verb_at < len(self.words):
+            places.add(self.verb_at)
+        return {self.words[i].root: i for i in sorted(places, reverse=True)}
+
+    @cached_property
+    def ousted(self) -> frozenset[str]:
+        """What it names as the old value: A of "from A to B", of "B instead of A"."""
+        pairs = zip(self.words, self.words[1:], strict=False)
+        return self.replaced | {after.root for word, after in pairs if word.text in _old_after}
 
     @cached_property
     def order(self) -> tuple[str, ...]:

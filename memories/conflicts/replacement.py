@@ -10,7 +10,6 @@ from memories.conflicts.changes import (
     KINDS,
     MANY_VALUED,
     NOW_SINGLE,
-    OLD_AFTER,
 )
 from memories.conflicts.overlap import (
     Overlap,
@@ -20,7 +19,6 @@ from memories.conflicts.overlap import (
     same_subject,
     subject_words,
     weight,
-    words_after,
 )
 from memories.conflicts.own import NO_WORDS, OwnChange, OwnWords
 from memories.conflicts.parsing import change_roots
@@ -100,7 +98,7 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
         return None
     if not meet(old, new) and not _name_each_other(old, new) and not _is_named(old, new):
         return None
-    verbs = _clause_verbs(new)
+    verbs = new.clause_verbs
     if _ending_verbs(own.changes).isdisjoint(verbs):
         return None
     for row in _endings(own.changes):
@@ -114,7 +112,7 @@ def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
     if reading.is_plan:
         return ()
-    verbs = set(_clause_verbs(reading))
+    verbs = set(reading.clause_verbs)
     ends = not verbs.isdisjoint(_ending_verbs(own.changes))
     if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
         return ()
@@ -131,15 +129,6 @@ def _is_named(old: Reading, new: Reading) -> bool:
     """ "Ann has a cat named Milo", "Milo died": what the new one is about has its name there."""
     about = subject_words(new)
     return bool(about) and about <= old.names - subject_words(old)
-
-
-def _clause_verbs(reading: Reading) -> dict[str, int]:
-    """The verb of the statement and of what "and" joins to it, with their places."""
-    words = reading.words
-    places = [
-        i for i in range(len(words)) if i == reading.verb_at or words[i - 1].text in ("and", ",")
-    ]
-    return {words[i].root: i for i in reversed(places) if i >= reading.verb_at}
 
 
 def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
@@ -190,9 +179,9 @@ def _objects(reading: Reading, place: int) -> frozenset[str]:
 
 def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """The new one names what it replaces: "B instead of A", "from A to B"."""
-    if new.is_plan and not old.is_plan or old.is_past or new.is_negated:
+    gone = new.ousted
+    if not gone or new.is_plan and not old.is_plan or old.is_past or new.is_negated:
         return None
-    gone = new.replaced | words_after(new, *OLD_AFTER, "replace")
     said = old.stems - subject_words(old)
     is_told = 4 * weight(gone) >= weight(said)
     if gone - subject_words(old) and gone <= old.stems and is_told and meet(old, new):

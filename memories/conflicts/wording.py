@@ -64,35 +64,35 @@ def _month_number(name: str) -> str:
 
 @cache
 def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
-    """(characters of which one must be there, whether a digit must be there too, pattern,
-    replacement), in this order."""
+    """(what must be there, whether a digit must be there too, pattern, replacement), in this
+    order."""
     currencies = {"$": "dollar", "€": "euro", "£": "pound"}
     rows: tuple[tuple[str, str, Replacement], ...] = (
         ("'", r"\bcan't\b", "can not"),
         ("'", r"\bwon't\b", "will not"),
         ("'", r"n't\b", " not"),
-        ("c", r"\bcannot\b", "can not"),
+        ("cannot", r"\bcannot\b", "can not"),
         ("'", r"\bi'm\b", "i am"),
         ("'", r"'(re|ve|ll|d)\b", lambda m: f" {_full[m[1]]}"),
         ("'", r"s'(?=\s|$)", "s 's"),
         ("'", r"'s\b", " 's"),
         (",", r"(?<=\d),(?=\d{3}\b)", ""),
-        ("$€£", r"([$€£])\s?(\d[\d.]*)", lambda m: f"{m[2]} {currencies[m[1]]}"),
+        ("", r"([$€£])\s?(\d[\d.]*)", lambda m: f"{m[2]} {currencies[m[1]]}"),
         ("%", r"\s?%", " percent"),
         ("per cent", r"\bper cent\b", "percent"),
-        ("ap", r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", _clock),
+        ("m", r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", _clock),
         (":", r"\b(\d):(\d\d)\b", r"0\1:\2"),
         ("'", r"\b(\d{1,2}) ?o'clock\b", lambda m: f"{int(m[1]):02}:00"),
-        ("n", r"\bnoon\b", "12:00"),
+        ("noon", r"\bnoon\b", "12:00"),
         ("-", r"\b(\d{4})-(\d\d)-(\d\d)\b", r"\2_\3 \1"),
-        ("jfmasond", rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_month}\b",
+        ("", rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_month}\b",
          lambda m: f"{_month_number(m[2])}_{int(m[1]):02}"),
-        ("jfmasond", rf"\b{_month} (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:\d])",
+        ("", rf"\b{_month} (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:\d])",
          lambda m: f"{_month_number(m[1])}_{int(m[2]):02}"),
-        ("0123456789", r"(?<![\w.])\+?\d[\d()]*(?:[ -]\d{2,}){1,4}(?!\w)",
+        ("", r"(?<![\w.])\+?\d[\d()]*(?:[ -]\d{2,}){1,4}(?!\w)",
          lambda m: re.sub(r"\D", "", m[0]) if sum(map(str.isdigit, m[0])) > 6 else m[0]),
-        ("kmbt", r"\b(\d+(?:\.\d+)?) ?(k|thousand|million|billion)\b", _scaled),
-        ("0123456789", rf"(?<=\d)({_units})\b", r" \1"),
+        ("", r"\b(\d+(?:\.\d+)?) ?(k|thousand|million|billion)\b", _scaled),
+        ("", rf"(?<=\d)({_units})\b", r" \1"),
         ("v", r"\bv(?:ersion )?(?=\d)", "version "),
         ("-", r"(?<=[a-z0-9])-(?=[a-z])", " "),
     )  # fmt: skip
@@ -145,15 +145,21 @@ def words(statement: str) -> list[Word]:
     """Every word of the statement in its normal form, articles and auxiliaries included."""
     text = _unaccented(statement).strip().replace("\u2019", "'").replace("\u2018", "'")
     text = _reported.sub(_told, text)
-    names = {name.lower() for name in _capital.findall(text)}
-    low = text.lower()
-    letters, has_numbers = set(low), bool(_digit.search(low)) or "noon" in low
+    names, low = _names(text), text.lower()
+    has_numbers = bool(_digit.search(low)) or "noon" in low
     for need, of_numbers, regex, new in _rewritings():
-        if (has_numbers or not of_numbers) and not letters.isdisjoint(need):
+        if (has_numbers or not of_numbers) and need in low:
             low = regex.sub(new, low)
     pieces = _pieces.findall(low)
     told = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
     return [_word(piece, piece in names or is_identifier(piece)) for piece in _phrased(told)]
+
+
+def _names(text: str) -> frozenset[str]:
+    """Words with a capital that is not just the first letter of the statement's."""
+    if text[1:].islower() and "'s" not in text:
+        return frozenset()
+    return frozenset(name.lower() for name in _capital.findall(text))
 
 
 _identifier = re.compile(r"@|://|[a-z][\w-]*\.[a-z]{2}|[a-z]/[a-z]")

@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from memories import lexical, outbox
-from memories.indexing import entries, spaces, statements
+from memories.indexing import entries, inserts, spaces
 from memories.models import (
     Feature,
     FeatureChange,
@@ -253,11 +253,11 @@ class _Work:
     def write(self, vectors: Vectors) -> None:
         for feature in self.changed.values():
             feature.save()
-        statements.insert(list(self.made.values()))
+        inserts.insert(list(self.made.values()))
         touched = [change.feature_id for change in self.changes]
         FeatureChange.objects.filter(feature__in=touched, is_current=True).update(is_current=False)
-        statements.insert(self.changes)
-        statements.insert(self.citations)
+        inserts.insert(self.changes)
+        inserts.insert(self.citations)
         for feature, cited in self.support:
             add_support(feature, cited)
         here = [row for row in (*self.made.values(), *self.changed.values()) if not row.ended_at]

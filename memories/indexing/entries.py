@@ -1,9 +1,11 @@
 """Writing the index: one entry per searchable thing, one vector per text of it."""
 
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ from pgvector import HalfVector, SparseVector
 
 from memories import lexical, ranking
 from memories.chunking import passages
-from memories.indexing import model_change, statements
-from memories.indexing.spaces import count
+from memories.indexing import inserts, model_change, statements
+from memories.indexing.inserts import New, Rows, Table
+from memories.indexing.spaces import count, count_new
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -40,6 +43,8 @@ VECTOR_COLUMNS = {
     "layer": "int2", "subject": "uuid", "agent": "uuid", "visibility": "int2", "scope": "int2",
     "place": "uuid", "live": "bool", "wide": "bool", "embedding": "halfvec",
 }  # fmt: skip
+ENTRIES = Table("memories_entry", ENTRY_COLUMNS)
+VECTORS = Table("memories_vector", VECTOR_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,46 +134,54 @@ def feature_item(feature: Feature) -> Item:
     )
 
 
-def write(space: WorkspaceIndex, items: Sequence[Item], vectors: Sequence[Vectors] | None) -> None:
+def write(
+    space: WorkspaceIndex,
+    items: Sequence[Item],
+    vectors: Sequence[Vectors] | None,
+    *,
+    beside: Sequence[New] = (),
+) -> None:
     """Add entries, and their vectors: one sequence per item, in the order of `item.texts`.
 
     `vectors` None: the embedder could not be asked, the entries are due. A text that has no
     vector (no word that the model knows) has None in its place, and is found by its words.
+    `beside`: rows of truth that are written at the same time.
     """
     statements.require_transaction()
     if not items:
+        inserts.insert(*beside)
         return
-    ids = _next_ids(len(items))
-    statements.copy(
-        "memories_entry",
-        ENTRY_COLUMNS,
-        [entry_record(n, space.number, item) for n, item in zip(ids, items, strict=True)],
-    )
+    ids, model = count_new(space, Counter(item.layer for item in items if item.live), len(items))
+    numbered = list(zip(ids, items, strict=True))
+    records = (entry_record(entry, space.number, item) for entry, item in numbered)
+    rows = [*beside, Rows(ENTRIES, len(ids), records)]
+    if vectors is not None:
+        found = ((*each, own) for each, own in zip(numbered, vectors, strict=True))
+        rows.append(_vector_rows(space, found, space.embedding_model_id))
+    inserts.insert(*rows)
     if vectors is None:
         _mark_due(ids)
-    else:
-        write_vectors(space, zip(ids, items, vectors, strict=True))
-    for layer in {item.layer for item in items}:
-        now = count(space, layer, sum(item.live for item in items if item.layer == layer))
-        if now != space.embedding_model_id:
-            model_change.leave_due(space, ids)
+    if model != space.embedding_model_id:
+        model_change.leave_due(space, ids)
 
 
 def write_vectors(
     space: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
 ) -> None:
     """Add the vectors of entries that are written; `model_id` None: the workspace's own model."""
-    model = model_id or space.embedding_model_id
-    statements.copy(
-        "memories_vector",
-        VECTOR_COLUMNS,
-        [
-            _vector_record(entry, model, part, space.number, item, vector)
-            for entry, item, vectors in found
-            for part, vector in enumerate(vectors)
-            if vector is not None
-        ],
-    )
+    inserts.insert(_vector_rows(space, found, model_id or space.embedding_model_id))
+
+
+def _vector_rows(
+    space: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model: int | None
+) -> Rows:
+    made = [
+        (entry, model, part, space.number, item, vector)
+        for entry, item, vectors in found
+        for part, vector in enumerate(vectors)
+        if vector is not None
+    ]
+    return Rows(VECTORS, len(made), starmap(_vector_record, made))
 
 
 def set_live(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
@@ -232,15 +245,6 @@ with gone as (select id, live from memories_entry
      vectors as (delete from memories_vector where entry_id in (select id from gone))
 delete from memories_entry where id in (select id from gone) returning id, live
 """
-
-
-def _next_ids(number: int) -> list[int]:
-    found = statements.rows(
-        "select nextval(pg_get_serial_sequence('memories_entry', 'id')) as id"
-        " from generate_series(1, %(number)s::int)",
-        {"number": number},
-    )
-    return [row.id for row in found]
 
 
 def _mark_due(ids: list[int]) -> None:

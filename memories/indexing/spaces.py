@@ -1,10 +1,12 @@
 """The workspace as the index knows it: its number, and the embedding model it speaks."""
 
 import uuid
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
 from django.conf import settings
 
@@ -144,15 +146,23 @@ def lock(space: WorkspaceIndex) -> None:
     statements.rows("select pg_advisory_xact_lock(%(kind)s, %(number)s)::text", values)
 
 
-def count(space: WorkspaceIndex, layer: int, change: int) -> int | None:
-    """Note that `change` rows of `layer` became live (or, below 0, no longer are).
+def count(space: WorkspaceIndex, layer: int, change: int) -> None:
+    """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
+    _count(space, {layer: change}, 0)
 
-    The id of the embedding model that the workspace speaks now: its row is this writer's.
-    """
-    values = {f"live_{each.label}": change if layer == each else 0 for each in Layer}
-    values["number"] = space.number
-    model: int | None = statements.rows(COUNT, values)[0].embedding_model_id
-    return model
+
+def count_new(
+    space: WorkspaceIndex, live: Mapping[int, int], number: int
+) -> tuple[list[int], int | None]:
+    """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
+    the embedding model that the workspace speaks now: its row is this writer's."""
+    found = _count(space, live, number)
+    return found.ids, found.embedding_model_id
+
+
+def _count(space: WorkspaceIndex, live: Mapping[int, int], ids: int) -> Any:
+    values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
+    return statements.rows(COUNT, {**values, "number": space.number, "ids": ids})[0]
 
 
 COUNT = """
@@ -160,5 +170,8 @@ update memories_workspaceindex
 set live_memories = live_memories + %(live_memories)s::int8,
     live_episodes = live_episodes + %(live_episodes)s::int8,
     live_features = live_features + %(live_features)s::int8, stamp = stamp + 1
-where number = %(number)s returning embedding_model_id
+where number = %(number)s
+returning embedding_model_id,
+          array(select nextval(pg_get_serial_sequence('memories_entry', 'id'))
+                from generate_series(1, %(ids)s::int)) as ids
 """

@@ -4,14 +4,9 @@ Django's own cursor binds on the client and prepares nothing. Errors are Django'
 awaits an IntegrityError hears of it whichever cursor met it.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum
-from functools import cache
-from operator import attrgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -19,7 +14,6 @@ import psycopg
 from django.db import connection, models, transaction
 from pgvector.psycopg import register_vector
 from psycopg.rows import namedtuple_row
-from psycopg.types.json import Jsonb
 
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
@@ -36,12 +30,14 @@ def hot_connection() -> psycopg.Connection[Any]:
 
 
 @contextmanager
-def cursor_of(**options: Any) -> Iterator[psycopg.Cursor[Any]]:
+def cursor_of(
+    kind: type[psycopg.Cursor[Any]] = psycopg.Cursor, **options: Any
+) -> Iterator[psycopg.Cursor[Any]]:
     """A cursor of `hot_connection` with psycopg's own options."""
     connection.validate_no_broken_transaction()
     with (
         connection.wrap_database_errors,
-        psycopg.Cursor(hot_connection(), **options) as cursor,
+        kind(hot_connection(), **options) as cursor,
     ):
         yield cursor
 
@@ -108,88 +104,6 @@ def execute(statement: str, values: dict[str, Any]) -> int:
     """Run a prepared statement; the number of rows it changed."""
     with cursor_of() as cursor:
         return cursor.execute(statement, values, prepare=True).rowcount
-
-
-def copy(table: str, columns: dict[str, str], records: list[tuple[Any, ...]]) -> None:
-    """Binary COPY of `records` into `table`; `columns` maps each column to its type."""
-    if not records:
-        return
-    if len(records) == 1:
-        _insert_one(table, columns, records[0])
-        return
-    with cursor_of() as cursor:
-        statement = f"copy {table} ({', '.join(columns)}) from stdin (format binary)"
-        with cursor.copy(statement) as writer:
-            writer.set_types(list(columns.values()))
-            for record in records:
-                writer.write_row(record)
-
-
-def _insert_one(table: str, columns: dict[str, str], record: tuple[Any, ...]) -> None:
-    """One row as a prepared INSERT: one round trip where COPY has three."""
-    places = ", ".join(f"%s::{kind}" for kind in columns.values())
-    statement = f"insert into {table} ({', '.join(columns)}) values ({places})"
-    with cursor_of() as cursor:
-        cursor.execute(statement, record, prepare=True)
-
-
-def insert(instances: Sequence[models.Model]) -> None:
-    """INSERT of new rows of one model by COPY, all at once: a fifth of what `bulk_create` takes.
-
-    As with `bulk_create`, `save` is not called. Ids that the database gives are not read back.
-    """
-    if not instances:
-        return
-    layout = _layout(type(instances[0]))
-    copy(layout.table, layout.columns, [layout.record(instance) for instance in instances])
-
-
-Field: TypeAlias = "models.Field[Any, Any]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """A table, its columns with their types as COPY wants them named, and how to read them.
-
-    `stamped` are fields that see to their value themselves before it is kept, as `auto_now` does.
-    """
-
-    table: str
-    columns: dict[str, str]
-    read: Callable[[Any], tuple[Any, ...]]
-    stamped: tuple[Field, ...]
-    json: tuple[int, ...]
-
-    def record(self, instance: models.Model) -> tuple[Any, ...]:
-        for field in self.stamped:
-            field.pre_save(instance, add=True)
-        values = [str(v) if isinstance(v, Enum) else v for v in self.read(instance)]
-        for place in self.json:
-            if values[place] is not None:
-                values[place] = Jsonb(values[place])
-        return tuple(values)
-
-
-@cache
-def _layout(model: type[models.Model]) -> _Layout:
-    fields = [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)]
-    kinds = [_type(field) for field in fields]
-    return _Layout(
-        model._meta.db_table,
-        {f'"{field.column}"': kind for field, kind in zip(fields, kinds, strict=True)},
-        attrgetter(*(field.attname for field in fields)),
-        tuple(f for f in fields if type(f).pre_save is not models.Field.pre_save),
-        tuple(place for place, kind in enumerate(kinds) if kind == "jsonb"),
-    )
-
-
-def _type(field: Field) -> str:
-    """`varchar(255)[]` as `varchar[]`: COPY names types without their limits."""
-    return re.sub(
-        r"\(\d+\)",
-        "",
-        str(field.rel_db_type(connection) if field.is_relation else field.db_type(connection)),
-    )
 
 
 def require_transaction() -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from memories import lexical
 from memories.indexing import entries, speakers, statements
-from memories.models import Episode, Layer, MemorySession, WorkspaceIndex
+from memories.indexing.inserts import New
+from memories.models import Episode, Layer, WorkspaceIndex
 
 TAIL = """
 select id, content,
@@ -36,20 +37,23 @@ def tail_of(conversation_id: uuid.UUID | None) -> Tail:
 
 def index(
     space: WorkspaceIndex,
-    session: MemorySession,
     made: list[Episode],
     tail: Tail,
     vectors: list[entries.Vectors] | None,
+    *,
+    beside: Sequence[New],
 ) -> None:
-    """Entries of new episodes, which follow the `tail` of their conversation."""
+    """Entries of new episodes, which follow the `tail` of their conversation; and what is written
+    `beside` them."""
     before = tail.last if made else ()
     stems = [lexical.stems(text) for text in [*(t for _, t in before), *(e.content for e in made)]]
     items = []
     for at, episode in enumerate(made, start=len(before)):
         counts = _document(stems, at)
         items.append(entries.episode_item(episode, counts))
-    entries.write(space, items, vectors)
-    speakers.heard(space, session.subject_id, made)
+    entries.write(space, items, vectors, beside=beside)
+    if made:
+        speakers.heard(space, made[0].subject_id, made)
     if before:
         at = len(before) - 1
         entries.reweigh(space, Layer.EPISODES, before[-1][0], _document(stems, at))

@@ -83,13 +83,12 @@ def _keep(
     if claimed:
         session.state, session.attempts = State.EXTRACTING, 1
         session.lease_until = timezone.now() + LEASE
-    statements.insert([session])
+    own = None if vectors is None else [vectors[i] for i in fresh]
+    index(space, made, tail, own, beside=[[session], made])
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         waiting.unmark(session.workspace_id, [e.pk for e in adopted])
-    statements.insert(made)
-    index(space, session, made, tail, None if vectors is None else [vectors[i] for i in fresh])
     marking.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     _make_set(session, tail, made)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
@@ -136,8 +135,8 @@ def _append(
         episode.session = None
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
-    statements.insert(made)
-    index(space, place, made, tail, None if vectors is None else [vectors[i] for i in fresh])
+    own = None if vectors is None else [vectors[i] for i in fresh]
+    index(space, made, tail, own, beside=[made])
     marking.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]

@@ -16,7 +16,7 @@ from memories import extraction, metrics, misses, outbox, served, supersession, 
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
-from memories.indexing import due, entries, spaces, statements
+from memories.indexing import due, entries, inserts, spaces, statements
 from memories.ingest.before import before
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
@@ -263,7 +263,7 @@ def _close(session: MemorySession, state: str, error: str) -> None:
         reason=session.reason,
         after={"state": state, **session.counts},
     )
-    statements.insert([line])
+    inserts.insert([line])
 
 
 OUTCOME = """

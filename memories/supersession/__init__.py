@@ -1,7 +1,7 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
 from memories.supersession.applying import apply
-from memories.supersession.claims import Claim, Outcome, Quote, fact_of, placement_of, quarantine
+from memories.supersession.claims import Claim, Outcome, Quote, placement_of, quarantine
 from memories.supersession.deciding import OLDER, RULES
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "Outcome",
     "Quote",
     "apply",
-    "fact_of",
     "placement_of",
     "quarantine",
 ]

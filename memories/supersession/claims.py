@@ -7,7 +7,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from memories.indexing import statements
+from memories.indexing import inserts
+from memories.indexing.inserts import Rows
 from memories.indexing.nearest import Placement
 from memories.models import Fact, MemorySession, Visibility
 from workspaces.scope import mates_of
@@ -79,23 +80,35 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
     )
 
 
-def fact_of(placement: Placement, claim: Claim, session_id: uuid.UUID | None) -> Fact:
-    """An unsaved fact of a claim, under no memory yet."""
-    return Fact(
+def new_facts(
+    placement: Placement, facts: Sequence[Mapping[str, object]], session_id: uuid.UUID | None
+) -> Rows:
+    """Rows of `fact_values`, and what else a fact has."""
+    return inserts.rows_with(
+        Fact,
+        facts,
         workspace_id=placement.workspace_id,
         session_id=session_id,
         subject_id=placement.subject_id,
         agent_id=placement.agent_id,
-        statement=claim.statement,
-        category=claim.category,
-        fact_type=claim.fact_type,
-        confidence=claim.confidence,
-        method=claim.method,
-        rule=claim.rule,
-        entities=list(claim.entities),
-        visibility=claim.visibility,
-        event_date=claim.event_date,
     )
+
+
+def values_of(claim: Claim) -> dict[str, object]:
+    """What a fact and its memory have of their claim."""
+    return {
+        "category": claim.category,
+        "fact_type": claim.fact_type,
+        "confidence": claim.confidence,
+        "entities": list(claim.entities),
+        "visibility": claim.visibility,
+        "event_date": claim.event_date,
+    }
+
+
+def fact_values(claim: Claim) -> dict[str, object]:
+    said = {"statement": claim.statement, "method": claim.method, "rule": claim.rule}
+    return {**values_of(claim), **said}
 
 
 def quarantine(
@@ -103,9 +116,9 @@ def quarantine(
 ) -> None:
     """Keep claims that stand on nothing, each with the reason, for a person to review; they are
     not believed."""
-    facts = []
-    for claim, reason in doubted:
-        fact = fact_of(placement, claim, session_id)
-        fact.quarantined_at, fact.quarantine_reason = timezone.now(), reason
-        facts.append(fact)
-    statements.insert(facts)
+    at = timezone.now()
+    facts = [
+        {**fact_values(claim), "quarantined_at": at, "quarantine_reason": reason}
+        for claim, reason in doubted
+    ]
+    inserts.insert(new_facts(placement, facts, session_id))

@@ -10,6 +10,7 @@ from memories.indexing.nearest import Pair
 from memories.supersession.deciding import Belief, Decision, Judge, Met
 
 TOGETHER = 128  # statements whose cosines are made at once
+Close = dict[int, list[tuple[int, float]]]
 MOST = 12  # of one batch, that a statement is compared with beside what was known before
 
 
@@ -31,7 +32,7 @@ class Resolver:
         self.slots: dict[int, list[uuid.UUID]] = {}
         self.near: dict[int, dict[uuid.UUID, float | None]] = {}
         self.vectors, self.matrix = vectors, _matrix(vectors)
-        self.block: tuple[int, np.ndarray] | None = None
+        self.block: tuple[int, Close] | None = None
         self.places: dict[int, uuid.UUID] = {}
         for belief in known:
             self.add(belief)
@@ -57,12 +58,14 @@ class Resolver:
         return sorted(met, key=lambda m: -1.0 if m.similarity is None else m.similarity)[::-1]
 
     def _within_batch(self, index: int) -> dict[uuid.UUID, float]:
-        if self.matrix is None or not self.places:
+        if self.matrix is None:
             return {}
-        similar = self._similar(index)[:index]
-        close = [int(i) for i in np.flatnonzero(similar >= self.floor) if int(i) in self.places]
-        close.sort(key=lambda i: -similar[i])
-        return {self.places[i]: float(similar[i]) for i in close[:MOST]}
+        start = index - index % TOGETHER
+        if self.block is None or self.block[0] != start:
+            self.block = (start, _close(self.matrix, start, self.floor))
+        close = [each for each in self.block[1].get(index, ()) if each[0] in self.places]
+        close.sort(key=lambda each: -each[1])
+        return {self.places[i]: similarity for i, similarity in close[:MOST]}
 
     def vector(self, index: int) -> np.ndarray | None:
         """What statement number `index` is compared by, None while it is still to be made."""
@@ -72,19 +75,9 @@ class Resolver:
         """The cosines with those of `memories` that came with this batch."""
         if self.matrix is None:
             return {}
-        similar, wanted = self._similar(index), set(memories)
+        similar, wanted = self.matrix @ self.matrix[index], set(memories)
         places = {i: each for i, each in self.places.items() if each in wanted}
         return {each: float(similar[i]) for i, each in places.items() if self.vector(i) is not None}
-
-    def _similar(self, index: int) -> np.ndarray:
-        """Cosines with all of the batch, made for many statements at a time."""
-        assert self.matrix is not None
-        start, place = divmod(index, TOGETHER)
-        if self.block is None or self.block[0] != start:
-            rows = self.matrix[start * TOGETHER : (start + 1) * TOGETHER]
-            self.block = (start, rows @ self.matrix.T)
-        found: np.ndarray = self.block[1][place]
-        return found
 
     def add(self, belief: Belief, index: int | None = None) -> None:
         """It is live from now on; `index` is its place in the batch, where it came with it."""
@@ -98,6 +91,17 @@ class Resolver:
     def end(self, memory_id: uuid.UUID) -> None:
         """It is live no more."""
         del self.live[memory_id]
+
+
+def _close(matrix: np.ndarray, start: int, floor: float) -> Close:
+    """Of each of the next statements those before it that are near, with their cosines."""
+    rows = matrix[start : start + TOGETHER]
+    cosines = rows @ matrix[: start + len(rows)].T
+    found: Close = {}
+    near = np.nonzero(np.tril(cosines >= floor, start - 1))
+    for row, before, cosine in zip(*near, cosines[near], strict=True):
+        found.setdefault(start + int(row), []).append((int(before), float(cosine)))
+    return found
 
 
 def _matrix(vectors: Sequence[np.ndarray | None]) -> np.ndarray | None:

@@ -7,23 +7,23 @@ from dataclasses import replace
 from django.db.models import F
 from django.utils import timezone
 
-from memories import lexical
 from memories.conflicts.policy import Policy, Replacement, held_by
-from memories.indexing import entries, statements
+from memories.indexing import entries, inserts, statements
 from memories.indexing.nearest import Placement
 from memories.models import (
     Citation,
-    Fact,
     Layer,
     Liveness,
     Memory,
     Supersession,
     WorkspaceIndex,
 )
-from memories.supersession.claims import Claim, Outcome, fact_of
+from memories.supersession.claims import Claim, Outcome, fact_values, new_facts
 from memories.supersession.comparing import compared
 from memories.supersession.deciding import NEAREST, Belief, Decision, Met
+from memories.supersession.drafts import Draft, new_items, new_memories
 from memories.supersession.resolver import Resolver
+from workspaces.ids import uuid7
 
 State = Supersession.State
 # All that a batch replaces at once; as `MemoryQuerySet.supersede` does for one successor.
@@ -60,19 +60,19 @@ class Batch:
         self.session_id = session_id
         self.now = timezone.now()
         self.outcome = Outcome()
-        self.memories: dict[uuid.UUID, tuple[int, Memory]] = {}
-        self.facts: list[Fact] = []
-        self.citations: list[Citation] = []
+        self.memories: dict[uuid.UUID, Draft] = {}
+        self.facts: list[dict[str, object]] = []
+        self.citations: list[dict[str, object]] = []
         self.supersessions: list[Supersession] = []
-        self.replaced: dict[uuid.UUID, Memory] = {}
+        self.replaced: dict[uuid.UUID, Draft] = {}
         self.support: dict[uuid.UUID, int] = {}
         self.promoted: set[uuid.UUID] = set()
         self.policy = Policy.of(space.review)
 
     def take(self, claim: Claim, index: int, keys: Sequence[int], resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
-        new = self._memory(claim, keys)
-        belief = _belief(new)
+        new = Draft.of(claim, index, keys)
+        belief = new.belief
         decision = resolver.decide(index, belief, claim.occurred_at)
         if decision.act not in ("reinforce", "new"):
             decision = compared(self.space, resolver, index, decision)
@@ -80,24 +80,25 @@ class Batch:
         if decision.act == "reinforce":
             self._reinforce(claim, decision.targets[0].id)
             return
-        self.memories[new.pk] = (index, new)
-        self.outcome.created.append(new.pk)
-        self._add_fact(claim, new.pk)
+        self.memories[new.id] = new
+        self.outcome.created.append(new.id)
+        self._add_fact(claim, new.id)
         match decision.act:
             case "hold":
                 new.held_at = self.now
                 self._record(decision, new, State.PENDING)
-                self.outcome.held.append(new.pk)
+                self.outcome.held.append(new.id)
                 return
             case "past":
                 self._file_as_past(decision, new, resolver)
                 return
             case "review":
                 self._record(decision, new, State.PENDING)
-                self.outcome.reviewed.append(new.pk)
+                self.outcome.reviewed.append(new.id)
             case "supersede":
                 self._supersede(decision, new, resolver)
-        resolver.add(_belief(new), index)
+                belief = new.belief
+        resolver.add(belief, index)
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
         """What is about to replace, or stands beside while a person is asked, may be held back."""
@@ -121,71 +122,53 @@ class Batch:
         self.outcome.rejected.append(claim.statement)
 
     def write(self, vectors: Sequence[entries.Vectors] | None) -> None:
-        made = [memory for _, memory in self.memories.values()]
-        # Successors first: a version of the past names one that may come with the same batch.
-        statements.insert(made)
         self._support_known()
         self._end_replaced()
         if self.promoted:
             Memory.objects.filter(pk__in=self.promoted).update(version=F("version") + 1)
-        statements.insert([self._life(m) for m in made if m.held_at is None])
-        statements.insert(self.supersessions)
-        statements.insert(self.facts)
-        statements.insert(self.citations)
-        places = [index for index, _ in self.memories.values()]
-        found = None if vectors is None else [vectors[index] for index in places]
-        entries.write(self.space, [entries.memory_item(memory) for memory in made], found)
-
-    def _memory(self, claim: Claim, keys: Sequence[int]) -> Memory:
-        place = self.placement
-        return Memory(
-            workspace_id=place.workspace_id,
-            subject_id=place.subject_id,
-            agent_id=place.agent_id,
-            conversation_id=place.conversation_id,
-            workflow=place.workflow,
-            scope=place.scope,
-            content=claim.statement,
-            fingerprint=lexical.fingerprint(claim.statement),
-            slots=list(keys),
-            entities=list(claim.entities),
-            fact_type=claim.fact_type,
-            category=claim.category,
-            source=claim.source,
-            confidence=claim.confidence,
-            visibility=claim.visibility,
-            event_date=claim.event_date,
-            valid_from=claim.valid_from,
-            source_count=1,
-            metadata=dict(claim.metadata),
+        made = list(self.memories.values())
+        workspace = self.placement.workspace_id
+        entries.write(
+            self.space,
+            new_items(self.placement, made),
+            None if vectors is None else [vectors[each.index] for each in made],
+            beside=[
+                new_memories(self.placement, made),
+                inserts.rows_with(
+                    Liveness,
+                    list(map(self._life, filter(_is_believed, made))),
+                    workspace_id=workspace,
+                ),
+                self.supersessions,
+                new_facts(self.placement, self.facts, self.session_id),
+                inserts.rows_with(Citation, self.citations, workspace_id=workspace),
+            ],
         )
 
     def _add_fact(self, claim: Claim, memory_id: uuid.UUID | None) -> None:
-        fact = fact_of(self.placement, claim, self.session_id)
-        fact.memory_id = memory_id
-        self.facts.append(fact)
+        fact = uuid7()
+        self.facts.append({**fact_values(claim), "id": fact, "memory_id": memory_id})
         self.outcome.facts += 1
         self.citations += [
-            Citation(
-                workspace_id=self.placement.workspace_id,
-                fact=fact,
-                episode_id=quote.episode_id,
-                start=quote.start,
-                end=quote.end,
-                quote=quote.quote,
-            )
+            {
+                "fact_id": fact,
+                "episode_id": quote.episode_id,
+                "start": quote.start,
+                "end": quote.end,
+                "quote": quote.quote,
+            }
             for quote in dict.fromkeys(claim.quotes)
         ]
 
     def _reinforce(self, claim: Claim, target: uuid.UUID) -> None:
         if target in self.memories:
-            self.memories[target][1].source_count += 1
+            self.memories[target].source_count += 1
         else:
             self.support[target] = self.support.get(target, 0) + 1
         self.outcome.reinforced.append(target)
         self._add_fact(claim, target)
 
-    def _supersede(self, decision: Decision, new: Memory, resolver: Resolver) -> None:
+    def _supersede(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
         new.version = max(target.version for target in decision.targets) + 1
         if decision.rule == "richer":
             # It says the same with more words: true, and supported, since the first of them was.
@@ -198,37 +181,37 @@ class Batch:
 
     def _support(self, old: Belief) -> int:
         if old.id in self.memories:
-            return self.memories[old.id][1].source_count
+            return self.memories[old.id].source_count
         return old.support + self.support.get(old.id, 0)
 
-    def _replace(self, target: uuid.UUID, new: Memory, resolver: Resolver) -> None:
+    def _replace(self, target: uuid.UUID, new: Draft, resolver: Resolver) -> None:
         resolver.end(target)
         self.outcome.superseded.append(target)
         if target in self.memories:
-            old = self.memories[target][1]
-            old.superseded_by_id, old.superseded_at = new.pk, self.now
-            if old.valid_from and new.valid_from and old.valid_from < new.valid_from:
+            old = self.memories[target]
+            old.superseded_by, old.superseded_at = new.id, self.now
+            if old.valid_from < new.valid_from:
                 old.valid_until = new.valid_from
         else:
             self.replaced[target] = new
 
-    def _file_as_past(self, decision: Decision, new: Memory, resolver: Resolver) -> None:
+    def _file_as_past(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
         """`new` takes its place before the head, whose number grows; the head stays believed."""
         (head,) = decision.targets
         new.version = head.version
-        new.superseded_by_id, new.superseded_at = head.id, self.now
+        new.superseded_by, new.superseded_at = head.id, self.now
         new.valid_until = head.since
         resolver.add(replace(head, version=head.version + 1))
         if head.id in self.memories:
-            self.memories[head.id][1].version += 1
+            self.memories[head.id].version += 1
         else:
             self.promoted.add(head.id)
-        kept = self._decision(decision, decision.met[0], new.pk, State.APPLIED)
-        kept.old_id, kept.new_id = new.pk, head.id
+        kept = self._decision(decision, decision.met[0], new.id, State.APPLIED)
+        kept.old_id, kept.new_id = new.id, head.id
         self.supersessions.append(kept)
 
-    def _record(self, decision: Decision, new: Memory, state: str) -> None:
-        self.supersessions += [self._decision(decision, met, new.pk, state) for met in decision.met]
+    def _record(self, decision: Decision, new: Draft, state: str) -> None:
+        self.supersessions += [self._decision(decision, met, new.id, state) for met in decision.met]
 
     def _decision(self, decision: Decision, met: Met, new: uuid.UUID, state: str) -> Supersession:
         return Supersession(
@@ -249,7 +232,7 @@ class Batch:
             return
         values = {
             "olds": list(self.replaced),
-            "news": [new.pk for new in self.replaced.values()],
+            "news": [new.id for new in self.replaced.values()],
             "since": [new.valid_from for new in self.replaced.values()],
             "at": self.now,
         }
@@ -261,29 +244,17 @@ class Batch:
             values = {"ids": list(self.support), "facts": list(self.support.values())}
             statements.execute(SUPPORT, values | {"at": self.now})
 
-    def _life(self, memory: Memory) -> Liveness:
+    def _life(self, draft: Draft) -> dict[str, object]:
         # What the same batch replaced, or filed as past, was believed for no time at all.
-        ended = memory.superseded_by_id is not None
-        return Liveness(
-            workspace_id=self.placement.workspace_id,
-            memory=memory,
-            from_at=self.now,
-            until_at=self.now if ended else None,
-            cause=Liveness.Cause.CREATED,
-            ended_by="superseded" if ended else "",
-        )
+        ended = draft.superseded_by is not None
+        return {
+            "memory_id": draft.id,
+            "from_at": self.now,
+            "until_at": self.now if ended else None,
+            "cause": Liveness.Cause.CREATED,
+            "ended_by": "superseded" if ended else "",
+        }
 
 
-def _belief(memory: Memory) -> Belief:
-    return Belief(
-        id=memory.pk,
-        content=memory.content,
-        fingerprint=bytes(memory.fingerprint),
-        group=memory.visibility,
-        pinned=False,
-        version=memory.version,
-        since=memory.valid_from,
-        event_date=memory.event_date,
-        slots=frozenset(memory.slots),
-        category=memory.category,
-    )
+def _is_believed(draft: Draft) -> bool:
+    return draft.held_at is None
