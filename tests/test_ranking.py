@@ -83,6 +83,21 @@ def test_query_that_names_two_names_nobody_in_particular() -> None:
     assert analyse("What did Alice give Bob?", FRIENDS).named is None
 
 
+@pytest.mark.parametrize(
+    "query, people, far",
+    [
+        ("Which tea did she buy?", FRIENDS, True),
+        ("Which tea did I buy?", CHAT, False),
+        ("Which tea did I buy on 3 May?", CHAT, True),
+        ("tea", [], False),
+    ],
+)
+def test_who_spoke_and_a_date_bring_up_what_words_alone_leave_far_down(
+    query: str, people: list[Participant], far: bool
+) -> None:
+    assert analyse(query, people).looks_far is far
+
+
 def test_query_of_nothing_but_a_name_keeps_it() -> None:
     assert analyse("Alice", FRIENDS).terms == ("alic",)
 

@@ -1,6 +1,7 @@
 """What search finds, and for whom."""
 
 import pytest
+from django.utils import timezone
 
 from memories import curation, filters
 from memories.errors import Forbidden, Invalid
@@ -167,3 +168,14 @@ def test_a_filter_that_means_nothing_is_refused(raw: object, field: str) -> None
     with pytest.raises(Invalid) as caught:
         filters.parse(raw, ("memories",))
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_what_expires_in_this_minute_leaves_its_place_to_the_next(
+    alice: Person, ranking: str
+) -> None:
+    notes = [alice.note(f"The harbour of Porto, part {number}") for number in range(4)]
+    gone = alice.ask("harbour of Porto", ranking=ranking, limit=2)[0].memory.id
+    Memory.objects.filter(pk=gone).update(forget_after=timezone.now())
+    found = [hit.memory.id for hit in alice.ask("harbour of Porto", ranking=ranking, limit=3)]
+    assert sorted(found) == sorted(note.id for note in notes if note.id != gone)

@@ -191,6 +191,8 @@ NO_COSINE = "null::float8"
 NEWEST = "select x.id {entries} order by x.id desc limit 40"
 NEWEST_BY_VECTOR = "select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
 POOL_TOP = 120
+# Where only words and meaning decide, half as many find the same.
+POOL_NEAR = 60
 # Of a long query the rarest words say what it is about; the others cost much and add nothing.
 RAREST = 16
 # Words are looked up from the rarest on until their entries come to so many. What has none of

@@ -51,6 +51,8 @@ def heard(space: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[E
 
 def participants(space: WorkspaceIndex, subject: uuid.UUID | None) -> list[Participant]:
     """Who speaks in a subject's episodes (None: in all of the workspace), the most first."""
+    if not space.live_episodes:
+        return []
     about = "and (subject = %(subject)s::uuid or subject is null)" if subject else ""
     values = {"workspace": space.number, "subject": subject, "most": MOST}
     rows = statements.rows(SPOKEN.format(subject=about), values)

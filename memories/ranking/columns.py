@@ -122,6 +122,11 @@ class Columns:
         return np.where(unknown, np.nanmin(self.at), self.at) if unknown.any() else self.at
 
     @cached_property
+    def are_apart(self) -> bool:
+        """Whether no two can be of one conversation, as with memories of no thread."""
+        return bool((self.conversations == -self.ids).all())
+
+    @cached_property
     def _in_time(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The candidates by conversation and time, and where another conversation begins."""
         order = np.lexsort((self.time, self.conversations))
@@ -136,6 +141,8 @@ class Columns:
     @cached_property
     def sitting(self) -> Integers:
         """Dense numbers of the sittings."""
+        if self.are_apart:
+            return np.arange(self.size)
         order, other = self._in_time
         return self._numbered(order, other | (np.diff(self.time[order]) > _pause))
 
@@ -160,12 +167,16 @@ class Columns:
         return order, np.flatnonzero(np.diff(self.sitting[order], prepend=-1))
 
     def best_of_sitting(self, column: Array) -> Array:
+        if self.are_apart:
+            return column
         order, starts = self._by_sitting
         each: Array = np.maximum.reduceat(column[order], starts)[self.sitting]
         return each
 
     def three_best_of_sitting(self, column: Array) -> Array:
         """The sum of the sitting's three best, divided by three."""
+        if self.are_apart:
+            return column / 3
         order, starts = self._by_sitting
         best_first = np.lexsort((-column, self.sitting))
         place = np.arange(self.size) - starts[self.sitting[order]]
@@ -175,6 +186,8 @@ class Columns:
 
     def of_neighbour(self, column: Array, step: int) -> Array:
         """The column's value of the message `step` further on; 0 where that is no candidate."""
+        if self.are_apart:
+            return np.zeros(self.size)
         key, order = self._places
         place = self.positions
         at = np.searchsorted(key[order], key + step).clip(max=self.size - 1)

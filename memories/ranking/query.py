@@ -93,6 +93,11 @@ class QueryView:
     turn: float
     among_people: bool
 
+    @property
+    def looks_far(self) -> bool:
+        """Whether who said it, or when, may count for more than its words and its meaning."""
+        return self.among_people or bool(self.named or self.anchors)
+
 
 def analyse(
     query: str, participants: Sequence[Participant] = (), *, now: datetime | None = None

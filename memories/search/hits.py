@@ -108,9 +108,23 @@ def _ordered(
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
     chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: request.limit + SPARE]
-    found = [(one, row) for one, row in with_rows(scope, chosen, request.at) if row is not None]
+    enough = _with_ties(chosen, request.limit)
+    found = _there(scope, chosen[:enough], request.at)
+    if len(found) < request.limit and chosen[enough:]:
+        found += _there(scope, chosen[enough:], request.at)
     found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
     return found[: request.limit]
+
+
+def _with_ties(chosen: Sequence[Scored], number: int) -> int:
+    """So many as are asked for, and those that are as good as the last of them."""
+    while 0 < number < len(chosen) and chosen[number].score == chosen[number - 1].score:
+        number += 1
+    return number
+
+
+def _there(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
+    return [(one, row) for one, row in with_rows(scope, chosen, at) if row is not None]
 
 
 def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:

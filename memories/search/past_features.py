@@ -70,7 +70,7 @@ class Past:
             if f.pk in here
         ]
 
-    def pool(self, stems: list[str]) -> Columns:
+    def pool(self, stems: list[str], top: int) -> Columns:
         features = self._features()
         cosines = self._cosines(features)
         scores = _bm25([f.content for f in features], stems)

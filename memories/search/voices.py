@@ -46,8 +46,8 @@ class Voice:
             for row, cosine in zip(rows, told, strict=True)
         ]
 
-    def pool(self, stems: list[str]) -> Columns:
-        found = candidates.pool(self.space, self.asked, stems)
+    def pool(self, stems: list[str], top: int) -> Columns:
+        found = candidates.pool(self.space, self.asked, stems, top=top)
         return found if self._is_house else replace(found, cosine=self._told(found.cosine))
 
     @property
