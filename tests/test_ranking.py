@@ -84,7 +84,7 @@ def test_query_that_names_two_names_nobody_in_particular() -> None:
 
 
 @pytest.mark.parametrize(
-    "query, people, far",
+    ("query", "people", "far"),
     [
         ("Which tea did she buy?", FRIENDS, True),
         ("Which tea did I buy?", CHAT, False),

@@ -174,8 +174,11 @@ def test_a_filter_that_means_nothing_is_refused(raw: object, field: str) -> None
 def test_what_expires_in_this_minute_leaves_its_place_to_the_next(
     alice: Person, ranking: str
 ) -> None:
-    notes = [alice.note(f"The harbour of Porto, part {number}") for number in range(4)]
-    gone = alice.ask("harbour of Porto", ranking=ranking, limit=2)[0].memory.id
-    Memory.objects.filter(pk=gone).update(forget_after=timezone.now())
-    found = [hit.memory.id for hit in alice.ask("harbour of Porto", ranking=ranking, limit=3)]
-    assert sorted(found) == sorted(note.id for note in notes if note.id != gone)
+    texts = (GATE, DUCKS, "Bread is baked at dawn", "Trains leave hourly from Porto")
+    for text in texts:
+        alice.note(f"The harbour inn: {text}")
+    first, *others = alice.ask("harbour inn", ranking=ranking, limit=4)
+    Memory.objects.filter(pk=first.memory.id).update(forget_after=timezone.now())
+    found = {hit.memory.id for hit in alice.ask("harbour inn", ranking=ranking, limit=3)}
+    assert found == {hit.memory.id for hit in others}
+    assert len(found) == 3
