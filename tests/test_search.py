@@ -1,5 +1,7 @@
 """What search finds, and for whom."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -171,14 +173,13 @@ def test_a_filter_that_means_nothing_is_refused(raw: object, field: str) -> None
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
-def test_what_expires_in_this_minute_leaves_its_place_to_the_next(
-    alice: Person, ranking: str
-) -> None:
+def test_what_has_expired_leaves_its_place_to_the_next(alice: Person, ranking: str) -> None:
     texts = (GATE, DUCKS, "Bread is baked at dawn", "Trains leave hourly from Porto")
     for text in texts:
         alice.note(f"The harbour inn: {text}")
     first, *others = alice.ask("harbour inn", ranking=ranking, limit=4)
-    Memory.objects.filter(pk=first.memory.id).update(forget_after=timezone.now())
+    passed = timezone.now() - timedelta(days=1)
+    Memory.objects.filter(pk=first.memory.id).update(forget_after=passed)
     found = {hit.memory.id for hit in alice.ask("harbour inn", ranking=ranking, limit=3)}
     assert found == {hit.memory.id for hit in others}
     assert len(found) == 3
