@@ -179,6 +179,12 @@ def test_what_an_agent_sees_is_counted_without_reading_the_entries(place: Place)
     assert "entry_workspace" not in counted
 
 
+def test_a_small_workspace_is_filtered_without_reading_others_rows(place: Place) -> None:
+    told = generic_plan(*candidates.linea_statement(place.space, asked(place, **wanted())))
+    assert not WHOLE_TABLE.search(told)
+    assert "memories_memory_pkey" in told
+
+
 def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
     later = timezone.now() + timedelta(hours=1)
     ids = Entry.objects.values_list("pk", flat=True)

@@ -66,7 +66,8 @@ def load(
         for number, size, place in sorted(work, key=lambda item: item[0]):
             _write(place, corpus.block(place.number, number, size))
             advance(size)
-    settle()
+    if work:
+        settle()
     return places
 
 

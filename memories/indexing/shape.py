@@ -64,11 +64,15 @@ FITS = """
 # What a filter wants is found once (w). Old versions are in no index for search, only in w.
 WANTED = """
 w as materialized (
-  select x.id from memories_entry x join {table} row on row.id = x.item
+  select x.id from memories_entry x {rows}
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {subject} and {condition}),"""
+# The planner takes all workspaces for equally large, and would read the whole table for the rows of
+# a small one. The offset leaves it no way but to look each of them up.
+ROWS = "join {table} row on row.id = x.item"
+ROWS_OF_FEW = "cross join lateral (select * from {table} t where t.id = x.item offset 0) row"
 OLD_VECTORS = """
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from w join memories_vector x on x.entry_id = w.id
@@ -189,8 +193,9 @@ class Shape:
         """The set that a filter wants, as the first part of the statement."""
         if not self.wanted.condition or self.seal:
             return ""
+        rows = ROWS if self.is_large else ROWS_OF_FEW
         return WANTED.format(
-            table=TABLES[self.layer],
+            rows=rows.format(table=TABLES[self.layer]),
             live="" if self.wanted.history else "and x.live",
             subject=self._subject,
             condition=self.wanted.condition,
