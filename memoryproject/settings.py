@@ -73,11 +73,11 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memories.api.metrics.MeasuringMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "workspaces.browsers.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "workspaces.browsers.AuthenticationMiddleware",
+    "workspaces.browsers.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"

@@ -9,6 +9,9 @@ from memoryproject import health
 from workspaces.api.problems import unknown_route
 
 urlpatterns = [
+    # Routes are tried in turn: first what is asked all day.
+    path("api/v1/", include("memories.api.urls")),
+    path("api/v1/", include("workspaces.api.urls")),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that name no icon.
@@ -30,8 +33,6 @@ urlpatterns = [
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),
-    path("api/v1/", include("workspaces.api.urls")),
-    path("api/v1/", include("memories.api.urls")),
     # With DEBUG on, Django would answer an unknown route with a page of its own.
     path("api/<path:rest>", unknown_route),
 ]

@@ -1,5 +1,6 @@
 """Who is let in, and to what."""
 
+import gc
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone
 from tests.api_fixtures import Caller, caller, member, session_of
 from tests.factories import MembershipFactory
 from tests.people import Person, with_key
+from workspaces.api.views import WorkspaceView
 from workspaces.keys import KeyOptions, revoke_key
 from workspaces.models import ApiKey, Workspace
 
@@ -94,6 +96,42 @@ def test_a_session_must_prove_that_the_page_was_ours(workspace: Workspace) -> No
     token = get_token(RequestFactory().get("/"))
     http.client.cookies["csrftoken"] = token
     assert http.post("/memories", NEW, X_CSRFToken=token).status == 201
+
+
+def test_a_key_decides_alone_whatever_session_comes_with_it(alice: Person, mallory: Person) -> None:
+    """A session that may what the key may not helps nobody, and needs no token of ours."""
+    owner = member(alice.workspace, "owner").client
+    stolen = Caller(alice.workspace.slug, {"X-API-Key": mallory.key}, client=owner)
+    assert stolen.get("/memories").status == 404
+    forged = Caller(alice.workspace.slug, {"Authorization": "Bearer x"}, client=owner)
+    assert forged.get("/memories").status == 401
+    reads = {"X-API-Key": with_key(alice.workspace, KeyOptions("r", capabilities=("read",))).key}
+    assert Caller(alice.workspace.slug, reads, client=owner).post("/memories", NEW).status == 403
+
+
+def test_a_key_opens_no_page_and_spares_no_token(alice: Person) -> None:
+    pages = Client(enforce_csrf_checks=True, headers={"X-API-Key": alice.key})
+    assert pages.get("/admin/").status_code == 302
+    pages.force_login(MembershipFactory(workspace=alice.workspace, role="owner").user)
+    assert pages.get("/admin/").status_code == 200
+    assert pages.post("/admin/logout/").status_code == 403
+
+
+def views_alive() -> int:
+    return sum(isinstance(one, WorkspaceView) for one in gc.get_objects())
+
+
+def test_of_an_answered_request_nothing_waits_for_the_garbage_collector(alice: Person) -> None:
+    http = caller(alice)
+    gc.collect()
+    gc.disable()
+    try:
+        before = views_alive()
+        assert http.post("/memories/search", {"query": "gate"}).status == 200
+        assert http.post("/memories/ingest", {"content": "I like tea."}).status == 201
+        assert views_alive() == before
+    finally:
+        gc.enable()
 
 
 def test_the_workspaces_of_the_asker_are_listed(alice: Person, mallory: Person) -> None:

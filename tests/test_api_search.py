@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from memories.indexing import spaces
+from memories.models import WorkspaceIndex
 from tests.api_fixtures import Answer, Caller, caller
 from tests.people import Person
+from workspaces.keys import scope_for_key
 
 PREFERS, SEARCH = "I prefer dark mode in my editor.", "/memories/search"
 
@@ -18,8 +21,25 @@ def http(alice: Person) -> Caller:
     return found
 
 
+def told(space: WorkspaceIndex) -> dict[str, Any]:
+    shown = {name: value for name, value in vars(space).items() if not name.startswith("_")}
+    return shown | {"model": space.embedding_model}
+
+
 def ask(http: Caller, query: str = "dark mode", **more: Any) -> Answer:
     return http.post(SEARCH, {"query": query, **more})
+
+
+def test_what_is_read_beside_a_key_is_the_workspace_as_it_is(alice: Person) -> None:
+    scope = scope_for_key(alice.key, spaces.BESIDE_KEY)
+    assert scope is not None
+    assert told(spaces.space_for(scope)) == told(spaces.space_of(alice.workspace.pk))
+    alice.workspace.settings = {"conflict_rule": "nearest", "extractors": ["patterns"]}
+    alice.workspace.save()
+    scope = scope_for_key(alice.key, spaces.BESIDE_KEY)
+    assert scope is not None
+    assert spaces.space_for(scope).conflict_rule == "nearest"
+    assert told(spaces.space_for(scope)) == told(spaces.space_of(alice.workspace.pk))
 
 
 def test_a_hit_carries_its_memory_and_score(http: Caller) -> None:

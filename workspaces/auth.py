@@ -1,6 +1,7 @@
 """Who asks over HTTP: an API key, or a member in a browser session. `request.auth` is the Scope."""
 
 import uuid
+from collections.abc import Mapping
 from typing import cast
 
 from django.db.models import Q
@@ -8,7 +9,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from workspaces.keys import scope_for_key
+from workspaces.keys import NOTHING, scope_for_key
 from workspaces.models import Membership, User
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
@@ -19,10 +20,10 @@ class KeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer <key>`, `Authorization: Token <key>` or `X-API-Key: <key>`."""
 
     def authenticate(self, request: Request) -> tuple[None, Scope] | None:
-        text = presented_key(request)
+        text = presented_key(request.META)
         if text is None:
             return None
-        scope = scope_for_key(text)
+        scope = scope_for_key(text, getattr(_view(request), "beside", NOTHING))
         if scope is None:
             raise AuthenticationFailed("This key is unknown, revoked or expired.")
         return None, scope
@@ -46,12 +47,16 @@ class MemberAuthentication(SessionAuthentication):
         return user, scope_for_member(user, named) if named else None
 
 
-def presented_key(request: Request) -> str | None:
-    """The key that a request shows, or None; other schemes of Authorization show none."""
-    scheme, _, rest = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+def _view(request: Request) -> object:
+    return (request.parser_context or {}).get("view")
+
+
+def presented_key(headers: Mapping[str, str]) -> str | None:
+    """The key that a request's META shows, or None; other schemes of Authorization show none."""
+    scheme, _, rest = headers.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() in SCHEMES:
-        return str(rest.strip())
-    return cast("str | None", request.META.get("HTTP_X_API_KEY"))
+        return rest.strip()
+    return headers.get("HTTP_X_API_KEY")
 
 
 def scope_for_member(user: User, workspace: str) -> Scope | None:

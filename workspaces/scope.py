@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from workspaces.models import Agent, Capability, Role
 
@@ -19,7 +20,8 @@ class Scope:
 
     `agent_id` None: sees all of the workspace. `subject_ids` None: not limited to subjects.
     `team_agent_ids` are the agents of the asking agent's team, itself among them; what was
-    written by no agent belongs to the default team.
+    written by no agent belongs to the default team. `beside` is what was read in one statement
+    with the key, for whom asked for it there.
     """
 
     workspace_id: uuid.UUID
@@ -33,6 +35,7 @@ class Scope:
     user_id: uuid.UUID | None = None
     role: str = ""
     slug: str = field(default="", compare=False)
+    beside: tuple[Any, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def is_bound(self) -> bool:

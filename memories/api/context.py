@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from memories import context
 from memories.api.search import HitSerializer, SearchSerializer, hit_shape, request_of
+from memories.indexing import spaces
 from workspaces.api.fields import Camel, Whole, read
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
@@ -35,6 +36,7 @@ class ContextAnswerSerializer(Camel):
 
 
 class ContextView(WorkspaceView):
+    beside = spaces.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
     @extend_schema(

@@ -13,6 +13,7 @@ from memories import ingest, outbox, search
 from memories.api import shapes
 from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message, refuse_written_out
+from memories.indexing import spaces
 from memories.ingest import IngestRequest
 from memories.models import (
     MemoryScope,
@@ -130,6 +131,8 @@ def request_of(body: dict[str, Any]) -> IngestRequest:
 
 
 class IngestView(WorkspaceView):
+    beside = spaces.BESIDE_KEY
+
     @extend_schema(
         operation_id="ingest",
         request=IngestSerializer,

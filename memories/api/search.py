@@ -16,6 +16,7 @@ from memories.api.answers import (
     MemorySerializer,
 )
 from memories.api.feature_shapes import FeatureSerializer
+from memories.indexing import spaces
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import Hit, Recency, SearchRequest
 from workspaces.api.fields import (
@@ -98,6 +99,7 @@ class SearchAnswerSerializer(Camel):
 
 
 class SearchView(WorkspaceView):
+    beside = spaces.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
     @extend_schema(

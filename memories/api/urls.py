@@ -31,6 +31,10 @@ Conversation = erasing.erases(conversations.ConversationView, "conversation", "C
 Episode = erasing.erases(episodes.EpisodeView, "episode", "Episode")
 
 urlpatterns = [
+    # Routes are tried in turn: first what is asked all day.
+    path(f"{OWN}/memories/search", search.SearchView.as_view()),
+    path(f"{OWN}/memories/context", context.ContextView.as_view()),
+    path(f"{OWN}/memories/ingest", ingest.IngestView.as_view()),
     path(f"{OWN}/subjects/<uuid:row>", Subject.as_view()),
     path(f"{OWN}/subjects/<uuid:row>/erasure", erasing.plans("subject", "Subject").as_view()),
     path(
@@ -40,9 +44,6 @@ urlpatterns = [
     path(f"{OWN}/episodes/<uuid:row>/erasure", erasing.plans("episode", "Episode").as_view()),
     path(f"{OWN}/erasures", erasing.ErasuresView.as_view()),
     path(f"{OWN}/erasures/<uuid:row>", erasing.ErasureView.as_view()),
-    path(f"{OWN}/memories/search", search.SearchView.as_view()),
-    path(f"{OWN}/memories/context", context.ContextView.as_view()),
-    path(f"{OWN}/memories/ingest", ingest.IngestView.as_view()),
     path(f"{OWN}/memories/extract", ingest.PreviewView.as_view()),
     path(f"{OWN}/memories/profile", profile.ProfileView.as_view()),
     path(f"{OWN}/memories/ranking", ranking.RankingView.as_view()),

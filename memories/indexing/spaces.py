@@ -1,7 +1,7 @@
 """The workspace as the index knows it: its number, and the embedding model it speaks."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -14,12 +14,13 @@ from memories.indexing import statements
 from memories.indexing.seals import SEALS
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
+from workspaces.keys import Beside
+from workspaces.scope import Scope
 
 LOCK_CLASS = 4242
 
 
-SPACE = f"""
-select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
        s.live_features, s.stamp,
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
@@ -32,28 +33,47 @@ select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_e
         or exists (select 1 from memories_workspacechange c
                    where c.workspace_id = w.id and c.enabled)) as has_own_words,
        {SEALS},
-       m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
+       m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state"""
+MODEL = "left join memories_embeddingmodel m on m.id = s.embedding_model_id"
+SPACE = f"""
+select {COLUMNS}
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
-left join memories_embeddingmodel m on m.id = s.embedding_model_id
-where s.workspace_id = %(workspace)s
+{MODEL} where s.workspace_id = %(workspace)s
 """
-OF_THE_ROW, OF_THE_MODEL = 7, 6  # the first and the last columns
+BESIDE_KEY = Beside(
+    COLUMNS, f"left join memories_workspaceindex s on s.workspace_id = w.id\n{MODEL}"
+)
+OF_THE_ROW = (
+    "number", "workspace_id", "embedding_model_id", "live_memories", "live_episodes",
+    "live_features", "stamp",
+)  # fmt: skip
+OF_THE_MODEL = (
+    "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state"
+)  # fmt: skip
+
+
+def space_for(scope: Scope) -> WorkspaceIndex:
+    """The asker's `space_of`, without another look where it was read beside their key."""
+    if scope.beside and scope.beside[0] is not None:
+        return _space_from(scope.beside)
+    return space_of(scope.workspace_id)
 
 
 def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     """The index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
     found = statements.rows(SPACE, {"workspace": workspace_id})
-    if not found:
-        return _new_space(workspace_id)
-    columns = list(found[0]._asdict().items())
-    space = WorkspaceIndex(**dict(columns[:OF_THE_ROW]))
-    space.extractors, space.has_patterns = found[0].extractors, found[0].has_patterns
-    space.conflict_rule, space.ranking = found[0].conflict_rule or "", found[0].ranking
-    space.has_own_words, space.llm = found[0].has_own_words, found[0].llm or ""
-    space.seals, space.review = found[0].seals, found[0].review
+    return _space_from(found[0]) if found else _new_space(workspace_id)
+
+
+def _space_from(row: Sequence[Any]) -> WorkspaceIndex:
+    """Of a row of COLUMNS."""
+    space = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
+    (space.extractors, conflict_rule, space.ranking, llm, space.review, space.has_patterns,
+     space.has_own_words, space.seals) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+    space.conflict_rule, space.llm = conflict_rule or "", llm or ""
     if space.embedding_model_id is not None:
-        own = dict(columns[-OF_THE_MODEL:])
+        own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
     return space
 

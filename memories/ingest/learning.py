@@ -44,7 +44,7 @@ def ingest(scope: Scope, request: IngestRequest) -> MemorySession:
 
     Else the session is still to be run: an async one has woken the worker already.
     """
-    space = spaces.space_of(scope.workspace_id)
+    space = spaces.space_for(scope)
     here = request.mode == MemorySession.Mode.SYNC and _is_quick(request.extract, space)
     kept = keep(scope, request, space, claimed=here)
     # What is quick asks no model.

@@ -23,7 +23,7 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     if request.rerank and not reranking.is_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
-    space = spaces.space_of(scope.workspace_id)
+    space = spaces.space_for(scope)
     asked = asked_of(scope, request)
     ranked = RANKERS[request.ranking](space, request, asked)
     if request.rerank:

@@ -8,7 +8,7 @@ than most requests have to spare.
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from rest_framework import serializers
@@ -32,6 +32,34 @@ class Camel(serializers.Serializer[Any]):
                 field.source = name
             spoken[camel(name)] = field
         return spoken
+
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        """Of these something comes also where they are not given: an error, or a default."""
+        return frozenset(
+            name
+            for name, field in self.fields.items()
+            if field.required or field.default is not serializers.empty
+        )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """As DRF's, which looks at every field there is, for each message of a thousand."""
+        if not isinstance(data, Mapping):
+            return dict(super().to_internal_value(data))
+        values: dict[str, Any] = {}
+        errors: dict[str, Any] = {}
+        for name, field in self.fields.items():
+            if name not in data and name not in self._needed:
+                continue
+            try:
+                value = field.run_validation(data.get(name, serializers.empty))
+            except serializers.ValidationError as error:
+                errors[name] = error.detail
+            else:
+                values[field.source or name] = value
+        if errors:
+            raise serializers.ValidationError(errors)
+        return values
 
 
 @cache
@@ -134,4 +162,7 @@ class Free(serializers.DictField):
 
 def moment(value: datetime | None) -> str | None:
     """A time as the API says it."""
-    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if value is None:
+        return None
+    there = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return f"{there.isoformat()[: -len('+00:00')]}Z"
