@@ -26,7 +26,7 @@ from memories.search.hits import MEMORY_ROWS
 from memories.supersession import candidates as resolving
 from memories.supersession import writing
 from tests.statements_sent import generic_plan
-from workspaces.keys import FIND
+from workspaces.keys import NOTHING
 
 CORPUS, NOW = Corpus(256), timezone.now()
 PLOTS = [Plot("large", 4_000), *(Plot(f"small-{n}", 200) for n in range(20))]
@@ -92,7 +92,8 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         "_pkey",
     ),
     "the space": (lambda p: (spaces.SPACE, {"workspace": p.scope.workspace_id}), ""),
-    "the key": (lambda p: (FIND.replace("%s", "%(prefix)s"), {"prefix": "a"}), "prefix"),
+    "the key": (lambda p: (NOTHING.statement, ["a"]), "prefix"),
+    "the key, with the space": (lambda p: (spaces.BESIDE_KEY.statement, ["a"]), "prefix"),
     "conflicts of one": (lambda p: texts_of_nearest(p, 1), "vector_scan"),
     "conflicts of some": (lambda p: texts_of_nearest(p, 5), "vector_scan"),
 }
