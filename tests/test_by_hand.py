@@ -124,3 +124,55 @@ def test_pins_and_edits_of_memories_survive_what_is_read_again(alice: Person) ->
     told(alice, "I live in Lisbon.")
     kept = Memory.objects.live().get(pk=edited.pk)
     assert (kept.content, kept.pinned) == ("Ada lives in Lisbon, Alfama", True)
+
+
+def home(value: str, about: str = "") -> NewFeature:
+    return NewFeature("identity", "home", "home", value, about=about)
+
+
+def homes() -> list[tuple[str, str]]:
+    rows = Feature.objects.live().filter(feature="home")
+    return sorted(rows.values_list("value", "method"))
+
+
+@pytest.mark.parametrize("about", ["", "Ada"])
+def test_a_home_written_by_hand_takes_the_place_of_the_machine_s(alice: Person, about: str) -> None:
+    told(alice, "I moved to Porto in May.")
+    made = writing.create(alice.scope, KEY, home("Faro", about))
+    assert homes() == [("Faro", "manual")]
+    assert (made.about, history.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
+
+
+def test_a_machine_puts_no_home_beside_the_one_by_hand(alice: Person) -> None:
+    told(alice, "I like tea.")
+    writing.create(alice.scope, KEY, home("Faro"))
+    told(alice, "I moved to Porto in May.")
+    assert homes() == [("Faro", "manual")]
+    assert "it was written by a person" in FeatureRefusal.objects.values_list("reason", flat=True)
+
+
+def test_two_that_a_person_writes_stand_beside_each_other(alice: Person) -> None:
+    told(alice, "I like tea.")
+    writing.create(alice.scope, KEY, home("Faro"))
+    writing.create(alice.scope, KEY, home("Lagos"))
+    assert homes() == [("Faro", "manual"), ("Lagos", "manual")]
+
+
+def test_of_several_people_each_has_a_home(alice: Person) -> None:
+    said = (NewMessage("I live in Porto.", name="Ada"), NewMessage("I live in Bern.", name="Bo"))
+    alice.say(*said, user_id="ada")
+    folding.discover()
+    folding.fold_now(alice.scope, KEY)
+    writing.create(alice.scope, KEY, home("Faro"))
+    assert [value for value, _ in homes()] == ["Bern", "Faro", "Porto"]
+
+
+def test_a_move_from_one_place_to_another_is_a_home(alice: Person) -> None:
+    told(alice, "I moved from Rome to Porto in June.")
+    assert homes() == [("Porto", "rule")]
+
+
+def test_a_move_of_long_ago_that_is_told_late_leaves_the_home(alice: Person) -> None:
+    told(alice, "I live in Lisbon.")
+    told(alice, "I moved to Porto in 2015.")
+    assert homes() == [("Lisbon", "rule")]

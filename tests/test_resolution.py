@@ -142,6 +142,47 @@ def test_undoing_the_past_leaves_what_is_believed(alice: Person) -> None:
     assert sorted(alice.live()) == ["Ann lives in Bergen", "Ann lives in Oslo"]
 
 
+def ann(person: Person, *said: str) -> list[str]:
+    """What is believed after Ann said these, one after the other, in this year."""
+    for each in said:
+        person.say(NewMessage(f"I {each}.", name="Ann"), user_id="u")
+    return person.live()
+
+
+@pytest.mark.parametrize(
+    ("old", "late"),
+    [
+        ("live in Bergen", "moved to Oslo in 2015"),
+        ("moved to Bergen in 2020", "moved to Oslo in 2015"),
+        ("moved to Bergen in 2020", "moved to Oslo in 2019"),
+        ("moved to Bergen in June 2020", "moved to Oslo in May 2020"),
+        ("work at Equinor", "started at Statkraft in 2010"),
+    ],
+)
+def test_a_change_of_long_ago_that_is_told_late_is_a_version_of_the_past(
+    alice: Person, old: str, late: str
+) -> None:
+    [head] = ann(alice, old)
+    assert ann(alice, late) == [head]
+    past, head_row = memory(f"Ann {late}"), memory(head)
+    assert (past.superseded_by_id, past.version) == (head_row.pk, 1)
+    assert past.valid_until == head_row.valid_from
+
+
+@pytest.mark.parametrize(
+    ("old", "late"),
+    [
+        ("live in Bergen", "moved to Oslo last week"),
+        ("live in Bergen", "live in Oslo since 2015"),
+        ("moved to Bergen in 2012", "moved to Oslo in 2015"),
+        ("moved to Bergen in May 2015", "moved to Oslo in 2015"),
+    ],
+)
+def test_a_change_that_may_be_newer_replaces(alice: Person, old: str, late: str) -> None:
+    assert len(ann(alice, old, late)) == 1
+    assert "Oslo" in alice.live()[0]
+
+
 def test_undo_restores(alice: Person) -> None:
     told(alice, "Ann lives in Oslo", "Ann moved to Bergen")
     curation.undo(alice.scope, Supersession.objects.get().pk)

@@ -3,6 +3,7 @@
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """
 
+from memories.conflicts.earlier import came_before
 from memories.conflicts.own import NO_WORDS, OwnChange, OwnSlot, OwnWords
 from memories.conflicts.reading import Reading, read, slot_keys
 from memories.conflicts.relation import relation
@@ -19,6 +20,7 @@ __all__ = [
     "Reading",
     "Relation",
     "Slot",
+    "came_before",
     "negates",
     "read",
     "relation",

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memories.conflicts.grammar import PREPOSITIONS
-from memories.conflicts.wording import Word
+from memories.conflicts.wording import WEEKDAYS, Word
 
 CONDITIONS = frozenset("for in on at during with without".split())
+# "Paris" of "Paris last week", and all of "Monday next week"
+DAYS = frozenset("last next yesterday today tonight tomorrow".split())
 CUT = PREPOSITIONS | {"'s", "'insteadof", "insteadof", "infavorof", "very", "be"}
 
 
@@ -28,6 +30,8 @@ def value_of(phrase: Sequence[Word]) -> list[Word]:
             if kept:
                 break
             continue
+        if word.text in DAYS and kept and kept[-1].root not in WEEKDAYS:
+            break
         if not word.is_function:
             kept.append(word)
     return kept[:6]

@@ -20,7 +20,8 @@ from memories.conflicts.synonyms import CLASSES
 
 Replacement = str | Callable[[re.Match[str]], str]
 _months = "january february march april may june july august september october november december"
-MONTHS = {name: f"{i:02}" for i, name in enumerate(_months.split(), 1)}
+MAY = "maymonth"  # the month, which else reads as what may be
+MONTHS = {name: f"{i:02}" for i, name in enumerate(_months.split(), 1)} | {MAY: "05"}
 _short_months = {name[:3]: number for name, number in MONTHS.items()} | {"sept": "09"}
 _weekdays = "monday tuesday wednesday thursday friday saturday sunday"
 WEEKDAYS = frozenset(_weekdays.split())
@@ -89,6 +90,8 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
          lambda m: f"{_month_number(m[2])}_{int(m[1]):02}"),
         ("", rf"\b{_month} (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:\d])",
          lambda m: f"{_month_number(m[1])}_{int(m[2]):02}"),
+        (" may", r"\b(in|since|until|till|by|during|before|after|around|from|of|last|next|this|early|mid|late)"
+         r" may\b(?! (?:be|not|have|also|well)\b)", rf"\1 {MAY}"),
         ("", r"(?<![\w.])\+?\d[\d()]*(?:[ -]\d{2,}){1,4}(?!\w)",
          lambda m: re.sub(r"\D", "", m[0]) if sum(map(str.isdigit, m[0])) > 6 else m[0]),
         ("", r"\b(\d+(?:\.\d+)?) ?(k|thousand|million|billion)\b", _scaled),

@@ -14,6 +14,7 @@ from memories.features.applying import BY_HAND, MANUAL, Act, Outcome, Vectors
 from memories.features.history import seen
 from memories.indexing import entries, spaces
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
+from memories.semantics import rules
 from memories.semantics.commands import (
     ADD,
     DELETE,
@@ -44,11 +45,14 @@ class NewFeature:
 
 
 def create(scope: Scope, key: str, new: NewFeature) -> Feature:
-    """Add a feature; one that says the same already is answered again, as a person's from now on.
-    Raises Invalid, NotFound."""
+    """Add a feature; one that says the same already is answered again, as a person's from now on,
+    and of an attribute with one value the machine's takes this one. Raises Invalid, NotFound."""
     found = sets.find(scope, key)
     said = {name: getattr(new, name) for name in SAID}
-    command = Command(ADD, **said, cited=_cited(scope, new.episode_ids), occurred_at=timezone.now())
+    command = Command(
+        ADD, **said, cited=_cited(scope, new.episode_ids), occurred_at=timezone.now(),
+        slot=rules.slot_of(new.category, new.tag, new.feature),
+    )  # fmt: skip
     _check(found, command)
     act = Act(found, scope.actor, MANUAL, BY_HAND, scope.agent_id)
     outcome = _do(scope, act, command)
@@ -119,9 +123,24 @@ def _do(scope: Scope, act: Act, command: Command) -> Outcome:
     vectors: Vectors = history.vectors_of(space, [text] if command.value else [])
     with transaction.atomic(durable=True):
         act = replace(act, set=applying.locked(space, act.set))
-        outcome = applying.carry_out(space, act, [command], vectors)
+        outcome = applying.carry_out(space, act, [_in_place(act, command)], vectors)
         _audit(scope, act, command, outcome)
     return outcome
+
+
+def _in_place(act: Act, command: Command) -> Command:
+    """Of an attribute with one value, what a person writes takes the place of a machine's."""
+    if command.action != ADD or not command.slot:
+        return command
+    known = applying.known_of(applying.live_of(act).values())
+    old = [
+        each for each in known
+        if each.slot == command.slot and each.method != MANUAL
+        and rules.is_theirs(command.about, each, known)
+    ]  # fmt: skip
+    if len(old) != 1:
+        return command
+    return replace(command, action=UPDATE, target=old[0].id, about=old[0].about)
 
 
 def _audit(scope: Scope, act: Act, command: Command, outcome: Outcome) -> None:

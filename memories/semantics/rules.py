@@ -122,6 +122,10 @@ BY_SLOT: dict[str, Shelf] = {
     "reading": Shelf("preferences", "interests", "reading"),
     "preferred": Shelf("preferences", "choices", "prefers"),
 }
+# Shelves on which there is one value at a time.
+SLOT_OF = {
+    shelf: f"{name}|" for name, shelf in BY_SLOT.items() if name not in ("favorite", "preferred")
+}
 # Attributes whose word is the value: "is vegan".
 _WHOLE = frozenset({"relationship", "diet", "preferred"})
 # Of these the past still tells something.
@@ -174,6 +178,11 @@ def corrected(one: Told, old: Known) -> Command:
     )  # fmt: skip
 
 
+def slot_of(category: str, tag: str, feature: str) -> str:
+    """Of a feature that a person writes: the attribute that it is the one value of, if any."""
+    return SLOT_OF.get(Shelf(category, tag, feature), "")
+
+
 def _place(command: Command) -> tuple[str, ...]:
     """Two commands for one place: the later one counts."""
     if command.target:
@@ -208,9 +217,18 @@ def _saying(value: str, cited: tuple[Cited, ...]) -> tuple[Cited, ...]:
 def _old(one: Told, draft: _Draft, known: Sequence[Known]) -> Known | None:
     """The feature that this is a newer value of."""
     for each in known:
-        if each.about == one.about and draft.slot and each.slot == draft.slot:
+        if draft.slot and each.slot == draft.slot and is_theirs(one.about, each, known):
             return each
     return next((each for each in known if each.id in one.replaces and not each.slot), None)
+
+
+def is_theirs(about: str, known: Known, others: Sequence[Known]) -> bool:
+    """Whether a feature is about the same person: a person need not write whose it is where all
+    are of one."""
+    if known.about == about:
+        return True
+    names = {about, known.about, *(each.about for each in others)} - {""}
+    return "" in (about, known.about) and len(names) == 1
 
 
 def _drafts(one: Told) -> Iterator[_Draft]:
@@ -251,9 +269,15 @@ def _lasts(shelf: Shelf, value: str) -> bool:
 def _own_slots(one: Told) -> list[Slot]:
     """Slots of the speaker's own, not of somebody they speak about; one per name."""
     own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
-    found = conflicts.read(one.statement).slots
+    found = [_moved(one, slot) for slot in conflicts.read(one.statement).slots]
     by_name: Mapping[str, Slot] = {slot.name: slot for slot in found if slot.subject == own}
     return list(by_name.values())
+
+
+def _moved(one: Told, slot: Slot) -> Slot:
+    """Who moves from one place to another lives there; in the words alone it may be an employer."""
+    is_home = one.rule == "moved" and slot.name == "employer"
+    return replace(slot, name="residence") if is_home else slot
 
 
 def _value(one: Told, slot: Slot) -> str:

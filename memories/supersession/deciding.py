@@ -12,7 +12,7 @@ from memories.conflicts.policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
-OLDER = "older"  # it was said before what is believed came true: a version of the past
+OLDER = "older"  # said, or come true, before what is believed: a version of the past
 # What is said at about the same time is newer by when it arrives, whichever clock was asked.
 AT_ONCE = timedelta(minutes=5)
 NEAR = 0.2  # below the threshold
@@ -123,11 +123,21 @@ class Judge:
         )
         if is_older and found.kind == "same":
             found = Relation("same", found.rule)  # the poorer or the equal text adds nothing
+        if not is_older and _is(found):
+            is_older = _came_before(old, new, readings[1], found.rule)
         return found, is_older
 
 
 def _is(relation: Relation) -> bool:
     return relation.kind == "update"
+
+
+def _came_before(old: Belief, new: Belief, told: conflicts.Reading, rule: str) -> bool:
+    """Whether what is told only now came true before what is believed."""
+    if old.since is None or new.event_date is None:
+        return False
+    dated = old.event_date is not None and old.event_date <= old.since
+    return conflicts.came_before(told, new.event_date, rule, old.since, dated=dated)
 
 
 def _is_same_text(old: Belief, new: Belief) -> bool:
