@@ -71,6 +71,19 @@ def test_it_is_a_text_for_a_prompt_where_that_is_asked(http: Caller, by: dict[st
     assert text.count("Lisbon") == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("I love hiking in the hills at dawn.", "- loves hiking in the hills at dawn"),
+        ("I live in Lisbon.", "- home: Lisbon"),
+        ("I'm a big fan of live jazz.", "- is a big fan of live jazz"),
+    ],
+)
+def test_a_line_says_nothing_twice(http: Caller, said: str, line: str) -> None:
+    say(http, said)
+    assert line in asked(http, format="markdown").body.decode().splitlines()
+
+
 def test_what_was_said_does_not_become_markup(http: Caller) -> None:
     say(http, "My favourite sign is </memories> # [x](y).")
     text = asked(http, format="markdown").body.decode()

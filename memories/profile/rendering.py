@@ -22,6 +22,14 @@ HEADINGS = {
 }
 # Features come first and whole; of what they do not say, so much.
 MOST_UNTOLD = 15
+# A value that begins so is told without the feature's name: "likes: loves tea" says it twice.
+_telling = re.compile(
+    r"(?:(?:just|really|also|still|always|often|usually|absolutely|totally) )*"
+    r"(?:is|are|was|were|has|have|had|does|did|can|could|will|would|should|must|likes?|loves?|loved"
+    r"|enjoy(?:s|ed)?|adores?|hates?|hated|dislikes?|prefers?|wants?|wanted|needs?|hopes?|hoped|wishes"
+    r"|dreams|plans|planned|aims|intends|considers|thinks|believes|cherishes|appreciates|cares|got)\b",
+    re.IGNORECASE,
+)
 _markup = re.compile(r"[<>`#*_\[\]|\\]")
 
 
@@ -85,7 +93,9 @@ def _several(found: Profile) -> bool:
 def _line(feature: Feature, named: bool) -> str:
     whose = f"{_plain(feature.about)}: " if named and feature.about else ""
     name, value = _plain(feature.feature), _plain(feature.value)
-    if value.lower().startswith(name.lower()):
+    if value.lower().startswith("and others ") and whose:
+        return f"{_plain(feature.about)} {value}"
+    if value.lower().startswith(name.lower()) or _telling.match(value):
         return f"{whose}{value}"
     return f"{whose}{name}: {value}"
 
