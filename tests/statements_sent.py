@@ -26,10 +26,10 @@ class Sent:
     plan: str
 
 
-def generic_plan(text: str, values: Any) -> str:
+def generic_plan(text: str, values: Any, kind: type[PostgresQuery] = PostgresQuery) -> str:
     """The plan that is made once for all values: the session asks for that."""
     raw = statements.hot_connection().pgconn
-    query = PostgresQuery(Transformer(statements.hot_connection()))
+    query = kind(Transformer(statements.hot_connection()))
     query.convert(text, values)
     raw.prepare(b"seen", query.query, query.types)
     nothing = b", ".join([b"null"] * len(query.types))
@@ -53,7 +53,11 @@ def sent() -> Iterator[list[Sent]]:
         text = str(query).strip()
         if text.lower().startswith(PLANNED):
             is_prepared = options.get("prepare")
-            told = generic_plan(text, params) if is_prepared else plan_for(self, text, params)
+            told = (
+                generic_plan(text, params, self._query_cls)
+                if is_prepared
+                else plan_for(self, text, params)
+            )
             found.append(Sent(text, told))
         return EXECUTE(self, query, params, **options)
 

@@ -57,7 +57,7 @@ def placement(place: Place) -> Placement:
 
 
 def texts_of_nearest(place: Place, size: int) -> tuple[str, dict[str, Any]]:
-    """What the conflict check of `size` statements sends first."""
+    """With what the conflict check of `size` statements looks for the nearest."""
     sent: list[tuple[str, dict[str, Any]]] = []
     vectors = [*CORPUS.block(0, 0, size).vectors]
 
@@ -69,7 +69,7 @@ def texts_of_nearest(place: Place, size: int) -> tuple[str, dict[str, Any]]:
         patch.setattr(statements, "rows", note)
         where = placement(place)
         nearest.nearest(place.space, where, vectors, ["global"] * size, Reach(0.8, 10))
-    return sent[0]
+    return sent[-1]
 
 
 Statement = tuple[str, dict[str, Any]]

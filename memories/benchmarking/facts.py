@@ -77,7 +77,7 @@ def _claim(text: str) -> Claim:
         statement=text,
         category=Category.OTHER,
         fact_type=FactType.FACT,
-        visibility=Visibility.GLOBAL,
+        visibility=Visibility.PRIVATE,  # as the memories are that it shall meet
         method=Fact.Method.MANUAL,
         rule="benchmark",
         source=Source.EXTRACTED,

@@ -75,8 +75,10 @@ order by near.similarity desc, near.entry_id
 ROWS_OF_ONE = "select x.entry_id, x.embedding {exact}"
 # From so many statements on the comparison is a product of matrices.
 MANY = 16
-# Fewer links of the HNSW are followed for each of many statements: what says the same lies near.
-QUICKER = "select set_config('hnsw.ef_search', '40', true)"
+# Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
+# are of the statement's visibility: what says the same lies near.
+NO_FARTHER = "select set_config('hnsw.max_scan_tuples', '2000', true) as most"
+QUICKER = f"{NO_FARTHER}, set_config('hnsw.ef_search', '40', true) as links"
 WHO = {
     VISIBILITY_CODE["global"]: "x.visibility = 2",
     VISIBILITY_CODE["team"]: "x.visibility = 1 and (x.agent = any(%(team)s::uuid[])"
@@ -152,8 +154,7 @@ def nearest(
     texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
     seal = seals.seal_of(space, Layer.MEMORIES)
     if seal is not None and seal.speaks_of([placement.subject_id]):
-        if len(vectors) >= MANY:
-            statements.rows(QUICKER, {})
+        statements.rows(QUICKER if len(vectors) >= MANY else NO_FARTHER, {})
         return _found(texts.sealed(seal, reach.most), values | _arrays(vectors, codes))
     if len(vectors) == 1 and vectors[0] is not None:
         return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
