@@ -154,19 +154,16 @@ df as (select number, count(*) as df from pairs group by number),
 # Where some words are in many entries, or many words are asked for.
 COMMON_WORDS = """
 asked as materialized (
-  select t.key, t.number, c.share
+  select t.key, t.number, c.share, row_number() over rarest as place,
+         sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
-  left join memories_commonterm c on c.key = t.key),
-chosen as (
-  select key, number from (
-    select key, number, row_number() over rarest as place,
-           sum(coalesce(share, 0)) over rarest * (select n from stats) as postings
-    from asked window rarest as (order by coalesce(share, 0), number)) r
-  where place = 1 or postings <= {enough}),
+  left join memories_commonterm c on c.key = t.key
+  window rarest as (order by coalesce(c.share, 0), t.number)),
 pairs as materialized (
-  select c.number, y.id, y.weights from chosen c
+  select c.number, y.id, y.weights from asked c
   cross join lateral (
-    select x.id, x.weights {keyed} and x.terms @> array[c.key] limit {most}) y),
+    select x.id, x.weights {keyed} and x.terms @> array[c.key] limit {most}) y
+  where c.place = 1 or c.postings <= {enough}),
 df as materialized (
   select a.number, greatest(p.df, a.share * (select n from stats)) as df
   from asked a left join (select number, count(*) as df from pairs group by number) p
@@ -197,19 +194,22 @@ POOL_NEAR = 60
 RAREST = 16
 # Words are looked up from the rarest on until their entries come to so many. What has none of
 # these is found by meaning or hardly speaks of it; of what is found, every word counts.
-ENOUGH, MOST = 1000, 5000
+ENOUGH, MOST = 500, 5000
 
 
 @lru_cache(maxsize=256)
-def pool_text(shape: Shape, top: int = POOL_TOP, *, has_common: bool = True) -> str:
-    """`has_common`: some of the words may be in many entries, or there are many words."""
+def pool_text(
+    shape: Shape, top: int = POOL_TOP, *, has_common: bool = True, is_long: bool = True
+) -> str:
+    """`has_common`: some words may be in many entries. `is_long`: so many words that the rarest
+    are chosen of them."""
     by_vector = shape.has_vector and not shape.seal
     count = COUNTED_BY_VECTOR if by_vector else COUNTED
     of_subject = by_vector and shape.has_subject
     newest = NEWEST_BY_VECTOR if of_subject else NEWEST
     is_known = shape.is_all or shape.seal or (shape.is_large and not of_subject)
     pieces = {"entries": shape.entries(), "wholes": shape.vectors("and x.part = 0")}
-    words = COMMON_WORDS if has_common else WORDS
+    words = COMMON_WORDS if has_common or is_long else WORDS
     return POOL.format(
         prelude=shape.prelude,
         count="%(n)s::int8" if is_known else count.format(**pieces),
@@ -218,7 +218,7 @@ def pool_text(shape: Shape, top: int = POOL_TOP, *, has_common: bool = True) -> 
         words=words.format(
             keyed=shape.entries(by_key=True), idf=IDF, enough=ENOUGH, most=MOST, terms=RAREST
         ),
-        rarest=OF_RAREST if has_common else "",
+        rarest=OF_RAREST if is_long else "",
         # Without vectors nothing is found but by its words.
         newest=newest.format(**pieces) if shape.has_vector else NOTHING,
         cosine=COSINE if shape.has_vector else NO_COSINE,
@@ -279,5 +279,6 @@ def pool_statement(
         "numbers": lexical.numbers_of(keys),
         "n": live,
     }
-    has_common = live >= common_terms.FROM or len(keys) > RAREST
-    return pool_text(shape or shape_of(space, asked), top, has_common=has_common), values
+    has_common, is_long = live >= common_terms.FROM, len(keys) > RAREST
+    shape = shape or shape_of(space, asked)
+    return pool_text(shape, top, has_common=has_common, is_long=is_long), values
