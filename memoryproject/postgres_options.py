@@ -17,7 +17,8 @@ def server_options(socket: Path, *, fast: bool) -> dict[str, str]:
         "listen_addresses": "",
         "unix_socket_directories": str(socket),
         "unix_socket_permissions": "0700",
-        "shared_buffers": _megabytes(min(memory // 4, 1024 * MB)),
+        # Only what is used is taken; a million memories' indexes of vectors are two gigabytes.
+        "shared_buffers": _megabytes(min(memory // 4, 4096 * MB)),
         "effective_cache_size": _megabytes(memory * 6 // 10),
         "work_mem": "32MB",
         "maintenance_work_mem": _megabytes(maintenance),

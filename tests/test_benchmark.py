@@ -195,16 +195,18 @@ def test_small_run_prints_a_table_and_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("up")
 def test_kept_data_is_measured_again_without_filling_it(tmp_path: Path) -> None:
-    words = ["--sizes", "100", "--rounds", "2", "--web", "1", "--workers", "1"]
+    words = ["--rounds", "2", "--web", "1", "--workers", "1"]
     words += ["--data", str(tmp_path / "kept"), "--json", str(tmp_path / "result.json")]
     told = []
-    for more in (["--keep", "--only", "recall"], ["--reuse", "--only", "searches"]):
+    kept, again = ["--keep", "--sizes", "100,200"], ["--reuse", "--sizes", "200"]
+    for more in ([*kept, "--only", "searches"], [*again, "--only", "recall"]):
         with run_benchmark(tmp_path, *words, *more) as process:
             said, _ = process.communicate(timeout=120)
         assert process.returncode == 0, said
         told.append(json.loads((tmp_path / "result.json").read_text()))
-    assert [len(found["recall"]) for found in told] == [len(FILTERS), 0]
-    assert {timing["place"] for timing in told[1]["timings"]} == {"", "100"}
+    assert {timing["place"] for timing in told[0]["timings"]} == {"", "100", "200"}
+    assert told[1]["timings"] == []
+    assert told[1]["recall"] == {f"200{cell}": 1.0 for cell in FILTERS}
 
 
 def test_a_folder_that_no_run_kept_is_not_reused(tmp_path: Path) -> None:

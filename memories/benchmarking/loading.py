@@ -98,10 +98,12 @@ def settle() -> None:
 
 def _place(plot: Plot, number: int) -> Place:
     workspace, _ = Workspace.objects.get_or_create(slug=plot.slug, defaults={"name": plot.slug})
-    subject, _ = Subject.objects.get_or_create(workspace=workspace, external_id=USER)
+    # Kept with it: another run may name other sizes, and counts them otherwise.
+    part = {"metadata": {"part": number}}
+    subject, _ = Subject.objects.get_or_create(workspace=workspace, external_id=USER, defaults=part)
     _, key = issue_key(workspace.pk, KeyOptions("benchmark"), actor="benchmark")
     scope, space = worker_scope(workspace.pk, "benchmark"), spaces.space_of(workspace.pk)
-    return Place(plot, number, plot.slug, key, scope, space, subject.pk)
+    return Place(plot, subject.metadata["part"], plot.slug, key, scope, space, subject.pk)
 
 
 def _is_filled(place: Place) -> bool:

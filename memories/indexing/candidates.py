@@ -10,7 +10,7 @@ import numpy as np
 
 from memories import lexical
 from memories.indexing import common_terms, statements
-from memories.indexing.shape import DEPTH, TABLES, Asked, Shape, parameters, shape_of
+from memories.indexing.shape import TABLES, Asked, Shape, parameters, shape_of
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns
 
@@ -103,7 +103,7 @@ def linea_statement(
 def _seen_enough(shape: Shape, ask: Callable[[Shape], T], seen: Callable[[T], int]) -> T:
     """What is found, compared one by one where the HNSW has not `seen` enough that fits."""
     found = ask(shape)
-    if not shape.seal or shape.is_all or seen(found) >= DEPTH:
+    if not shape.seal or shape.is_all or seen(found) >= shape.depth:
         return found
     return ask(replace(shape, seal=None))
 

@@ -81,6 +81,9 @@ NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as
 # So many of the HNSW's are looked at: more than are wanted, for the sake of recall. Where fewer
 # are seen, a condition leaves so little that comparing one by one is right.
 DEPTH = 150
+# Each that a filter leaves over costs many that it does not: at a million and one in a hundred, 60
+# find as many of the first ten as 150, in half the time.
+FILTERED_DEPTH = 60
 # Of a larger layer all live entries stand for those that the asker may find, which are not counted.
 COUNTED = 20_000
 TABLES = {
@@ -189,6 +192,11 @@ class Shape:
         return not (narrowed or self.wanted.condition or self.wanted.history)
 
     @property
+    def depth(self) -> int:
+        """So many of the HNSW's are looked at."""
+        return FILTERED_DEPTH if self.wanted.condition else DEPTH
+
+    @property
     def prelude(self) -> str:
         """The set that a filter wants, as the first part of the statement."""
         if not self.wanted.condition or self.seal:
@@ -233,7 +241,7 @@ class Shape:
             part=part,
             visible=self.visible,
             inside=self._inside("x.entry_id"),
-            depth=DEPTH,
+            depth=self.depth,
         )
 
     def _inside(self, entry: str) -> str:
