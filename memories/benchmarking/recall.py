@@ -10,7 +10,7 @@ from memories.indexing import candidates
 from memories.indexing.shape import Asked, Wanted
 from memories.models import Category, Layer
 
-QUERIES = 20
+QUERIES = 40
 DEPTH = 10
 HALF_PRECISION = 5e-4  # what storing half-precision vectors may change a cosine by
 
