@@ -83,7 +83,7 @@ class Reading:
         return (*_slots(self.parse), *own_slots(self.own, self.statement, self.parse))
 
 
-@lru_cache(maxsize=4096)  # of a batch of a thousand, all that it is compared with
+@lru_cache(maxsize=8192)  # of a batch of a thousand, all that it is compared with
 def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
     """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
     found = parse(statement)
