@@ -105,6 +105,23 @@ def test_a_pronoun_keeps_whose_person_it_stands_for() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bulleted list of the ten tools, please.",
+        "Now show me the plan for the second week.",
+        "Find the leak in the pool and get me the fix.",
+        "Stop asking about the budget and just deliver the second chapter.",
+        "Time to tackle the second chapter of the guide.",
+        "Good job on structuring the second chapter.",
+        "I already told you all of this about the guide.",
+        "Hope and love really make the world go round.",
+    ],
+)
+def test_what_is_asked_for_or_remarked_of_the_talk_is_no_claim(text: str) -> None:
+    assert said(("User", text)) == []
+
+
 WORKS = ("Alex", "He works for Airbus.")
 
 

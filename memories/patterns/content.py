@@ -37,6 +37,13 @@ _empty = re.compile(
     r"|(?:really |so )?couldn't agree|am (?:really |so |very |truly )?(?:glad|happy|proud|sorry|excited|stoked|thrilled) (?:for|of|that|to (?:hear|see|be|have)|you|your|about your|it)|got you|miss you|love you|have to (?:say|admit|agree|run|go)|believe in (?:you|us)|know (?:I|we|that|this))\b",
     re.IGNORECASE,
 )
+# what moves the talk on, praises an answer, or tells of the talk itself
+_remark = re.compile(
+    r"^(?:so |ok |okay |now )*(?:time to (?:tackle|get|move|start|see|dive|begin|go over|focus|wrap)\b"
+    r"|(?:good|great|nice|excellent|solid) (?:job|work|catch|point|call|start) (?:on|with|in)\b"
+    r"|(?:I|we) (?:just |already |have )*told you\b)",
+    re.IGNORECASE,
+)
 # what tells of its speaker in two words; "I see", "I agree", "I guess" tell of the talk
 _brief = re.compile(
     r"(?:I|we) (?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail"
@@ -90,7 +97,9 @@ _filler = frozenset(_filler_text.split())
 
 def is_claim(clause: str) -> bool:
     """Whether `clause`, read and complete, tells of the speaker's world as it is."""
-    return not (_empty.match(clause) or is_supposed(clause) or is_for_others(clause))
+    if _empty.match(clause) or _remark.match(clause):
+        return False
+    return not (is_supposed(clause) or is_for_others(clause))
 
 
 def is_supposed(clause: str) -> bool:

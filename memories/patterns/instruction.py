@@ -30,7 +30,8 @@ PATTERNS = (
     Pattern(
         name="never-answer",
         category="instruction",
-        regex=r"^(?:please )?(?:never|don't ever|do not ever|stop) (?P<rule>(?:answer|respond|reply|explain|address|speak|talk|call|write|give|show|ask|tell|remind|say|mention|repeat|apologi[sz]|us)\w*\b.{2,200})",
+        # "stop asking and show me" is for now, and no standing wish
+        regex=r"^(?:please )?(?:never|don't ever|do not ever|stop (?!\w+ing(?: [\w']+){0,6}? and (?:just |now )?(?:get|give|deliver|prepare|show|do|start|make|tell|send|move|focus|proceed|provide|produce|write|finish|run|fix)\b)) ?(?P<rule>(?:answer|respond|reply|explain|address|speak|talk|call|write|give|show|ask|tell|remind|say|mention|repeat|apologi[sz]|us)\w*\b.{2,200})",
         statement="{speaker} asks the assistant never to do this: {rule}",
         confidence=0.8,
         examples=(
@@ -39,7 +40,7 @@ PATTERNS = (
                 "Alex asks the assistant never to do this: asking Alex for confirmation",
             ),
         ),
-        counter_examples=("Never mind",),
+        counter_examples=("Never mind", "Stop asking and just show the table now"),
     ),
     Pattern(
         name="do-not-answer",

@@ -4,6 +4,23 @@ from memories.patterns.grammar import AM, NOT, S
 from memories.patterns.morphology import ADVERB
 from memories.patterns.pattern import Pattern
 
+# What is demanded does nobody good: "just show me", "and get me the fix".
+NOT_ASKED = r"(?<!^)(?<![,.:;!] )" + "".join(
+    rf"(?<!\b{word} )"
+    for word in (
+        "and",
+        "or",
+        "just",
+        "now",
+        "then",
+        "please",
+        "not",
+        "you",
+        "you to",
+        "don't",
+        "go",
+    )
+)
 PATTERNS = (
     Pattern(
         name="prefers",
@@ -112,14 +129,21 @@ PATTERNS = (
     Pattern(
         name="does-me-good",
         category="preference",
-        regex=r"\b(?:makes?|made|making|keeps?|kept|helps?|helped|lets?|calms?|calmed|relaxes|inspires?|inspired|motivates?|motivated|energi[sz]es|cheers?|reminds?|reminded|brings?|brought|gives?|gave|gets?|fuels?|drives?|pushes|lifts?|recharges|teaches|taught|fills?|annoys|bothers|stresses|scares|drains|bores|fascinates|excites|allows?|allowed|shows?|showed|encourages?|encouraged|changed) (?:me|us|my \w+)\b",
+        regex=r"\b(?!(?:show|give|get|bring) (?:me|us|my)\b)(?:makes?|made|making|keeps?|kept|helps?|helped|lets?|calms?|calmed|relaxes|inspires?|inspired|motivates?|motivated|energi[sz]es|cheers?|reminds?|reminded|brings?|brought|gives?|gave|gets?|fuels?|drives?|pushes|lifts?|recharges|teaches|taught|fills?|annoys|bothers|stresses|scares|drains|bores|fascinates|excites|allows?|allowed|shows?|showed|encourages?|encouraged|changed) (?:me|us|my \w+)\b"
+        rf"|{NOT_ASKED}\b(?:show|give|get|bring) (?:me|us|my \w+)\b",
         confidence=0.75,
         needs=("me", "us", "my"),
         examples=(
             ("Gardening helps me relax after work", "Gardening helps Alex relax after work"),
             ("Running in the rain makes me happy", "Running in the rain makes Alex happy"),
+            ("My dogs bring me joy", "Alex's dogs bring them joy"),
         ),
-        counter_examples=("It makes you happy",),
+        counter_examples=(
+            "It makes you happy",
+            "Just show me the plan now",
+            "Find that bug and get me the fix",
+            "Don't explain, give me their names",
+        ),
     ),
     Pattern(
         name="taste",

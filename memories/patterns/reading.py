@@ -80,9 +80,10 @@ _past = re.compile(
 _wishing = re.compile(
     rf"{ADVERB}(?:love|hate|need|want|hope|wish|miss|prefer|enjoy|can't|couldn't|don't(?= (?:really |even |usually |ever )?(?:like|love|want|need|know|think|have|eat|drink|drive|smoke|care|feel|mind"
     r"|believe|own|understand|remember|enjoy|see|live|work|watch|speak|play|own|recall|trust)\b)|didn't|won't|will"
-    r"|would love|haven't|might|have to|used to)\b(?! (?:you|your|be|quit|stop|hesitate|panic|give|forget|worry|let|ask|make|use|do|add|include|give|miss)\b)",
+    r"|would love|haven't|might|have to|used to)\b(?! (?:and|or) [\w-]+ (?:really |always )?(?:is|are|was|were|can|should|must|will|would|(?:exist|make|bring|matter|keep|help)s?)\b)(?! (?:you|your|be|quit|stop|hesitate|panic|give|forget|worry|let|ask|make|use|do|add|include|give|miss)\b)",
     re.IGNORECASE,
 )
+_asked_for = re.compile(r",? please[ .!]*$", re.IGNORECASE)
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
     r"|thankful|stoked|pumped|interested|keen|obsessed|sick|nervous|lucky|able|unable|based in)\b"
@@ -119,6 +120,8 @@ def _linked(told: re.Match[str]) -> str:
 
 def with_subject(clause: str) -> str:
     """`clause` with the "I" that its speaker left out, if that is what is missing."""
+    if _asked_for.search(clause):
+        return clause
     if _born.match(clause):
         return "I was " + _lowered(clause)
     if _off.match(clause):

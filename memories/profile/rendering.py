@@ -93,11 +93,17 @@ def _several(found: Profile) -> bool:
 def _line(feature: Feature, named: bool) -> str:
     whose = f"{_plain(feature.about)}: " if named and feature.about else ""
     name, value = _plain(feature.feature), _plain(feature.value)
-    if value.lower().startswith("and others ") and whose:
+    if value.lower().startswith("and ") and whose:
         return f"{_plain(feature.about)} {value}"
-    if value.lower().startswith(name.lower()) or _telling.match(value):
+    if value.lower().startswith(_same_words(name)) or _telling.match(value):
         return f"{whose}{value}"
     return f"{whose}{name}: {value}"
+
+
+def _same_words(name: str) -> tuple[str, ...]:
+    """How a value begins that names the feature itself."""
+    low = name.lower()
+    return (low, low.replace("favourite", "favorite"), low.replace("favourite", "fave"))
 
 
 def _plain(text: str) -> str:
