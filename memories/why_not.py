@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memories import ranking
 from memories.indexing import candidates, spaces, speakers
-from memories.indexing.candidates import POOL_TOP, TOP
+from memories.indexing.candidates import TOP, Depth
 from memories.indexing.shape import EVERYTHING, Asked
 from memories.models import (
     SCOPE_CODE,
@@ -28,6 +28,7 @@ from memories.models import (
 )
 from memories.ranking.columns import Array
 from memories.search import Hit, SearchRequest, asked_of, in_layer, query_vector, search
+from memories.search.rankings import depth_of
 from workspaces.scope import Scope
 
 State = Literal["passed", "noted", "failed"]
@@ -198,11 +199,12 @@ def _sides(case: Case) -> str:
     there = in_layer(case.request, replace(case.asked, vector=vector), "memories")
     assert there is not None
     stems = [*view.terms, *view.names]
-    pool = candidates.pool(case.space, there, stems, top=DEEPEST)
+    pool = candidates.pool(case.space, there, stems, Depth(DEEPEST))
     own = pool.items == np.void(case.memory.pk.bytes)
     near = _place(pool.cosine, own)
     said = _place(np.where(pool.bm25 > 0, pool.bm25, np.nan), own)
-    taken = TOP if case.request.ranking in ("linea", "vector") else POOL_TOP
+    is_plain = case.request.ranking in ("linea", "vector")
+    taken = TOP if is_plain else depth_of(case.space, case.request, view).top
     return f"By meaning {near}, by words {said}; each side brings up {taken}."
 
 

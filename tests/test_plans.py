@@ -104,7 +104,7 @@ def of_words(place: Place) -> Statement:
 
 
 def of_many(place: Place) -> Statement:
-    top = candidates.POOL_TOP
+    top = candidates.DEEP.top
     return candidates.linea_statement(place.space, asked(place), by_words=False, top=top)
 
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,18 @@ KEYWORDS = """
   where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {top}"""
 TOP = 20
 SEEN = ", (select count(*) from {}) as seen"
+
+
+class Depth(NamedTuple):
+    """How many each side brings up, and whether the newest are looked at, too."""
+
+    top: int
+    newest: bool = True
+
+
+# Where only words and meaning decide, half as many find the same. The next turn of a conversation
+# is about what was said last, whatever its words are; a question is not.
+DEEP, OF_TURN, OF_QUESTION = Depth(120), Depth(60), Depth(60, newest=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,7 @@ def linea(
     """The nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole query, in
     one round trip."""
     shape = shape_of(space, asked, by_vector=by_vector)
-    top = TOP if most <= TOP else POOL_TOP  # two texts, not one for each number
+    top = TOP if most <= TOP else DEEP.top  # two texts, not one for each number
 
     def ask(shape: Shape) -> list[Any]:
         return statements.rows(*linea_statement(space, asked, shape, by_words=by_words, top=top))
@@ -184,12 +196,8 @@ COUNTED_BY_VECTOR = "(select count(*) from ({wholes}) c)"
 COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
     where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
 NO_COSINE = "null::float8"
-# The next turn of a conversation is about what was said last, whatever its words are.
 NEWEST = "select x.id {entries} order by x.id desc limit 40"
 NEWEST_BY_VECTOR = "select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
-POOL_TOP = 120
-# Where only words and meaning decide, half as many find the same.
-POOL_NEAR = 60
 # Of a long query the rarest words say what it is about; the others cost much and add nothing.
 RAREST = 16
 # Words are looked up from the rarest on until their entries come to so many. What has none of
@@ -199,7 +207,7 @@ ENOUGH, MOST = 500, 5000
 
 @lru_cache(maxsize=256)
 def pool_text(
-    shape: Shape, top: int = POOL_TOP, *, has_common: bool = True, is_long: bool = True
+    shape: Shape, depth: Depth = DEEP, *, has_common: bool = True, is_long: bool = True
 ) -> str:
     """`has_common`: some words may be in many entries. `is_long`: so many words that the rarest
     are chosen of them."""
@@ -214,31 +222,31 @@ def pool_text(
         prelude=shape.prelude,
         count="%(n)s::int8" if is_known else count.format(**pieces),
         # More vectors than entries, because an entry may have its passages among them.
-        nearest=shape.nearest(2 * top),
+        nearest=shape.nearest(2 * depth.top),
         words=words.format(
             keyed=shape.entries(by_key=True), idf=IDF, enough=ENOUGH, most=MOST, terms=RAREST
         ),
         rarest=OF_RAREST if is_long else "",
         # Without vectors nothing is found but by its words.
-        newest=newest.format(**pieces) if shape.has_vector else NOTHING,
+        newest=newest.format(**pieces) if shape.has_vector and depth.newest else NOTHING,
         cosine=COSINE if shape.has_vector else NO_COSINE,
         of_messages=OF_MESSAGES if shape.layer == Layer.EPISODES else "",
-        top=top,
+        top=depth.top,
         seen=", array[(select count(*) from nearest)] as seen" if shape.seal else "",
     )
 
 
-def pool(space: WorkspaceIndex, asked: Asked, stems: list[str], *, top: int = POOL_TOP) -> Columns:
+def pool(space: WorkspaceIndex, asked: Asked, stems: list[str], depth: Depth = DEEP) -> Columns:
     """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
 
     def ask(shape: Shape) -> Arrays:
-        return statements.arrays(*pool_statement(space, asked, stems, shape, top=top))
+        return statements.arrays(*pool_statement(space, asked, stems, shape, depth))
 
     def seen(found: Arrays) -> int:
         return int(found["seen"][0])
 
     return _columns(
-        asked.layer, _seen_enough(shape_of(space, asked, exact=top > POOL_TOP), ask, seen)
+        asked.layer, _seen_enough(shape_of(space, asked, exact=depth.top > DEEP.top), ask, seen)
     )
 
 
@@ -268,8 +276,7 @@ def pool_statement(
     asked: Asked,
     stems: list[str],
     shape: Shape | None = None,
-    *,
-    top: int = POOL_TOP,
+    depth: Depth = DEEP,
 ) -> Statement:
     """The text that is prepared, and its values."""
     keys = lexical.term_keys(space.number, asked.layer, stems)
@@ -281,4 +288,4 @@ def pool_statement(
     }
     has_common, is_long = live >= common_terms.FROM, len(keys) > RAREST
     shape = shape or shape_of(space, asked)
-    return pool_text(shape, top, has_common=has_common, is_long=is_long), values
+    return pool_text(shape, depth, has_common=has_common, is_long=is_long), values

@@ -14,7 +14,7 @@ from django.db.models import Q
 from memories import lexical, ranking
 from memories.features import history
 from memories.indexing import due, entries, statements
-from memories.indexing.candidates import TOP, Found
+from memories.indexing.candidates import TOP, Depth, Found
 from memories.indexing.shape import Asked
 from memories.models import SCOPE_CODE, AsOf, Feature, FeatureChange, Layer, WorkspaceIndex
 from memories.ranking import Candidate, Columns
@@ -70,7 +70,7 @@ class Past:
             if f.pk in here
         ]
 
-    def pool(self, stems: list[str], top: int) -> Columns:
+    def pool(self, stems: list[str], depth: Depth) -> Columns:
         features = self._features()
         cosines = self._cosines(features)
         scores = _bm25([f.content for f in features], stems)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import ranking, reranking
 from memories.indexing import query_vectors, speakers, statements
-from memories.indexing.candidates import POOL_NEAR, POOL_TOP, TOP
+from memories.indexing.candidates import DEEP, OF_QUESTION, OF_TURN, TOP, Depth
 from memories.indexing.shape import Asked
 from memories.models import Layer, WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
@@ -151,21 +151,23 @@ def _pool(
     view = ranking.analyse(request.query, people, now=timezone.now())
     embed: Embed = partial(query_vector, query=view.meaning) if with_vector else _no_vector
     vector = embed(space)
-    top = _depth(space, request, view)
+    depth = depth_of(space, request, view)
     parts: list[ranking.Columns] = []
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
         for part in _parts(space, request, there, embed):
-            parts.append(part.pool(_stems(view, layer), top))
+            parts.append(part.pool(_stems(view, layer), depth))
     pool = ranking.Columns.joined(parts)
     # Without vectors nothing but its words speaks for a row.
     return pool.taken(pool.bm25 > 0) if vector is None else pool, view
 
 
-def _depth(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:
-    """How many each side brings up: fewer where nothing could lift those further down."""
+def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
+    """How many are ranked: fewer where nothing could lift those further down."""
     lifted = view.looks_far or request.recency or space.ranking or request.ranking != "hybrid"
-    return POOL_TOP if lifted or _most(request) > POOL_NEAR else POOL_NEAR
+    if lifted or _most(request) > OF_TURN.top:
+        return DEEP
+    return OF_TURN if view.turn else OF_QUESTION
 
 
 def _stems(view: ranking.QueryView, layer: str) -> list[str]:

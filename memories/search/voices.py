@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memories.indexing import candidates, spaces, statements
-from memories.indexing.candidates import Found
+from memories.indexing.candidates import Depth, Found
 from memories.indexing.shape import Asked, Wanted
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.ranking import Columns
@@ -46,8 +46,8 @@ class Voice:
             for row, cosine in zip(rows, told, strict=True)
         ]
 
-    def pool(self, stems: list[str], top: int) -> Columns:
-        found = candidates.pool(self.space, self.asked, stems, top=top)
+    def pool(self, stems: list[str], depth: Depth) -> Columns:
+        found = candidates.pool(self.space, self.asked, stems, depth)
         return found if self._is_house else replace(found, cosine=self._told(found.cosine))
 
     @property
