@@ -78,7 +78,9 @@ MANY = 16
 # Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
 # are of the statement's visibility: what says the same lies near.
 NO_FARTHER = "select set_config('hnsw.max_scan_tuples', '2000', true) as most"
-QUICKER = f"{NO_FARTHER}, set_config('hnsw.ef_search', '40', true) as links"
+QUICK, QUICKER = (
+    f"{NO_FARTHER}, set_config('hnsw.ef_search', '{links}', true) as links" for links in (200, 40)
+)
 WHO = {
     VISIBILITY_CODE["global"]: "x.visibility = 2",
     VISIBILITY_CODE["team"]: "x.visibility = 1 and (x.agent = any(%(team)s::uuid[])"
@@ -154,7 +156,7 @@ def nearest(
     texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
     seal = seals.seal_of(space, Layer.MEMORIES)
     if seal is not None and seal.speaks_of([placement.subject_id]):
-        statements.rows(QUICKER if len(vectors) >= MANY else NO_FARTHER, {})
+        statements.rows(QUICKER if len(vectors) >= MANY else QUICK, {})
         return _found(texts.sealed(seal, reach.most), values | _arrays(vectors, codes))
     if len(vectors) == 1 and vectors[0] is not None:
         return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
