@@ -15,6 +15,7 @@ from memoryproject.env import (
     env_str,
     kept_secret,
 )
+from memoryproject.log_lines import without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -251,7 +252,19 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {
+        "refusals": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": without_trace_of_refusals,
+        }
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["refusals"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         # Django's own handlers write to stderr in DEBUG and mail otherwise: one line here is
