@@ -8,6 +8,7 @@ Nothing of the caller's is ever part of a statement's text.
 
 import json
 import math
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +17,7 @@ from typing import Any
 from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.errors import Invalid
+from memories.models import Category, Episode, FactType, MemoryScope, Source, Visibility
 
 COMPARISONS = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 OPERATORS = (*COMPARISONS, "in", "contains", "exists")
@@ -71,6 +73,19 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "updatedAt": ("time", "{row}.updated_at"),
     },
 }
+# The only values of a field, by layer; a feature's category is a word of its own set.
+WORDS: dict[str, dict[str, list[str]]] = {
+    "memories": {
+        "scope": MemoryScope.values,
+        "factType": FactType.values,
+        "category": Category.values,
+        "source": Source.values,
+        "visibility": Visibility.values,
+    },
+    "episodes": {"kind": Episode.Kind.values},
+    "features": {"visibility": Visibility.values},
+}
+UNORDERED = ("gt", "gte", "lt", "lte", "contains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +112,22 @@ Filter = Condition | Group
 def parse(raw: object, layers: tuple[str, ...]) -> Filter:
     """The validated tree; raises Invalid with the path of the part that is wrong."""
     known = {field for layer in layers for field in FIELDS.get(layer, {})}
-    return _Parser(known).part(raw, "filter", 1)
+    return _Parser(known, _words(layers)).part(raw, "filter", 1)
+
+
+def _words(layers: tuple[str, ...]) -> dict[str, set[str]]:
+    """The values of the fields that have only certain ones in each of the layers."""
+    found: dict[str, set[str]] = {}
+    for layer in layers:
+        for field, words in WORDS.get(layer, {}).items():
+            found.setdefault(field, set()).update(words)
+    free = {f for name in layers for f in set(FIELDS.get(name, {})) - set(WORDS.get(name, {}))}
+    return {field: words for field, words in found.items() if field not in free}
 
 
 class _Parser:
-    def __init__(self, known: set[str]) -> None:
-        self.known, self.conditions = known, 0
+    def __init__(self, known: set[str], words: Mapping[str, set[str]]) -> None:
+        self.known, self.words, self.conditions = known, words, 0
 
     def part(self, raw: object, path: str, depth: int) -> Filter:
         if not isinstance(raw, dict) or not raw:
@@ -138,8 +163,21 @@ class _Parser:
             )
         if not isinstance(op, str) or op not in OPERATORS:
             raise Invalid(f"{path}.op", f"Unknown operator. Known: {', '.join(OPERATORS)}.")
-        value = raw.get("value", True if op == "exists" else None)
-        return Condition(field, op, _value(field, op, value, f"{path}.value"), f"{path}.value")
+        path, value = f"{path}.value", raw.get("value", True if op == "exists" else None)
+        if value is None and "value" in raw and op in ("eq", "neq") and field in self.known:
+            op, value = "exists", op == "neq"
+        found = Condition(field, op, _value(field, op, value, path), path)
+        self._check_words(found)
+        return found
+
+    def _check_words(self, c: Condition) -> None:
+        if c.op in ("exists", "contains") or c.field not in self.words:
+            return
+        words = self.words[c.field]
+        for i, one in enumerate(c.value if c.op == "in" else [c.value]):
+            if one not in words:
+                path = f"{c.path}[{i}]" if c.op == "in" else c.path
+                raise Invalid(path, f"Unknown {c.field}. Known: {', '.join(sorted(words))}.")
 
     def _is_known(self, field: str) -> bool:
         return field in self.known or (field.startswith("metadata.") and len(field) > 9)
@@ -151,8 +189,10 @@ def _value(field: str, op: str, value: Any, path: str) -> Any:
             raise Invalid(path, "exists takes true or false.")
         return value
     kind = "json" if field.startswith("metadata.") else _kind(field)
+    if kind == "bool" and op in UNORDERED:
+        raise Invalid(path, f"{op} does not fit {field}, which is true or false.")
     if op == "contains":
-        if kind in ("number", "bool", "time", "uuid"):
+        if kind in ("number", "time", "uuid"):
             raise Invalid(path, f"contains does not fit {field}.")
         return _typed("text" if kind != "json" else "json", value, path)
     if op == "in":
@@ -169,13 +209,12 @@ def _kind(field: str) -> str:
 
 
 def _typed(kind: str, value: Any, path: str) -> Any:
-    if kind == "time":
-        return _time(value, path)
+    if kind in ("time", "uuid"):
+        return _time(value, path) if kind == "time" else _uuid(value, path)
     if isinstance(value, float) and not math.isfinite(value):
         raise Invalid(path, "Must be a finite number.")
     fits = {
         "text": isinstance(value, str),
-        "uuid": isinstance(value, str),
         "list": isinstance(value, str),
         "bool": isinstance(value, bool),
         "number": isinstance(value, int | float) and not isinstance(value, bool),
@@ -186,6 +225,14 @@ def _typed(kind: str, value: Any, path: str) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
         raise Invalid(path, "The number is too large.")
     return value
+
+
+def _uuid(value: Any, path: str) -> str:
+    """As the database writes it."""
+    try:
+        return str(uuid.UUID(value))
+    except (ValueError, AttributeError, TypeError):
+        raise Invalid(path, "Must be a UUID.") from None
 
 
 def _time(value: Any, path: str) -> datetime:

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ def value_for(op: str, value: object) -> object:
         ("memories", "metadata.floor", 2, set()),
         ("memories", "metadata.name", "red", set()),
         ("memories", "version", 2, {"contains"}),
-        ("memories", "pinned", True, {"contains"}),
+        ("memories", "pinned", True, {"contains", "gt", "gte", "lt", "lte"}),
         ("memories", "createdAt", DAY, {"contains"}),
         ("memories", "id", ID, {"contains"}),
         ("memories", "entities", "Lisbon", {"eq", "neq", "gt", "gte", "lt", "lte"}),
@@ -75,3 +76,52 @@ def test_comparisons_are_those_of_numbers(alice: Person, op: str, ranking: str) 
     tree = filters.parse({"field": "metadata.floor", "op": op, "value": 2}, ("memories",))
     found = set(alice.finds("duck house", filter=tree, ranking=ranking))
     assert found == {text for text, n in FLOORS.items() if COMPARED[op](n, 2)}
+
+
+@pytest.mark.parametrize(
+    ("field", "op", "value", "place"),
+    [
+        ("category", "eq", "nope", ""),
+        ("scope", "neq", "nope", ""),
+        ("factType", "gt", "nope", ""),
+        ("source", "in", ["manual", "nope"], "[1]"),
+        ("visibility", "eq", "", ""),
+        ("id", "eq", "not-a-uuid", ""),
+        ("id", "in", [ID, "not-a-uuid"], "[1]"),
+        ("pinned", "gt", True, ""),
+    ],
+)
+def test_a_value_that_no_memory_could_have_is_refused_by_its_place(
+    field: str, op: str, value: object, place: str
+) -> None:
+    with pytest.raises(Invalid) as caught:
+        filters.parse({"and": [{"field": field, "op": op, "value": value}]}, ("memories",))
+    assert caught.value.field == f"filter.and[0].value{place}"
+
+
+def test_part_of_a_word_may_be_looked_for(alice: Person) -> None:
+    alice.note("The duck house is red", category="technology")
+    tree = filters.parse({"field": "category", "op": "contains", "value": "tech"}, ("memories",))
+    assert alice.finds("duck", filter=tree) == ["The duck house is red"]
+
+
+def test_a_category_of_features_is_any_word() -> None:
+    words = {"field": "category", "op": "eq", "value": "hobbies"}
+    filters.parse(words, ("memories", "features"))
+    with pytest.raises(Invalid, match="Unknown category"):
+        filters.parse(words, ("memories", "episodes"))
+
+
+def test_an_id_is_found_however_it_is_written(alice: Person) -> None:
+    told = alice.note("The duck house is red")
+    value = str(told.pk).upper()
+    tree = filters.parse({"field": "id", "op": "eq", "value": value}, ("memories",))
+    assert alice.finds("duck", filter=tree) == ["The duck house is red"]
+
+
+@pytest.mark.parametrize(("op", "found"), [("eq", ["red"]), ("neq", ["blue"])])
+def test_nothing_equals_a_missing_value(alice: Person, op: str, found: list[str]) -> None:
+    alice.tell("red")
+    alice.note("blue", event_date=datetime(2026, 5, 1, tzinfo=UTC))
+    tree = filters.parse({"field": "eventDate", "op": op, "value": None}, ("memories",))
+    assert alice.finds("red blue", filter=tree) == found

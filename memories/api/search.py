@@ -54,7 +54,10 @@ class SearchSerializer(Camel):
         required=False,
         allow_null=True,
         help_text="{and|or|not: [...]} over {field, op, value}; fields of the memory, and"
-        " metadata.<key>.",
+        " metadata.<key>: all after the first dot is one key, nothing is looked for inside of"
+        " values. Operators: eq, neq, gt, gte, lt, lte, in, contains, exists. eq null is exists"
+        " false, neq null exists true; not of metadata, where exists alone asks that. A value"
+        " that the field cannot have is refused.",
     )
     ranking = Choice(choices=search.RANKINGS, default="hybrid")
     recency = RecencySerializer(required=False, allow_null=True)
