@@ -135,6 +135,41 @@ def test_a_search_tells_the_weights_that_made_its_scores(http: Caller) -> None:
     assert hit["score"] == pytest.approx(sum(hit["scores"].values()))
 
 
+@pytest.mark.parametrize(
+    ("ranking", "ranks"),
+    [
+        ("hybrid", [{"vector": 1, "keyword": 1}, {"vector": 2}]),
+        ("linea", [{"vector": 1, "keyword": 1}, {"vector": 2}]),
+        ("vector", [{"vector": 1}, {"vector": 2}]),
+        ("keyword", [{"keyword": 1}]),
+    ],
+)
+def test_scores_come_with_the_rank_on_each_side(
+    alice: Person, ranking: str, ranks: list[dict[str, int]]
+) -> None:
+    alice.note("The orchard gate is painted green")
+    alice.note("Ducks sleep behind the cider press")
+    wish = {"query": "orchard gate", "ranking": ranking, "include": ["scores"]}
+    told = caller(alice).post("/memories/search", wish).body
+    assert [hit["ranks"] for hit in told["results"]] == ranks
+    assert told["indexPaths"] == ({} if ranking == "keyword" else {"memories": "exact"})
+
+
+def test_the_rank_is_that_within_the_layer(alice: Person) -> None:
+    alice.note("The orchard gate is painted green")
+    alice.say("Who painted the orchard gate?")
+    wish = {"query": "orchard gate", "layers": ["memories", "episodes"], "include": ["scores"]}
+    told = caller(alice).post("/memories/search", wish).body
+    assert [hit["ranks"] for hit in told["results"]] == [{"vector": 1, "keyword": 1}] * 2
+    assert told["indexPaths"] == {"memories": "exact", "episodes": "exact"}
+
+
+def test_without_scores_neither_ranks_nor_paths_are_told(http: Caller) -> None:
+    told = ask(http).body
+    assert "indexPaths" not in told
+    assert not any("ranks" in hit for hit in told["results"])
+
+
 @pytest.mark.parametrize(("name", "value"), [("speaker", 9), ("speakers", 1), ("vector", -0.1)])
 def test_a_weight_out_of_range_is_named(http: Caller, name: str, value: float) -> None:
     refused = http.patch("/memories/ranking", {"weights": {name: value}})

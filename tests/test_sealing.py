@@ -109,6 +109,23 @@ def test_what_is_newer_than_the_seal_is_found(sealed: Place) -> None:
         assert found(sealed, "bees on the roof", ranking=ranking)[0] == note.content
 
 
+@pytest.mark.parametrize("ranking", ["hybrid", "linea", "vector"])
+def test_scores_tell_the_path_through_the_index(sealed: Place, settings: Any, ranking: str) -> None:
+    assert told_path(sealed, ranking=ranking) == "hnsw"
+    few = filters.parse({"field": "pinned", "op": "eq", "value": True}, ("memories",))
+    assert told_path(sealed, ranking=ranking, filter=few) == "hnsw_then_exact"
+    settings.VECTOR_INDEX_FROM = SIZE * 4
+    assert sealing.settle() == 1
+    assert told_path(fresh(sealed), ranking=ranking) == "exact"
+
+
+def told_path(place: Place, **wish: Any) -> str:
+    text = Memory.objects.latest("pk").content
+    answer = search(place.scope, SearchRequest(text, include=frozenset({"scores"}), **wish))
+    assert answer.trace is not None
+    return answer.trace.paths[Layer.MEMORIES]
+
+
 def test_what_was_forgotten_is_not_found(sealed: Place) -> None:
     text = CORPUS.block(0, 0, SIZE).texts[7]
     assert found(sealed, text, ranking="hybrid")[0] == text

@@ -17,6 +17,7 @@ from memories.api.answers import (
 )
 from memories.api.feature_shapes import FeatureSerializer
 from memories.indexing import spaces
+from memories.indexing.trace import PATHS, Trace
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import Hit, Recency, SearchRequest
 from workspaces.api.fields import (
@@ -81,6 +82,12 @@ class HitSerializer(Camel):
     episode = EpisodeSerializer(required=False)
     feature = FeatureSerializer(required=False)
     scores = serializers.DictField(child=serializers.FloatField(), required=False)
+    ranks = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="With `scores`: its place among the candidates of its layer by `vector` and by"
+        " `keyword`, from 1; absent where that side did not bring it up.",
+    )
     citations = CitationSerializer(many=True, required=False)
     chain = LinkSerializer(many=True, required=False)
     neighbours = EpisodeSerializer(
@@ -98,6 +105,13 @@ class SearchAnswerSerializer(Camel):
         child=serializers.FloatField(),
         required=False,
         help_text="With `scores`, of the hybrid ranking: how much each part counts.",
+    )
+    index_paths = serializers.DictField(
+        child=serializers.ChoiceField(choices=PATHS),
+        required=False,
+        help_text="With `scores`, by layer: how its vectors were compared, one by one (`exact`),"
+        " through the approximate index (`hnsw`), or one by one because the index saw too few that"
+        " fit (`hnsw_then_exact`); absent where none were.",
     )
 
 
@@ -119,6 +133,8 @@ class SearchView(WorkspaceView):
         }
         if "scores" in wanted.include and answer.weights:
             shaped["weights"] = answer.weights.named()
+        if answer.trace:
+            shaped["indexPaths"] = index_paths(answer.trace)
         return Response(shaped)
 
 
@@ -146,6 +162,10 @@ def request_of(body: dict[str, Any]) -> SearchRequest:
     )
 
 
+def index_paths(trace: Trace) -> dict[str, str]:
+    return {name: trace.paths[of] for name, of in search.LAYERS.items() if of in trace.paths}
+
+
 def hit_shape(hit: Hit, include: frozenset[str]) -> dict[str, Any]:
     shaped: dict[str, Any] = {"layer": hit.layer, "score": hit.score}
     if hit.layer == "memories":
@@ -156,6 +176,7 @@ def hit_shape(hit: Hit, include: frozenset[str]) -> dict[str, Any]:
         shaped["feature"] = feature_shapes.feature(hit.feature)
     if "scores" in include:
         shaped["scores"] = hit.scores
+        shaped["ranks"] = hit.ranks
     if "citations" in include:
         shaped["citations"] = [shapes.citation(c, c.external_id) for c in hit.citations or ()]
     if "neighbours" in include and hit.neighbours is not None:

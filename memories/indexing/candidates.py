@@ -93,7 +93,7 @@ def linea(
     def ask(shape: Shape) -> list[Any]:
         return statements.rows(*linea_statement(space, asked, shape, by_words=by_words, top=top))
 
-    rows = _seen_enough(shape, ask, lambda found: found[0].seen if found else 0)
+    rows = _seen_enough(asked, shape, ask, lambda found: found[0].seen if found else 0)
     return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
 
 
@@ -112,12 +112,16 @@ def linea_statement(
     return linea_text(shape or shape_of(space, asked), by_words, bool(trigrams), top), values
 
 
-def _seen_enough(shape: Shape, ask: Callable[[Shape], T], seen: Callable[[T], int]) -> T:
+def _seen_enough(
+    asked: Asked, shape: Shape, ask: Callable[[Shape], T], seen: Callable[[T], int]
+) -> T:
     """What is found, compared one by one where the HNSW has not `seen` enough that fits."""
     found = ask(shape)
-    if not shape.seal or shape.is_all or seen(found) >= shape.depth:
-        return found
-    return ask(replace(shape, seal=None))
+    enough = not shape.seal or shape.is_all or seen(found) >= shape.depth
+    if asked.trace and shape.has_vector:
+        path = "exact" if not shape.seal else "hnsw" if enough else "hnsw_then_exact"
+        asked.trace.compared(asked.layer, path)
+    return found if enough else ask(replace(shape, seal=None))
 
 
 def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
@@ -245,9 +249,8 @@ def pool(space: WorkspaceIndex, asked: Asked, stems: list[str], depth: Depth = D
     def seen(found: Arrays) -> int:
         return int(found["seen"][0])
 
-    return _columns(
-        asked.layer, _seen_enough(shape_of(space, asked, exact=depth.top > DEEP.top), ask, seen)
-    )
+    shape = shape_of(space, asked, exact=depth.top > DEEP.top)
+    return _columns(asked.layer, _seen_enough(asked, shape, ask, seen))
 
 
 def _columns(layer: Layer, found: Arrays) -> Columns:

@@ -14,6 +14,7 @@ from pgvector import HalfVector
 
 from memories.indexing import seals
 from memories.indexing.seals import Seal
+from memories.indexing.trace import Trace
 from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
 from workspaces.scope import Scope
 
@@ -111,7 +112,7 @@ EVERYTHING = Wanted()
 class Asked:
     """What is looked for and who asks, as the statements take it.
 
-    `subject` None: about anybody.
+    `subject` None: about anybody. `trace` None: nobody wants to know how.
     """
 
     scope: Scope
@@ -124,6 +125,7 @@ class Asked:
     workflow: str = ""
     wanted: Wanted = EVERYTHING
     wanted_values: dict[str, Any] = field(default_factory=dict)
+    trace: Trace | None = None
 
     @property
     def places(self) -> list[uuid.UUID]:

@@ -87,6 +87,16 @@ class Columns:
         items = [item.tobytes() for item in self.items]
         return zip(self.ids.tolist(), self.layers.tolist(), items, strict=True)
 
+    def ranks(self, top: int) -> Iterator[dict[str, int]]:
+        """Of each its place in its layer by cosine and by BM25, from 1: no place on a side that
+        has no score for it, or that brings up `top` better ones."""
+        sides = {
+            "vector": _places(self.layers, self.cosine),
+            "keyword": _places(self.layers, np.where(self.bm25 > 0, self.bm25, np.nan)),
+        }
+        for i in range(self.size):
+            yield {side: int(own[i]) for side, own in sides.items() if 0 < own[i] <= top}
+
     @property
     def size(self) -> int:
         return self.ids.size
@@ -203,6 +213,15 @@ class Columns:
         """1 where the message carries the mark."""
         carried: Array = ((self.marks & mark) != 0).astype(float)
         return carried
+
+
+def _places(layers: Integers, scores: Array) -> Integers:
+    """Each one's place among those of its layer, from 1; equal ones by id. Without a score: 0."""
+    places = np.zeros(scores.size, np.int64)
+    for layer in range(LAYERS):
+        own = np.flatnonzero((layers == layer) & ~np.isnan(scores))
+        places[own[np.argsort(-scores[own], kind="stable")]] = np.arange(1, own.size + 1)
+    return places
 
 
 Candidates: TypeAlias = Columns | Sequence[Candidate]

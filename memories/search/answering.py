@@ -31,10 +31,13 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     if request.threshold is not None:
         ranked = [found for found in ranked if found.score >= request.threshold]
     hits = hits_of(scope, request, ranked)
+    if asked.trace:
+        for hit in hits:
+            hit.ranks = asked.trace.ranks.get(hit.row.id, {})
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
     weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
-    return SearchAnswer(hits, took * 1e3, weights)
+    return SearchAnswer(hits, took * 1e3, weights, asked.trace)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored]:

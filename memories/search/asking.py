@@ -10,6 +10,7 @@ from memories import filters
 from memories.errors import Forbidden, ProviderError
 from memories.indexing import query_vectors, statements
 from memories.indexing.shape import Asked, Wanted
+from memories.indexing.trace import Trace
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
 from memories.search.request import LAYERS, SearchRequest
 from workspaces.naming import NOBODY, NotAllowed, agent_to_read
@@ -31,6 +32,7 @@ def asked_of(scope: Scope, request: SearchRequest) -> Asked:
         memory_scope=request.memory_scope,
         place_of_thread=thread,
         workflow=request.workflow_id,
+        trace=Trace() if "scores" in request.include else None,
     )
 
 

@@ -98,6 +98,8 @@ class Past:
         query = self.asked.vector
         if query is None:
             return {}
+        if self.asked.trace:
+            self.asked.trace.compared(self.asked.layer, "exact")
         vectors = self._still(features)
         changed = [f for f in features if f.pk not in vectors]
         made = due.embed_or_leave(self.space, [entries.texts_of(f.content)[:1] for f in changed])

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import ranking, reranking
 from memories.indexing import query_vectors, speakers, statements
-from memories.indexing.candidates import DEEP, OF_QUESTION, OF_TURN, TOP, Depth
+from memories.indexing.candidates import DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
 from memories.indexing.shape import Asked
 from memories.models import Layer, WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
@@ -66,12 +66,26 @@ def _merged(
                 [one.entry for one in rows if one.matched],
             )
         )
+        if asked.trace:
+            asked.trace.ranks |= _ranks(rows)
         for one in rows:
             said = {"keyword": 1.0 if one.matched else 0.0}
             if one.cosine is not None:
                 said["vector"] = one.cosine
             found.append(Scored(layer, one.entry, one.item, scores[one.entry], said))
     return found
+
+
+def _ranks(rows: Sequence[Found]) -> dict[uuid.UUID, dict[str, int]]:
+    """Places by cosine, and among those whose text holds the whole query, the newest first."""
+    near = sorted((-one.cosine, one.entry, one.item) for one in rows if one.cosine is not None)
+    said = sorted((-one.entry, one.item) for one in rows if one.matched)
+    ranks: dict[uuid.UUID, dict[str, int]] = {one.item: {} for one in rows}
+    for place, (_, _, item) in enumerate(near, start=1):
+        ranks[item]["vector"] = place
+    for place, (_, item) in enumerate(said, start=1):
+        ranks[item]["keyword"] = place
+    return ranks
 
 
 def _most(request: SearchRequest) -> int:
@@ -159,7 +173,11 @@ def _pool(
             parts.append(part.pool(_stems(view, layer), depth))
     pool = ranking.Columns.joined(parts)
     # Without vectors nothing but its words speaks for a row.
-    return pool.taken(pool.bm25 > 0) if vector is None else pool, view
+    pool = pool.taken(pool.bm25 > 0) if vector is None else pool
+    if asked.trace:
+        items = (uuid.UUID(bytes=item.tobytes()) for item in pool.items)
+        asked.trace.ranks |= dict(zip(items, pool.ranks(depth.top), strict=True))
+    return pool, view
 
 
 def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memories.filters import Filter
+from memories.indexing.trace import Trace
 from memories.models import NOW, AsOf, Layer, Link
 from memories.ranking import Weights
 
@@ -47,11 +48,14 @@ class SearchRequest:
 
 @dataclass(slots=True)
 class Hit:
-    """One result: the row of its layer, its score, and how the score came about."""
+    """One result: the row of its layer, its score, and how the score came about. `ranks`, where
+    scores are asked for: its place among the candidates of its layer on each side that brought
+    it, from 1."""
 
     layer: str
     score: float
     scores: dict[str, float]
+    ranks: dict[str, int] | None = None
     memory: Any = None
     episode: Any = None
     feature: Any = None
@@ -67,8 +71,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`weights` are those of the hybrid ranking; of the others there are none."""
+    """`weights` are those of the hybrid ranking; of the others there are none. `trace` is there
+    where scores were asked for."""
 
     hits: list[Hit]
     took_ms: float
     weights: Weights | None = None
+    trace: Trace | None = None

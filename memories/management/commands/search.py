@@ -56,6 +56,7 @@ class Command(CommandWithExamples):
             thread_id=options["thread"],
             ranking=options["ranking"],
             layers=options["layers"],
+            include=frozenset({"scores"} if options["json"] else ()),
         )
         try:
             answer = search(worker_scope(workspace.pk, "search"), request)
@@ -106,6 +107,7 @@ def as_json(hit: Hit) -> dict[str, Any]:
         "id": str(row.id),
         "score": hit.score,
         "scores": hit.scores,
+        "ranks": hit.ranks,
         "content": row.content,
         "userId": row.user_external,
         "agentId": row.agent_external,
