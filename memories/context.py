@@ -50,6 +50,7 @@ class Context:
     hits: list[Hit]
     truncated: bool
     took_ms: float
+    reranked: bool = False
 
     @property
     def memory_ids(self) -> list[uuid.UUID]:
@@ -83,11 +84,14 @@ def context(scope: Scope, request: SearchRequest, tokens: int = USUAL) -> Contex
     """
     started = time.perf_counter()
     wanted = replace(request, include=request.include | {"citations"})
-    entries, truncated = _packed(_distinct(search(scope, wanted).hits), tokens)
+    found = search(scope, wanted)
+    entries, truncated = _packed(_distinct(found.hits), tokens)
     entries.sort(key=lambda entry: (entry.at, entry.hit.row.id), reverse=True)
     text = "".join([HEAD, *_lines(entries), TAIL]) if entries else ""
     took = (time.perf_counter() - started) * 1e3
-    return Context(text, tokens_of(text), [entry.hit for entry in entries], truncated, took)
+    return Context(
+        text, tokens_of(text), [entry.hit for entry in entries], truncated, took, found.reranked
+    )
 
 
 def _distinct(hits: Iterable[Hit]) -> list[Hit]:

@@ -21,8 +21,9 @@ def is_configured() -> bool:
     return bool(settings.RERANK_BASE_URL)
 
 
-def scores(query: str, texts: Sequence[str]) -> list[float] | None:
-    """How well each text answers, 0 to 1; None where the reranker failed, which is counted."""
+def scores(query: str, texts: Sequence[str]) -> list[float | None] | None:
+    """How well each text answers, 0 to 1, None of what it left out; None in all where the
+    reranker failed, which is counted."""
     config = RerankerConfig(
         base_url=settings.RERANK_BASE_URL,
         model=settings.RERANK_MODEL,
@@ -36,4 +37,4 @@ def scores(query: str, texts: Sequence[str]) -> list[float] | None:
         metrics.count("reranks", outcome="failed")
         return None
     metrics.count("reranks", outcome="ok")
-    return [min(1.0, max(0.0, score)) for score in found]
+    return [None if score is None else min(1.0, max(0.0, score)) for score in found]

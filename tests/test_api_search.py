@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
+from memories.api.search import SearchSerializer, request_of
 from memories.indexing import spaces
 from memories.models import WorkspaceIndex
+from memories.search import Recency
 from tests.api_fixtures import Answer, Caller, caller
 from tests.people import Person
+from workspaces.api.fields import read
 from workspaces.keys import scope_for_key
 
 PREFERS, SEARCH = "I prefer dark mode in my editor.", "/memories/search"
@@ -69,6 +72,11 @@ def test_episodes_are_a_layer(http: Caller) -> None:
 @pytest.mark.parametrize("ranking", ["hybrid", "linea", "vector", "keyword"])
 def test_every_ranking_answers(http: Caller, ranking: str) -> None:
     assert ask(http, ranking=ranking, recency={"weight": 0.2, "halfLifeDays": 30}).status == 200
+
+
+def test_recency_halves_in_thirty_days_where_nothing_else_is_said() -> None:
+    asked = request_of(read(SearchSerializer, {"query": "dark mode", "recency": {"weight": 1}}))
+    assert asked.recency == Recency(weight=1, half_life_days=30)
 
 
 @pytest.mark.parametrize(

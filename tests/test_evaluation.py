@@ -69,6 +69,27 @@ def test_questions_name_the_messages_that_answer_them() -> None:
     assert all("greyhound" not in question.text for question in case.questions)
 
 
+def test_questions_that_cannot_be_scored_are_counted_by_the_reason(
+    tmp_path: Path, db: None
+) -> None:
+    (label,) = json.loads(TALK.read_text())
+    scored = [{"question": "what?", "category": 4, "evidence": ["D1:2"]}]
+    left = [
+        {"question": "who?", "category": 5, "evidence": ["D1:2"]},
+        {"question": "where?", "category": 4, "evidence": []},
+        {"question": "when?", "category": 2, "evidence": ["D99:1"]},
+        {"question": "why?", "category": 9, "evidence": ["D1:2"]},
+    ]
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps([label | {"qa": scored + left}]))
+    found = retrieval.evaluate(locomo.cases(path), lambda n: None)
+    assert (
+        "questions left out: 4 (1 adversarial, 1 of no category, 1 with evidence that is not"
+        " there, 1 without evidence)"
+    ) in retrieval_lines(found)
+    assert sum(retrieval_json(found)["leftOut"].values()) == 4
+
+
 def test_facts_name_the_messages_that_say_them() -> None:
     (case,) = locomo.cases(TALK)
     assert len(case.facts) == 8

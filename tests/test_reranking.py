@@ -61,10 +61,10 @@ def test_scores_come_in_the_order_of_the_documents(httpserver: HTTPServer) -> No
     ]  # fmt: skip
 
 
-def test_what_the_server_leaves_out_scores_nothing(httpserver: HTTPServer) -> None:
+def test_what_the_server_leaves_out_has_no_score(httpserver: HTTPServer) -> None:
     answer = {"results": [{"index": 1, "relevance_score": 0.9}]}
     httpserver.expect_request(PATH).respond_with_json(answer)
-    assert reranker(httpserver).scores("gate", ["a", "b"]) == [0.0, 0.9]
+    assert reranker(httpserver).scores("gate", ["a", "b"]) == [None, 0.9]
 
 
 def test_a_very_long_document_is_sent_in_part(httpserver: HTTPServer) -> None:
@@ -202,3 +202,34 @@ def test_the_route_takes_the_wish(asked: Person, httpserver: HTTPServer) -> None
     body = {"query": "orchard gate", "rerank": True, "include": ["scores"]}
     hit = caller(asked).post("/memories/search", body).body["results"][0]
     assert (hit["memory"]["content"], hit["scores"]["rerank"]) == (DUCKS, 0.9)
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "linea", "vector", "keyword"])
+def test_what_was_left_unscored_keeps_its_order_behind_the_others(
+    asked: Person, httpserver: HTTPServer, ranking: str
+) -> None:
+    asked.tell("The orchard lies on a hill")
+    asked.tell("An orchard gate creaks at night")
+    wish: dict[str, Any] = {"ranking": ranking, "include": frozenset({"scores"})}
+    before = asked.finds("orchard gate", **wish)
+    answer = {"results": [{"index": 2, "relevance_score": 0.4}]}
+    httpserver.expect_request(PATH).respond_with_json(answer)
+    hits = asked.ask("orchard gate", rerank=True, **wish)
+    left = [text for place, text in enumerate(before) if place != 2]
+    assert [hit.memory.content for hit in hits] == [before[2], *left]
+    assert [hit.scores.get("rerank") for hit in hits] == [0.4, *[None] * len(left)]
+
+
+@pytest.mark.parametrize("route", ["search", "context"])
+@pytest.mark.parametrize("works", [True, False])
+def test_an_answer_says_whether_it_was_reranked(
+    asked: Person, httpserver: HTTPServer, route: str, works: bool
+) -> None:
+    if works:
+        serve(httpserver, lambda text: 0.5)
+    else:
+        httpserver.expect_request(PATH).respond_with_response(failing(500, {"message": "broken"}))
+    http = caller(asked)
+    answer = http.post(f"/memories/{route}", {"query": "orchard gate", "rerank": True})
+    assert (answer.status, answer.body["reranked"]) == (200, works)
+    assert "reranked" not in http.post(f"/memories/{route}", {"query": "orchard gate"}).body

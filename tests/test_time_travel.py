@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -10,6 +11,7 @@ from memories import curation
 from memories.forgetting import forget
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
 from memories.profile import Wish, profile
+from tests.api_fixtures import caller
 from tests.people import Person
 
 GREEN, BLUE = "The orchard gate is painted green", "The orchard gate is painted blue"
@@ -100,3 +102,28 @@ def _act(alice: Person, chance: random.Random, step: int) -> None:
             curation.restore(alice.scope, chance.choice(gone).pk)
         case "undo":
             curation.undo(alice.scope, chance.choice(decided).pk)
+
+
+def _as_listed(person: Person, known_at: datetime) -> list[dict[str, Any]]:
+    """The memories that a list, a search and a profile tell of that instant."""
+    http, at = caller(person), known_at.isoformat()
+    listed = http.get("/memories", knownAt=at, userId="u").body["results"]
+    body = {"query": "orchard gate", "knownAt": at, "userId": "u"}
+    found = [hit["memory"] for hit in http.post("/memories/search", body).body["results"]]
+    profile = http.get("/memories/profile", knownAt=at, userId="u").body
+    return [*listed, *found, *profile["facts"]]
+
+
+def test_a_belief_is_told_as_it_was_known_then(alice: Person, repainted: None) -> None:
+    told = Memory.objects.get(content=BLUE).liveness.get().from_at
+    ends = ("isLatest", "supersededById", "validUntil")
+    for memory in _as_listed(alice, told - timedelta(microseconds=1)):
+        assert [memory["content"], *(memory[name] for name in ends)] == [GREEN, True, None, None]
+
+
+def test_what_was_forgotten_later_was_not_forgotten_then(alice: Person) -> None:
+    noted = alice.note(GREEN, user_id="u", fact_type="fact")
+    before = timezone.now()
+    forget(alice.scope, noted.pk, "outdated")
+    told = [(m["forgottenAt"], m["forgetReason"]) for m in _as_listed(alice, before)]
+    assert told == [(None, None)] * 3

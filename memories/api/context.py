@@ -33,6 +33,9 @@ class ContextAnswerSerializer(Camel):
     hits = HitSerializer(many=True, help_text="What the text tells, in its order.")
     truncated = serializers.BooleanField(help_text="More was found than the budget has room for.")
     took_ms = serializers.FloatField()
+    reranked = serializers.BooleanField(
+        required=False, help_text="With `rerank`: false where the reranker failed."
+    )
 
 
 class ContextView(WorkspaceView):
@@ -48,12 +51,13 @@ class ContextView(WorkspaceView):
         wanted = request_of(body)
         packed = context.context(self.scope, wanted, body["tokens"])
         return Response(
-            {
+            ({"reranked": packed.reranked} if wanted.rerank else {})
+            | {
                 "text": packed.text,
                 "tokens": packed.tokens,
                 "memoryIds": packed.memory_ids,
                 "episodeIds": packed.episode_ids,
-                "hits": [hit_shape(hit, wanted.include) for hit in packed.hits],
+                "hits": [hit_shape(hit, wanted) for hit in packed.hits],
                 "truncated": packed.truncated,
                 "tookMs": round(packed.took_ms, 3),
             }

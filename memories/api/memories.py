@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -161,7 +162,8 @@ class MemoriesView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """Memories, the newest first; parameters narrow."""
         wish = read_query(MemoryQuery, request)
-        return paged(request, listed(self.scope, wish), shapes.memory)
+        shape = partial(shapes.memory, known_at=wish.get("known_at"))
+        return paged(request, listed(self.scope, wish), shape)
 
     @extend_schema(
         operation_id="createMemory", request=NewMemoryBody, responses={201: MemorySerializer}

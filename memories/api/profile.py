@@ -99,7 +99,10 @@ def answered(scope: Scope, wish: Wish, user_id: str) -> dict[str, Any]:
     found = profile(scope, wish)
     name = Subject.objects.filter(pk=wish.subject_id).values_list("name", flat=True).first()
     answer: dict[str, Any] = {"userId": user_id}
-    answer |= {group: [shapes.memory(row) for row in rows] for group, rows in found.groups.items()}
+    answer |= {
+        group: [shapes.memory(row, wish.at.known_at) for row in rows]
+        for group, rows in found.groups.items()
+    }
     return answer | {
         "features": features(found),
         "static": static_lines(found),

@@ -38,7 +38,7 @@ from workspaces.models import Capability
 
 class RecencySerializer(Camel):
     weight = Number(min_value=0, max_value=1)
-    half_life_days = Number(min_value=0.001, max_value=100_000)
+    half_life_days = Number(min_value=0.001, max_value=100_000, default=30)
 
 
 class SearchSerializer(Camel):
@@ -66,7 +66,8 @@ class SearchSerializer(Camel):
     known_at = Moment(required=False, allow_null=True, help_text="What was believed then.")
     rerank = Flag(
         default=False,
-        help_text="Lets the configured reranker order the best 50; there are no more hits then.",
+        help_text="Lets the configured reranker order the best 50; there are no more hits then."
+        " What it leaves unscored stays in order behind the others, with a score of 0.",
     )
     threshold = Number(min_value=0, max_value=1, required=False, allow_null=True)
     include = serializers.ListField(child=Choice(choices=search.INCLUDES), required=False)
@@ -101,6 +102,9 @@ class SearchAnswerSerializer(Camel):
     results = HitSerializer(many=True)
     count = serializers.IntegerField()
     took_ms = serializers.FloatField()
+    reranked = serializers.BooleanField(
+        required=False, help_text="With `rerank`: false where the reranker failed."
+    )
     weights = serializers.DictField(
         child=serializers.FloatField(),
         required=False,
@@ -127,10 +131,12 @@ class SearchView(WorkspaceView):
         wanted = request_of(read(SearchSerializer, request.data))
         answer = search.search(self.scope, wanted)
         shaped: dict[str, Any] = {
-            "results": [hit_shape(hit, wanted.include) for hit in answer.hits],
+            "results": [hit_shape(hit, wanted) for hit in answer.hits],
             "count": len(answer.hits),
             "tookMs": round(answer.took_ms, 3),
         }
+        if wanted.rerank:
+            shaped["reranked"] = answer.reranked
         if "scores" in wanted.include and answer.weights:
             shaped["weights"] = answer.weights.named()
         if answer.trace:
@@ -166,10 +172,11 @@ def index_paths(trace: Trace) -> dict[str, str]:
     return {name: trace.paths[of] for name, of in search.LAYERS.items() if of in trace.paths}
 
 
-def hit_shape(hit: Hit, include: frozenset[str]) -> dict[str, Any]:
+def hit_shape(hit: Hit, wanted: SearchRequest) -> dict[str, Any]:
+    include = wanted.include
     shaped: dict[str, Any] = {"layer": hit.layer, "score": hit.score}
     if hit.layer == "memories":
-        shaped["memory"] = shapes.memory(hit.memory)
+        shaped["memory"] = shapes.memory(hit.memory, wanted.at.known_at)
     elif hit.layer == "episodes":
         shaped["episode"] = shapes.episode(hit.episode)
     else:

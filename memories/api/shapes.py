@@ -3,6 +3,7 @@
 A row is an ORM object from `with_names()`, or one of search's own with the same columns.
 """
 
+from datetime import datetime
 from typing import Any
 
 from memories.models import Link, MemorySession, Supersession
@@ -10,9 +11,10 @@ from memories.short_term.reading import Summary
 from workspaces.api.fields import moment
 
 
-def memory(row: Any) -> dict[str, Any]:
+def memory(row: Any, known_at: datetime | None = None) -> dict[str, Any]:
+    """As it is, or without what we learned of its end after `known_at`."""
     superseded_by = row.superseded_by_id
-    return {
+    told = {
         "id": str(row.id),
         "content": row.content,
         "scope": row.scope,
@@ -43,6 +45,18 @@ def memory(row: Any) -> dict[str, Any]:
         "createdAt": moment(row.created_at),
         "updatedAt": moment(row.updated_at),
     }
+    return told if known_at is None else _as_known(told, row, known_at)
+
+
+def _as_known(told: dict[str, Any], row: Any, known_at: datetime) -> dict[str, Any]:
+    ends = (
+        (row.superseded_at, ("supersededById", "validUntil")),
+        (row.forgotten_at, ("forgottenAt", "forgetReason")),
+        (row.held_at, ("heldAt",)),
+    )
+    later = [name for at, names in ends if at and at > known_at for name in names]
+    known = told | dict.fromkeys(later)
+    return known | {"isLatest": known["supersededById"] is None and known["heldAt"] is None}
 
 
 def episode(row: Any) -> dict[str, Any]:

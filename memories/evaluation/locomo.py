@@ -2,14 +2,16 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memories.transcripts import Message, Transcript, Unreadable, read
 
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 has no answer
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+ADVERSARIAL = 5  # has no answer
 _turn = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
 
 
@@ -32,12 +34,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One conversation over many sittings, with its labels."""
+    """One conversation over many sittings, with its labels. `left_out` counts by the reason the
+    questions that cannot be scored."""
 
     name: str
     transcripts: tuple[Transcript, ...]
     questions: tuple[Question, ...]
     facts: tuple[Fact, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def messages(self) -> list[Message]:
@@ -70,18 +74,25 @@ def _labels(path: Path) -> list[Mapping[str, Any]]:
 def _case(name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]) -> Case:
     known = {message.id for part in transcripts for message in part.messages}
     try:
-        questions = tuple(_questions(label, known))
-        return Case(name, transcripts, questions, tuple(_facts(label, known)))
+        left_out: Counter[str] = Counter()
+        questions = tuple(_questions(label, known, left_out))
+        return Case(name, transcripts, questions, tuple(_facts(label, known)), left_out)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"the labels of {name} are not as LoCoMo writes them: {error}") from error
 
 
-def _questions(label: Mapping[str, Any], known: set[str]) -> Iterator[Question]:
+def _questions(
+    label: Mapping[str, Any], known: set[str], left_out: Counter[str]
+) -> Iterator[Question]:
     for asked in label.get("qa", ()):
-        gold = _turns(asked.get("evidence"), known)
-        category = CATEGORIES.get(asked["category"])
+        evidence, category = asked.get("evidence"), CATEGORIES.get(asked["category"])
+        gold = _turns(evidence, known)
         if gold and category:
             yield Question(asked["question"], category, gold)
+        elif not category:
+            left_out["adversarial" if asked["category"] == ADVERSARIAL else "of no category"] += 1
+        else:
+            left_out["with evidence that is not there" if evidence else "without evidence"] += 1
 
 
 def _facts(label: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:

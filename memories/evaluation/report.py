@@ -12,6 +12,9 @@ from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
 
 def retrieval_lines(found: Retrieval) -> Iterator[str]:
     yield f"{found.conversations} conversations, {found.messages} messages"
+    if found.left_out:
+        told = ", ".join(f"{count} {reason}" for reason, count in sorted(found.left_out.items()))
+        yield f"questions left out: {found.left_out.total()} ({told})"
     yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(
         f"{c:>11}" for c in measures.COLUMNS
     )
@@ -37,6 +40,7 @@ def retrieval_json(found: Retrieval) -> dict[str, Any]:
     return {
         "conversations": found.conversations,
         "messages": found.messages,
+        "leftOut": dict(found.left_out),
         "rankings": {
             ranking: {
                 category: {"n": len(rows)}

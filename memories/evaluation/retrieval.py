@@ -4,6 +4,7 @@ Each conversation goes through ingest into a workspace of its own, which is remo
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,10 +41,12 @@ class Below:
 
 @dataclass(slots=True)
 class Retrieval:
-    """`measured[ranking][category]`: one row of measures for each question; ALL has every one."""
+    """`measured[ranking][category]`: one row of measures for each question; ALL has every one.
+    `left_out` counts the questions that could not be scored by the reason."""
 
     conversations: int = 0
     messages: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     measured: dict[str, dict[str, list[dict[str, float]]]] = field(default_factory=dict)
 
     def add(self, ranking: str, category: str, row: dict[str, float]) -> None:
@@ -78,6 +81,7 @@ def evaluate(cases: Sequence[Case], advance: Advance) -> Retrieval:
                     advance(1)
         found.conversations += 1
         found.messages += len(case.messages)
+        found.left_out.update(case.left_out)
     return found
 
 

@@ -50,8 +50,8 @@ class HttpReranker:
         self._config = config
         self._who = f"the reranker {config.model} at {config.endpoint.host}".replace("  ", " ")
 
-    def scores(self, query: str, documents: Sequence[str]) -> list[float]:
-        """How well each document answers, in the documents' order; 0 for what is not scored.
+    def scores(self, query: str, documents: Sequence[str]) -> list[float | None]:
+        """How well each document answers, in the documents' order; None for what is not scored.
 
         Raises ProviderError. One attempt only: a search waits for it.
         """
@@ -77,7 +77,7 @@ class HttpReranker:
                 f"{self._who} cannot be reached: {error}", permanent=False
             ) from error
 
-    def _scores(self, response: httpx2.Response, count: int) -> list[float]:
+    def _scores(self, response: httpx2.Response, count: int) -> list[float | None]:
         if response.status_code != 200:
             raise network.from_status(_Refusal(response, _body(response)), self._who)
         try:
@@ -89,8 +89,8 @@ class HttpReranker:
             ) from error
 
 
-def _in_order(results: Sequence[dict[str, Any]], count: int) -> list[float]:
-    found = [0.0] * count
+def _in_order(results: Sequence[dict[str, Any]], count: int) -> list[float | None]:
+    found: list[float | None] = [None] * count
     for result in results:
         index, score = result["index"], float(result["relevance_score"])
         if not 0 <= index < count or not math.isfinite(score):

@@ -1,6 +1,7 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
 import time
+from dataclasses import replace
 
 from memories import metrics, reranking
 from memories.errors import Invalid
@@ -26,8 +27,8 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     space = spaces.space_for(scope)
     asked = asked_of(scope, request)
     ranked = RANKERS[request.ranking](space, request, asked)
-    if request.rerank:
-        ranked = _reranked(scope, request, ranked)
+    reranked = _reranked(scope, request, ranked) if request.rerank else None
+    ranked = ranked if reranked is None else reranked
     if request.threshold is not None:
         ranked = [found for found in ranked if found.score >= request.threshold]
     hits = hits_of(scope, request, ranked)
@@ -37,17 +38,20 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
     weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
-    return SearchAnswer(hits, took * 1e3, weights, asked.trace)
+    return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None)
 
 
-def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored]:
-    best = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: reranking.MOST]
+def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
+    """The best in the reranker's order, what it left out behind them; None where it failed."""
+    best = sorted(ranked, key=lambda found: found.order)[: reranking.MOST]
     rows = with_rows(scope, best, request.at)
     texts = [(one, row.content) for one, row in rows if row is not None]
     scores = reranking.scores(request.query, [text for _, text in texts])
     if scores is None:
-        return ranked
+        return None
     return [
-        Scored(one.layer, one.entry, one.item, score, {**one.scores, "rerank": score})
-        for (one, _), score in zip(texts, scores, strict=True)
+        replace(one, score=0.0, behind=place)
+        if score is None
+        else replace(one, score=score, scores={**one.scores, "rerank": score})
+        for place, ((one, _), score) in enumerate(zip(texts, scores, strict=True), 1)
     ]

@@ -107,12 +107,12 @@ def _ordered(
     scope: Scope, ranked: Sequence[Scored], request: SearchRequest
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
-    chosen = sorted(ranked, key=lambda found: (-found.score, -found.entry))[: request.limit + SPARE]
+    chosen = sorted(ranked, key=lambda found: found.order)[: request.limit + SPARE]
     enough = _with_ties(chosen, request.limit)
     found = _there(scope, chosen[:enough], request.at)
     if len(found) < request.limit and chosen[enough:]:
         found += _there(scope, chosen[enough:], request.at)
-    found.sort(key=lambda pair: (-pair[0].score, -pair[1].created_at.timestamp(), pair[1].id))
+    found.sort(key=lambda p: (*p[0].order[:2], -p[1].created_at.timestamp(), p[1].id))
     return found[: request.limit]
 
 

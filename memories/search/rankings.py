@@ -25,13 +25,19 @@ ECHOES = 3
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate after ranking; `entry` breaks ties."""
+    """A candidate after ranking; `behind` (a place among equals), then `entry` break ties."""
 
     layer: str
     entry: int
     item: uuid.UUID
     score: float
     scores: Mapping[str, float]
+    behind: int = 0
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """Smallest first."""
+        return -self.score, self.behind, -self.entry
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:

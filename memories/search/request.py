@@ -72,9 +72,10 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """`weights` are those of the hybrid ranking; of the others there are none. `trace` is there
-    where scores were asked for."""
+    where scores were asked for; `reranked` is false where the reranker was not asked or failed."""
 
     hits: list[Hit]
     took_ms: float
     weights: Weights | None = None
     trace: Trace | None = None
+    reranked: bool = False
