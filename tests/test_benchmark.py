@@ -14,11 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memories.benchmarking import report
 from memories.benchmarking.corpus import EVERY_OLD, Corpus
 from memories.benchmarking.footprint import footprint
 from memories.benchmarking.http_client import Client, UnexpectedAnswer, get
 from memories.benchmarking.layout import alone, label, plots, size_of
 from memories.benchmarking.recall import FILTERS
+from memories.benchmarking.study import Study
 from memories.benchmarking.timing import Act, growth, in_turn, percentile
 from memoryproject.embedded_postgres import Home
 
@@ -114,6 +116,14 @@ def test_acts_take_turns_and_warm_up_does_not_count() -> None:
     found = in_turn(acts, rounds=3, advance=lambda n: None, warm_up=2)
     assert [timing.count for timing in found] == [3, 3]
     assert all(set(seen[i : i + 2]) == {"a", "b"} for i in range(0, 10, 2))
+
+
+def test_what_recall_and_the_cost_of_indexes_are_of_is_told() -> None:
+    told = list(report.lines(Study(recall={"1k": 0.98}, index_cost={"1k": 1.15})))
+
+    assert "recall@10 of the vector side, 1k: 0.980" in told
+    assert "writing with indexes of vectors / without, 1k: 1.15" in told
+    assert "  met     recall@10 of the vector side, 1k: 0.98 (limit 0.95)" in told
 
 
 class Wire(http.server.BaseHTTPRequestHandler):

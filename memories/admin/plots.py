@@ -1,4 +1,5 @@
-"""Plots: how fast searches were, what the cache saved, and what benchmark and evaluate found."""
+"""Plots: how fast searches were, what the cache saved, and what runs of benchmark and evaluate
+found."""
 
 import uuid
 from collections.abc import Sequence
@@ -8,18 +9,15 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils import timezone
 
 from memories import figures
+from memories.admin.run_charts import run_series
 from memories.figures import Point
-from memories.models import EvaluationRun
 from workspaces.desk.access import Access, access_of
-from workspaces.desk.charts import MOST_LINES, Chart, Frame, Line, bar_chart, line_chart
+from workspaces.desk.charts import Chart, Frame, Line, bar_chart, line_chart
 from workspaces.models import Capability
-
-MOST_RUNS = 60  # of each kind
-MOST_RUN_CHARTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +42,8 @@ class Reach:
 
 
 REACHES = (
-    Reach("day", "24 hours", timedelta(days=1), timedelta(minutes=15), "%H:%M"),
-    Reach("week", "7 days", timedelta(days=7), timedelta(hours=2), "%a %H:%M"),
+    Reach("day", "24 hours", timedelta(days=1), timedelta(minutes=15), "%d %b %H:%M"),
+    Reach("week", "7 days", timedelta(days=7), timedelta(hours=2), "%d %b %H:%M"),
     Reach("quarter", "90 days", timedelta(days=90), timedelta(days=1), "%d %b"),
 )
 
@@ -72,7 +70,7 @@ class PlotsPage:
             "reach": reach,
             "reaches": REACHES,
             "charts": served(access, reach, timezone.now()),
-            "runs": run_charts() if runs_everything else None,
+            "runs": run_series() if runs_everything else None,
         }
         return TemplateResponse(request, "admin/memories/plots.html", context)
 
@@ -144,58 +142,3 @@ def _cache(reach: Reach, times: Sequence[datetime], vectors: dict[str, Found]) -
         empty="Nothing to keep: the embedding model runs in this server, or nobody searched.",
     )  # fmt: skip
     return line_chart(frame, [Line("hit rate", rates, 3)])
-
-
-# ---- runs of benchmark and evaluate ---------------------------------------------------------
-
-
-def run_charts() -> list[Chart]:
-    """One chart for each measure of each thing that was measured, the first twelve; each point
-    leads to its run."""
-    charts: list[Chart] = []
-    for kind in EvaluationRun.Kind:
-        newest = EvaluationRun.objects.filter(kind=kind).defer("details")[:MOST_RUNS]
-        alike: dict[str, list[EvaluationRun]] = {}
-        for run in newest:
-            alike.setdefault(run.name, []).insert(0, run)
-        for name, runs in alike.items():
-            charts += _charts_of(f"{kind.label}, {name}", runs)
-    return charts[:MOST_RUN_CHARTS]
-
-
-def _charts_of(what: str, runs: Sequence[EvaluationRun]) -> list[Chart]:
-    steps = [f"{run.started_at:%d %b %H:%M}" for run in runs]
-    urls = [reverse("admin:memories_evaluationrun_change", args=[run.pk]) for run in runs]
-    return [
-        line_chart(
-            Frame(measure or what, steps, urls=urls, unit=_unit(measure), note=what),
-            [
-                Line(whose, [_value(run, whose, measure) for run in runs], number + 1)
-                for number, whose in enumerate(names[:MOST_LINES])
-            ],
-        )
-        for measure, names in _measures(runs).items()
-    ]
-
-
-def _measures(runs: Sequence[EvaluationRun]) -> dict[str, list[str]]:
-    """What was measured, and of whom: our own rankings and the whole before their parts."""
-    found: dict[str, set[str]] = {}
-    for name in (name for run in runs for name in run.figures):
-        whose, _, measure = name.rpartition(": ")
-        found.setdefault(measure if whose else "", set()).add(whose or measure)
-
-    def first(name: str) -> tuple[bool, bool, str]:
-        return not name.startswith("hybrid"), not name.endswith("all"), name
-
-    return {measure: sorted(names, key=first) for measure, names in found.items()}
-
-
-def _value(run: EvaluationRun, whose: str, measure: str) -> float | None:
-    value = run.figures.get(f"{whose}: {measure}" if measure else whose)
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _unit(measure: str) -> str:
-    last = measure.rpartition(" ")[2]
-    return last if last in ("ms", "MB") else ""

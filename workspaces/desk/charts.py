@@ -5,12 +5,14 @@ The drawing is 0 to WIDE by 0 to HIGH and is stretched to its box; all words are
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 WIDE, HIGH = 1000.0, 200.0
 GAP = 0.25  # of a column's width
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
-MOST_LINES = 6
+MOST_LINES = 8
+MOST_MARKED = 30  # steps: beyond, only values without neighbours are marked
 
 Values = Sequence[float | None]
 
@@ -72,6 +74,7 @@ class Chart:
     last: str = ""
     keys: Sequence[Key] = ()
     paths: Sequence[tuple[int, str]] = ()
+    marks: Sequence[tuple[int, str]] = ()
     bars: Sequence[Bar] = ()
     columns: Sequence[Column] = ()
 
@@ -79,7 +82,12 @@ class Chart:
     def summary(self) -> str:
         """The drawing in words."""
         told = ", ".join(f"{key.name} {key.told}" for key in self.keys)
-        return f"{self.title}, {self.first} to {self.last}: {told}"
+        return f"{self.title}, {' to '.join(self.ends)}: {told}"
+
+    @property
+    def ends(self) -> list[str]:
+        """What stands below the first and the last step, or the only one."""
+        return [self.first] if len(self.columns) == 1 else [self.first, self.last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +110,10 @@ def line_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
         return Chart(frame.title, frame.note, frame.url, frame.empty)
     top = nice(max(value for line in lines for value in line.values if value is not None))
     keys = [Key(line.name, line.number, told(line.last or 0.0, frame.unit)) for line in lines]
-    paths = [(line.number, _path(line.values, top)) for line in lines]
-    return _chart(frame, lines, top, keys, paths=paths)
+    drawn = lines[::-1]  # the first on top
+    paths = [(line.number, _path(line.values, top)) for line in drawn]
+    marks = [(line.number, _marks(line.values, top)) for line in drawn]
+    return replace(_chart(frame, lines, top, keys), paths=paths, marks=marks)
 
 
 def bar_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
@@ -117,7 +127,7 @@ def bar_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
         Key(line.name, line.number, told(total, frame.unit))
         for line, total in zip(lines, sums, strict=True)
     ]
-    return _chart(frame, lines, top, keys, bars=_bars(lines, top))
+    return replace(_chart(frame, lines, top, keys), bars=_bars(lines, top))
 
 
 def nice(value: float) -> float:
@@ -126,6 +136,15 @@ def nice(value: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(power * step for step in NICE if power * step >= value * (1 - 1e-9))
+
+
+def moments(times: Sequence[datetime]) -> list[str]:
+    """Times as names of steps: with the day, with the year where they are of several, with seconds
+    where two share a minute."""
+    day = "%d %b %Y" if len({at.year for at in times}) > 1 else "%d %b"
+    shown = [f"{at:{day} %H:%M}" for at in times]
+    is_clear = len(set(shown)) == len(shown)
+    return shown if is_clear else [f"{at:{day} %H:%M:%S}" for at in times]
 
 
 def told(value: float, unit: str = "") -> str:
@@ -137,15 +156,8 @@ def told(value: float, unit: str = "") -> str:
     return f"{number} {unit}".rstrip() if unit != "%" else f"{number}%"
 
 
-def _chart(
-    frame: Frame,
-    lines: Sequence[Line],
-    top: float,
-    keys: Sequence[Key],
-    *,
-    paths: Sequence[tuple[int, str]] = (),
-    bars: Sequence[Bar] = (),
-) -> Chart:
+def _chart(frame: Frame, lines: Sequence[Line], top: float, keys: Sequence[Key]) -> Chart:
+    """All but what is drawn."""
     return Chart(
         title=frame.title,
         note=frame.note,
@@ -155,8 +167,6 @@ def _chart(
         first=frame.steps[0],
         last=frame.steps[-1],
         keys=keys,
-        paths=paths,
-        bars=bars,
         columns=_columns(frame, lines),
     )
 
@@ -172,18 +182,32 @@ def _columns(frame: Frame, lines: Sequence[Line]) -> list[Column]:
     return columns
 
 
-def _path(values: Values, top: float) -> str:
-    """The line as an SVG path; a value without neighbours is a dot of no length."""
+def _points(values: Values, top: float) -> list[str]:
+    """Where each value is, as SVG has it; "" where nothing is known."""
     width = WIDE / len(values)
-    words, is_drawing = [], False
-    for place, value in enumerate(values):
-        if value is None:
-            is_drawing = False
-            continue
-        x, y = round((place + 0.5) * width, 1), round(HIGH - value / top * HIGH, 1)
-        words.append(f"L{x} {y}" if is_drawing else f"M{x} {y}h0.1")
-        is_drawing = True
-    return "".join(words)
+    return [
+        "" if value is None
+        else f"{round((place + 0.5) * width, 1)} {round(HIGH - max(value, 0.0) / top * HIGH, 1)}"
+        for place, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def _path(values: Values, top: float) -> str:
+    """The line as an SVG path."""
+    points = _points(values, top)
+    pairs = zip(["", *points], points, strict=False)
+    return "".join(f"{'L' if before else 'M'}{point}" for before, point in pairs if point)
+
+
+def _marks(values: Values, top: float) -> str:
+    """Dots, as an SVG path of lines without length, at the values that shall be seen one by one."""
+    points = _points(values, top)
+    around = zip(["", *points], points, [*points[1:], ""], strict=False)
+    return "".join(
+        f"M{point}h0.1"
+        for before, point, after in around
+        if point and (len(points) <= MOST_MARKED or not (before or after))
+    )
 
 
 def _bars(lines: Sequence[Line], top: float) -> list[Bar]:
