@@ -160,6 +160,22 @@ def test_relative_dates_need_to_know_the_day() -> None:
     assert anchors("last year", now) == [Anchor(2023, None, None)]
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("what happened last May", Anchor(2026, 5, None)),
+        ("what happened last November", Anchor(2025, 11, None)),
+        ("since last December", Anchor(2025, 12, None)),
+        ("the kettle last year in May", Anchor(2025, 5, None)),
+        ("in May of last year", Anchor(2025, 5, None)),
+        ("in May", Anchor(None, 5, None)),
+        ("last May 2023", Anchor(2023, 5, None)),
+    ],
+)
+def test_last_may_is_the_latest_that_is_over(query: str, found: Anchor) -> None:
+    assert anchors(query, datetime(2026, 11, 21, tzinfo=UTC))[0] == found
+
+
 def test_day_fits_its_own_week_best() -> None:
     anchor = [Anchor(2023, 5, 3)]
     near, later, other = date(2023, 5, 5), date(2023, 5, 28), date(2023, 9, 1)

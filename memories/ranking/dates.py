@@ -24,6 +24,8 @@ _numbers = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 
 _ago = re.compile(
     r"\b(\d{1,3}|an?|one|two|three|four|five|six) (day|week|month|year)s? ago\b", re.I
 )
+_last_year = re.compile(r"\blast year\b", re.I)
+_just_last = re.compile(r"\blast $", re.I)
 _last = re.compile(r"\b(?:(yesterday)|(today)|last (week|month|year))\b", re.I)
 
 
@@ -37,13 +39,14 @@ class Anchor(NamedTuple):
 
 def anchors(query: str, now: datetime | None) -> list[Anchor]:
     """Dates named in the query; relative ones only where `now` is given."""
-    found = [*_absolute(query), *(_relative(query, now.date()) if now else ())]
+    today = now.date() if now else None
+    found = [*_absolute(query, today), *(_relative(query, today) if today else ())]
     if not found:
         found = [Anchor(int(y), None, None) for y in _year.findall(query)]
     return list(dict.fromkeys(found))
 
 
-def _absolute(query: str) -> Iterator[Anchor]:
+def _absolute(query: str, today: date | None) -> Iterator[Anchor]:
     for year, month, day in _iso.findall(query):
         yield Anchor(int(year), int(month), int(day) if day else None)
     years = _year.findall(query)
@@ -52,9 +55,18 @@ def _absolute(query: str) -> Iterator[Anchor]:
         may_be_verb = m["month"].casefold() in ("may", "mar", "march") and not (day or m["year"])
         if may_be_verb and not _modal.search(query[: m.start("month")]):
             continue
+        month = _names.index(m["month"][:3].casefold()) + 1
         year = m["year"] or (years[0] if years else None)
-        month_number = _names.index(m["month"][:3].casefold()) + 1
-        yield Anchor(int(year) if year else None, month_number, int(day) if day else None)
+        if year is None and today:
+            year = _last_one(query, query[: m.start()], month, today)
+        yield Anchor(int(year) if year else None, month, int(day) if day else None)
+
+
+def _last_one(query: str, before: str, month: int, today: date) -> int | None:
+    """The year of "last May", which is over, and of May in "last year in May"."""
+    if _last_year.search(query):
+        return today.year - 1
+    return today.year - (month >= today.month) if _just_last.search(before) else None
 
 
 def _relative(query: str, today: date) -> Iterator[Anchor]:
