@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
+from pytest_httpserver import HTTPServer
 
 from memories import filters
 from memories.forgetting import forget
-from memories.models import DueVector, Entry, Memory, Vector
-from memories.search import SearchRequest
+from memories.models import AsOf, DueVector, Entry, Memory, Vector
+from memories.search import RANKINGS, SearchRequest
 from memories.why_not import WhyNot, why_not
 from tests.desk import desk_of, member
 from tests.factories import UserFactory
@@ -112,17 +114,111 @@ def test_what_no_side_brings_up_stands_somewhere_all_the_same(alice: Person) -> 
     assert fell_out(found) == "candidates"
     assert found.failed is not None
     assert "By meaning number" in found.failed.told
-    assert "by words nowhere" in found.failed.told
+    assert "its text does not hold the whole query" in found.failed.told
+
+
+def test_a_ranking_by_words_alone_tells_of_words_alone(alice: Person) -> None:
+    alice.note(GATE)
+    found = why(alice, alice.note(DUCKS), ranking="keyword")
+    assert found.failed is not None
+    assert found.failed.told == (
+        "Nothing brings it up. By words nowhere; this ranking asks nothing else, and brings up 120."
+    )
+
+
+def test_a_search_of_other_layers_reaches_no_memory(alice: Person) -> None:
+    found = why(alice, alice.note(GATE), layers=("episodes", "features"))
+    assert found.failed is not None
+    assert found.failed.told == "The search looks at episodes and features alone."
+
+
+def test_what_was_not_yet_believed_is_told(alice: Person) -> None:
+    memory = alice.note(GATE)
+    before = AsOf(known_at=memory.created_at - timedelta(days=1))
+    found = why(alice, memory, at=before)
+    assert found.failed is not None
+    assert found.failed.told.startswith("It was not believed then: it was learned on ")
+    assert fell_out(why(alice, memory, at=AsOf(known_at=timezone.now()))) == ""
+
+
+def test_what_was_not_yet_true_is_told(alice: Person) -> None:
+    memory = alice.note(GATE)
+    since = timezone.now() - timedelta(days=5)
+    Memory.objects.filter(pk=memory.pk).update(valid_from=since)
+    found = why(alice, memory, at=AsOf(valid_at=since - timedelta(days=1)))
+    assert found.failed is not None
+    assert found.failed.told.startswith("It was not true then: it is true from ")
+
+
+def test_what_ended_later_passes_in_a_search_of_the_past(alice: Person) -> None:
+    gone = alice.note(GATE)
+    then = timezone.now()
+    forget(alice.scope, gone.pk, "wrong tree")
+    assert fell_out(why(alice, gone, at=AsOf(known_at=then))) == ""
+
+
+def test_a_private_memory_of_no_agent_is_told_as_that(alice: Person) -> None:
+    found = why(alice, alice.note(GATE, visibility="private"), agent_id="somebody")
+    assert found.failed is not None
+    assert "belongs to no agent" in found.failed.told
+
+
+def test_what_stands_below_an_episode_that_it_stands_on_is_told(alice: Person) -> None:
+    alice.say("I prefer tea to coffee.")
+    memory = Memory.objects.get()
+    layers = ("memories", "episodes")
+    found = why(alice, memory, "I prefer tea to coffee.", layers=layers)
+    shown = [hit.layer for hit in alice.ask("I prefer tea to coffee.", layers=layers)]
+    assert shown == ["episodes"]
+    assert found.failed is not None
+    assert (found.failed.name, "I prefer tea to coffee." in found.failed.told) == ("echo", True)
+
+
+def test_what_the_ranking_does_not_look_down_to_is_told_with_its_rank(alice: Person) -> None:
+    for n in range(9):
+        alice.note(f"The orchard gate number {n} was painted green")
+    found = why(alice, alice.note(DUCKS), limit=1)
+    assert (fell_out(found), found.rank) == ("ranking", 10)
+    assert found.placed is not None
+
+
+def test_what_the_reranker_put_too_far_down_is_told(
+    alice: Person, httpserver: HTTPServer, settings: Settings
+) -> None:
+    settings.RERANK_BASE_URL = httpserver.url_for("/").rstrip("/")
+    worst_first = [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 0.9}]
+    httpserver.expect_request("/v2/rerank").respond_with_json({"results": worst_first})
+    memory = alice.note(GATE)
+    alice.note(DUCKS)
+    found = why(alice, memory, limit=1, rerank=True)
+    assert found.failed is not None
+    assert found.failed.told == "It was number 1, and is number 2 after the reranker."
+    assert fell_out(why(alice, memory, limit=2, rerank=True)) == ""
+    assert fell_out(why(alice, memory, limit=2, rerank=True, threshold=0.5)) == "threshold"
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("layers", [("memories",), ("memories", "episodes")])
+@pytest.mark.parametrize("limit", [1, 3])
+def test_it_is_shown_exactly_where_the_search_shows_it(
+    alice: Person, ranking: str, layers: tuple[str, ...], limit: int
+) -> None:
+    alice.say("I prefer tea to coffee.", "I moved to Lisbon.", "My dog is called Biscuit.")
+    wish: dict[str, Any] = {"ranking": ranking, "layers": layers, "limit": limit}
+    shown = {hit.memory.id for hit in alice.ask("tea or coffee", **wish) if hit.memory}
+    for memory in Memory.objects.all():
+        is_shown = why(alice, memory, "tea or coffee", **wish).failed is None
+        assert is_shown == (memory.pk in shown)
 
 
 def test_what_is_ranked_too_low_is_compared_with_the_last_hit_shown(alice: Person) -> None:
     alice.note(GATE)
     found = why(alice, alice.note(DUCKS), limit=1)
     assert (fell_out(found), found.rank) == ("rank", 2)
-    assert found.hit is not None
+    assert found.placed is not None
     assert found.last is not None
-    assert (found.hit.memory.content, found.last.memory.content) == (DUCKS, GATE)
-    assert found.hit.score < found.last.score
+    assert found.last.memory.content == GATE
+    assert found.placed.score < found.last.score
 
 
 def test_a_score_below_the_threshold_is_told(alice: Person) -> None:
@@ -145,6 +241,31 @@ def test_the_page_tells_the_steps_and_scores(alice: Person) -> None:
     )
     assert "It is number 2 of 2; the search shows 1." in told
     assert DUCKS in told
+
+
+@pytest.mark.parametrize(
+    ("asked", "step"),
+    [
+        ({"filter": '{"field": "category", "op": "eq", "value": "plan"}'}, "Filter"),
+        ({"category": "plan"}, "Filter"),
+        ({"fact_type": "system"}, "Filter"),
+        ({"known_at": "2025-11-01T00:00"}, "Life"),
+        ({"scope": "workflow"}, "Scope"),
+        ({"layer": "episodes"}, "Layer"),
+        ({"threshold": "1"}, "Threshold"),
+    ],
+)
+def test_the_page_runs_the_search_that_the_desk_has(
+    alice: Person, asked: dict[str, str], step: str
+) -> None:
+    memory = alice.note(f"{GATE} {DUCKS}", category="other")
+    desk = member(alice.workspace)
+    search_page = reverse("admin:memories_search")
+    context = desk.client.get(search_page, {"query": "orchard gate"} | asked).context
+    told = desk.sees(f"{context['why_not_url']}&memory={memory.pk}")
+    assert context["answer"].shown == []
+    assert f'failed">failed</span> <span class="desk-strong">{step}' in " ".join(told.split())
+    assert "The search shows it" not in told
 
 
 def test_words_of_a_memory_offer_those_that_may_be_meant(alice: Person) -> None:

@@ -50,6 +50,7 @@ def _moment(label: str, hint: str) -> forms.DateTimeField:
 
 
 class DeskForm(SearchForm):
+    first: tuple[str, ...] = ("workspace", "query", "ranking")
     ranking = forms.ChoiceField(
         choices=[*((name, name) for name in RANKINGS), (SIDE_BY_SIDE, "side by side")],
         widget=UnfoldAdminSelectWidget,
@@ -114,7 +115,7 @@ class DeskForm(SearchForm):
     @property
     def fine(self) -> list[forms.BoundField]:
         """The fields beyond the first line."""
-        return [each for each in self if each.name not in ("workspace", "query", "ranking")]
+        return [each for each in self if each.name not in self.first]
 
     @property
     def is_fine(self) -> bool:
@@ -219,8 +220,7 @@ def _shown(rank: int, hit: Hit, form: DeskForm, ranking: str) -> Shown:
 
 
 def _why_not_of(form: DeskForm, ranking: str, row: Any) -> str:
-    asked = {name: form.data.get(name, "") for name in ("workspace", "query", "user", "agent",
-                                                         "thread", "limit")}  # fmt: skip
+    asked = {name: form.data[name] for name in form.fields if name in form.data}
     page = reverse("admin:memories_why_not")
     return f"{page}?{urlencode(asked | {'ranking': ranking, 'memory': str(row.id)})}"
 

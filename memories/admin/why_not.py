@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-from memories.admin.asking import SearchForm, text
-from memories.errors import Forbidden, Invalid
+from memories.admin.asking import text
+from memories.admin.search_desk import DeskForm
+from memories.errors import Forbidden, Invalid, ProviderError
+from memories.indexing.trace import Placed
 from memories.models import Memory
-from memories.search import Hit
+from memories.search import RANKINGS, Hit
 from memories.why_not import WhyNot, why_not
 from workspaces.auth import as_uuid
 from workspaces.desk.access import Access, access_of
@@ -19,9 +22,18 @@ MOST_OFFERED = 10
 NEWEST = 20_000  # rows that are looked through for the words of a memory
 
 
-class WhyNotForm(SearchForm):
-    field_order = ("workspace", "query", "memory")
+class WhyNotForm(DeskForm):
+    """The search as the desk has it, of one ranking, and the memory that was expected of it."""
+
+    first = ("workspace", "query", "memory", "ranking")
+    field_order = first
     memory = text("Expected memory", "Its id, or some of its words.")
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(access, data)
+        choice = self.fields["ranking"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(name, name) for name in RANKINGS]
 
 
 class WhyNotPage:
@@ -56,7 +68,7 @@ def _answered(access: Access, form: WhyNotForm, request: HttpRequest) -> dict[st
         return {"offers": _offers(scope, form.cleaned_data["memory"], request)}
     try:
         found = why_not(scope, form.request, memory)
-    except (Forbidden, Invalid) as error:
+    except (Forbidden, Invalid, ProviderError) as error:
         form.add_error(None, str(error))
         return {}
     return {"found": found, "parts": _parts(found)}
@@ -78,11 +90,11 @@ def _offers(scope: Scope, words: str, request: HttpRequest) -> list[tuple[Memory
 
 def _parts(found: WhyNot) -> list[tuple[str, float, float]]:
     """The parts of its score beside those of the last hit shown."""
-    if found.hit is None or found.last is None:
+    if found.placed is None or found.last is None:
         return []
-    own, last = _scores(found.hit), _scores(found.last)
+    own, last = _scores(found.placed), _scores(found.last)
     return [(name, own.get(name, 0.0), last.get(name, 0.0)) for name in own | last]
 
 
-def _scores(hit: Hit) -> dict[str, float]:
+def _scores(hit: Placed | Hit) -> dict[str, float]:
     return {"whole": hit.score, **hit.scores}

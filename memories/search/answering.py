@@ -27,12 +27,17 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     space = spaces.space_for(scope)
     asked = asked_of(scope, request)
     ranked = RANKERS[request.ranking](space, request, asked)
+    left = [ranked]
     reranked = _reranked(scope, request, ranked) if request.rerank else None
     ranked = ranked if reranked is None else reranked
+    left.append(ranked)
     if request.threshold is not None:
         ranked = [found for found in ranked if found.score >= request.threshold]
+    left.append(ranked)
     hits = hits_of(scope, request, ranked)
     if asked.trace:
+        stages = dict(zip(("echoes", "rerank", "threshold"), left, strict=True))
+        asked.trace.stages = {"ranking": left[0]} | asked.trace.stages | stages
         for hit in hits:
             hit.ranks = asked.trace.ranks.get(hit.row.id, {})
     took = time.perf_counter() - started

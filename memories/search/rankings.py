@@ -130,6 +130,8 @@ def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list
     weights = ranking.Weights.of(space.ranking)
     ranked = ranking.hybrid(view, pool, limit=most, weights=weights, recency=_recency(request))
     found = _scored(ranked)
+    if asked.trace:
+        asked.trace.stages["ranking"] = found
     return _without_echoes(found) if mixed else found
 
 
@@ -192,6 +194,13 @@ def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryV
     if lifted or _most(request) > OF_TURN.top:
         return DEEP
     return OF_TURN if view.turn else OF_QUESTION
+
+
+def brought_up(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:
+    """How many each side brings up at most."""
+    if request.ranking == "linea" or (request.ranking == "vector" and _most(request) <= TOP):
+        return TOP
+    return depth_of(space, request, view).top
 
 
 def _stems(view: ranking.QueryView, layer: str) -> list[str]:

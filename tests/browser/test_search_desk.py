@@ -25,7 +25,7 @@ def test_rankings_are_compared_and_a_missing_hit_explained(visit: Any) -> None:
     ada.page.get_by_role("link", name="not in keyword: why?").first.click()
 
     expect(ada.page.get_by_role("heading", name="Where it fell out")).to_be_visible()
-    expect(ada.page.get_by_text("Neither side brings it up")).to_be_visible()
+    expect(ada.page.get_by_text("Nothing brings it up")).to_be_visible()
 
 
 def test_rankings_are_asked_one_by_one_without_script(visit: Any) -> None:
