@@ -183,7 +183,7 @@ def hit_shape(hit: Hit, wanted: SearchRequest) -> dict[str, Any]:
         shaped["feature"] = feature_shapes.feature(hit.feature)
     if "scores" in include:
         shaped["scores"] = hit.scores
-        shaped["ranks"] = hit.ranks
+        shaped["ranks"] = hit.ranks or {}
     if "citations" in include:
         shaped["citations"] = [shapes.citation(c, c.external_id) for c in hit.citations or ()]
     if "neighbours" in include and hit.neighbours is not None:
