@@ -48,7 +48,7 @@ def test_the_same_words_are_told_once(alice: Person) -> None:
     assert pack(alice, layers=("episodes",)).text.count(GATE) == 1
 
 
-@pytest.mark.parametrize("tokens", [50, 60, 77, 120])
+@pytest.mark.parametrize("tokens", [60, 77, 120])
 def test_the_budget_is_never_exceeded(alice: Person, tokens: int) -> None:
     for number in range(20):
         alice.tell(f"Orchard row {number} was planted by {'many hands and ' * number}neighbours.")
@@ -62,6 +62,22 @@ def test_a_hit_that_is_longer_than_the_budget_is_cut(alice: Person) -> None:
     found = pack(alice, tokens=60)
     assert (found.truncated, len(found.hits)) == (True, 1)
     assert found.text.endswith("…\n</memories>")
+
+
+def test_a_text_of_which_two_words_would_fit_is_not_told(alice: Person) -> None:
+    alice.tell("The orchard has " + ", ".join(f"tree {number}" for number in range(200)))
+    found = pack(alice, tokens=50)
+    assert (found.text, found.memory_ids, found.truncated) == ("", [], True)
+
+
+def test_a_short_belief_is_told_whole_where_a_better_one_has_no_room(alice: Person) -> None:
+    alice.tell("The orchard has an orchard press, " + "and another orchard press, " * 20)
+    alice.tell("Orchard gates rust")
+    assert [hit.memory.content for hit in pack(alice, tokens=50).hits] == ["Orchard gates rust"]
+
+
+def test_a_budget_is_used(alice: Person) -> None:
+    assert tokens_of("Ada prefers tea to coffee") == 6
 
 
 def test_what_was_served_is_not_learned_again(alice: Person) -> None:
@@ -97,6 +113,7 @@ def test_the_route_answers_text_ids_and_hits(alice: Person) -> None:
     assert GATE in answer.body["text"]
     assert answer.body["tokens"] <= 200
     assert answer.body["memoryIds"] == [hit["memory"]["id"] for hit in answer.body["hits"]]
+    assert answer.body["featureIds"] == []
     assert (answer.body["episodeIds"], answer.body["truncated"]) == ([], False)
 
 
@@ -104,3 +121,13 @@ def test_the_route_answers_text_ids_and_hits(alice: Person) -> None:
 def test_a_budget_out_of_bounds_is_named(alice: Person, tokens: object) -> None:
     answer = caller(alice).post("/memories/context", {"query": "gate", "tokens": tokens})
     assert (answer.status, answer.fields) == (400, ["tokens"])
+
+
+def test_a_feature_has_the_date_of_the_words_that_it_cites(alice: Person) -> None:
+    said = NewMessage("I live in Lisbon.", created_at=on(9))
+    alice.say(said, user_id="ada")
+    caller(alice).post("/sets/user:ada/fold")
+    wish = {"query": "Lisbon", "layers": ["features"], "userId": "ada"}
+    found = caller(alice).post("/memories/context", wish).body
+    assert "[f1] 2024-05-09: " in found["text"]
+    assert found["featureIds"] == [hit["feature"]["id"] for hit in found["hits"]]

@@ -19,17 +19,21 @@ class ContextSerializer(SearchSerializer):
         min_value=context.LEAST,
         max_value=context.MOST,
         default=context.USUAL,
-        help_text="How long the text may be; counted from above, so that any model has room.",
+        help_text="How long the text may be, estimated: six letters of a word, a digit or a sign"
+        " are one token, about what a vocabulary of 32,000 pieces makes; larger ones make less.",
     )
 
 
 class ContextAnswerSerializer(Camel):
     text = serializers.CharField(
-        help_text="A <memories> block; [m1] is the first of memoryIds, [e1] of episodeIds."
+        help_text="A <memories> block; [m1] is the first of memoryIds, [e1] of episodeIds, [f1] of"
+        " featureIds. Newest belief first: a line's date is when its words were said, or when it"
+        " was written or corrected by hand; `from` is since when it holds, if that is another day."
     )
     tokens = serializers.IntegerField()
     memory_ids = serializers.ListField(child=serializers.UUIDField())
     episode_ids = serializers.ListField(child=serializers.UUIDField())
+    feature_ids = serializers.ListField(child=serializers.UUIDField())
     hits = HitSerializer(many=True, help_text="What the text tells, in its order.")
     truncated = serializers.BooleanField(help_text="More was found than the budget has room for.")
     took_ms = serializers.FloatField()
@@ -57,6 +61,7 @@ class ContextView(WorkspaceView):
                 "tokens": packed.tokens,
                 "memoryIds": packed.memory_ids,
                 "episodeIds": packed.episode_ids,
+                "featureIds": packed.feature_ids,
                 "hits": [hit_shape(hit, wanted) for hit in packed.hits],
                 "truncated": packed.truncated,
                 "tookMs": round(packed.took_ms, 3),

@@ -1,5 +1,6 @@
 """Route: search."""
 
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -76,12 +77,11 @@ class SearchSerializer(Camel):
     )
 
 
-class HitSerializer(Camel):
+class EchoSerializer(Camel):
     layer = serializers.CharField()
     score = serializers.FloatField()
     memory = MemorySerializer(required=False)
     episode = EpisodeSerializer(required=False)
-    feature = FeatureSerializer(required=False)
     scores = serializers.DictField(child=serializers.FloatField(), required=False)
     ranks = serializers.DictField(
         child=serializers.IntegerField(),
@@ -90,6 +90,18 @@ class HitSerializer(Camel):
         " `keyword`, from 1; absent where that side did not bring it up.",
     )
     citations = CitationSerializer(many=True, required=False)
+
+
+class HitSerializer(EchoSerializer):
+    feature = FeatureSerializer(required=False)
+    echoes = EchoSerializer(
+        many=True,
+        required=False,
+        help_text="Where `hybrid` searches memories and episodes: a memory and the episode it"
+        " stands on are one hit, at the better place of the two. The memory leads where its words"
+        " answer no worse than the episode's. Here is what it was one with: that episode, and"
+        " other memories of the same words; or the memories of an episode that leads.",
+    )
     chain = LinkSerializer(many=True, required=False)
     neighbours = EpisodeSerializer(
         many=True,
@@ -186,6 +198,9 @@ def hit_shape(hit: Hit, wanted: SearchRequest) -> dict[str, Any]:
         shaped["ranks"] = hit.ranks or {}
     if "citations" in include:
         shaped["citations"] = [shapes.citation(c, c.external_id) for c in hit.citations or ()]
+    if hit.echoes:
+        told = replace(wanted, include=include & {"scores", "citations"})
+        shaped["echoes"] = [hit_shape(echo, told) for echo in hit.echoes]
     if "neighbours" in include and hit.neighbours is not None:
         shaped["neighbours"] = [shapes.episode(row) for row in hit.neighbours]
     if "chain" in include:

@@ -9,8 +9,9 @@ from memories.indexing import spaces
 from memories.ranking import Weights
 from memories.search.asking import asked_of
 from memories.search.hits import hits_of, with_rows
-from memories.search.rankings import RANKERS, Scored
+from memories.search.rankings import RANKERS
 from memories.search.request import SearchAnswer, SearchRequest
+from memories.search.scored import Scored
 from workspaces.scope import Scope
 
 
@@ -38,8 +39,8 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     if asked.trace:
         stages = dict(zip(("echoes", "rerank", "threshold"), left, strict=True))
         asked.trace.stages = {"ranking": left[0]} | asked.trace.stages | stages
-        for hit in hits:
-            hit.ranks = asked.trace.ranks.get(hit.row.id, {})
+        for one in [one for hit in hits for one in (hit, *hit.echoes)]:
+            one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
     weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None

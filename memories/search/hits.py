@@ -7,8 +7,9 @@ from typing import Any
 from memories.features import applying, history
 from memories.indexing import statements
 from memories.models import NOW, AsOf, Feature, chain
-from memories.search.rankings import SPARE, Scored
+from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest
+from memories.search.scored import Scored
 from workspaces.scope import Scope
 
 MEMORY_ROWS = """
@@ -56,7 +57,7 @@ order by e.occurred_at, e.position
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
 CITATION_ROWS = """
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-       e.external_id as external_id
+       e.external_id as external_id, e.occurred_at
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 join memories_episode e on e.id = ci.episode_id
 where f.memory_id = any(%(ids)s::uuid[])
@@ -76,7 +77,7 @@ where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s
 """
 FEATURE_CITATION_ROWS = """
 select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-       e.external_id as external_id
+       e.external_id as external_id, e.occurred_at
 from memories_featurecitation ci
 join memories_episode e on e.id = ci.episode_id
 where ci.feature_id = any(%(ids)s::uuid[]) and ci.change_id = any(%(changes)s::uuid[])
@@ -93,14 +94,22 @@ CITATIONS = {"memories": CITATION_ROWS, "features": FEATURE_CITATION_ROWS}
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
     best = _ordered(scope, ranked, request)
     hits = [_hit(found, row) for found, row in best]
+    _add_echoes(scope, hits, [found for found, _ in best], request.at)
     if "citations" in request.include:
-        _cite(scope, hits, request.at)
+        _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
         _add_neighbours(scope, hits)
     if "chain" in request.include:
         for hit in hits:
             hit.chain = chain(scope, hit.memory.id) if hit.memory else []
     return hits
+
+
+def _add_echoes(scope: Scope, hits: Sequence[Hit], ranked: Sequence[Scored], at: AsOf) -> None:
+    there = _there(scope, [echo for found in ranked for echo in found.echoes], at)
+    rows = {found.item: row for found, row in there}
+    for hit, found in zip(hits, ranked, strict=True):
+        hit.echoes = [_hit(echo, rows[echo.item]) for echo in found.echoes if echo.item in rows]
 
 
 def _ordered(

@@ -1,43 +1,28 @@
 """The rankings, each from the candidates of the index to scored items, best first or not."""
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from django.utils import timezone
 
 from memories import ranking, reranking
-from memories.indexing import query_vectors, speakers, statements
+from memories.indexing import query_vectors, speakers
 from memories.indexing.candidates import DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
 from memories.indexing.shape import Asked
 from memories.models import Layer, WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
+from memories.search.echoes import newest_first, told_once
 from memories.search.past_features import Past
 from memories.search.request import LAYERS, SearchRequest
+from memories.search.scored import Scored
 from memories.search.voices import Embed, Voice, voices_of
 
 # Ranked beyond the limit: a row that expired in this minute falls out.
 SPARE = 5
 # So many times the limit is looked at where memories and the episodes they stand on meet.
 ECHOES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate after ranking; `behind` (a place among equals), then `entry` break ties."""
-
-    layer: str
-    entry: int
-    item: uuid.UUID
-    score: float
-    scores: Mapping[str, float]
-    behind: int = 0
-
-    @property
-    def order(self) -> tuple[float, int, int]:
-        """Smallest first."""
-        return -self.score, self.behind, -self.entry
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
@@ -132,30 +117,9 @@ def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list
     found = _scored(ranked)
     if asked.trace:
         asked.trace.stages["ranking"] = found
-    return _without_echoes(found) if mixed else found
-
-
-CITED = """
-select distinct f.memory_id, ci.episode_id
-from memories_fact f join memories_citation ci on ci.fact_id = f.id
-where f.memory_id = any(%(ids)s::uuid[])
-"""
-
-
-def _without_echoes(found: Sequence[Scored]) -> list[Scored]:
-    """A memory and the episode it stands on say the same once: where the better one ranks."""
-    memories = [one.item for one in found if one.layer == "memories"]
-    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for row in statements.rows(CITED, {"ids": memories}):
-        cited.setdefault(row.memory_id, set()).add(row.episode_id)
-    told: set[uuid.UUID] = set()
-    kept = []
-    for one in found:
-        says = cited.get(one.item, set()) if one.layer == "memories" else {one.item}
-        if not says or says - told:
-            kept.append(one)
-        told |= says
-    return kept
+    if not mixed:
+        return found
+    return told_once(newest_first(found) if request.at.is_now else found)
 
 
 def _recency(request: SearchRequest) -> ranking.Recency | None:

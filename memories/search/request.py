@@ -1,6 +1,6 @@
 """A question to the memory, validated, and what answers it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memories.filters import Filter
@@ -48,9 +48,12 @@ class SearchRequest:
 
 @dataclass(slots=True)
 class Hit:
-    """One result: the row of its layer, its score, and how the score came about. `ranks`, where
-    scores are asked for: its place among the candidates of its layer on each side that brought
-    it, from 1."""
+    """One result: the row of its layer, its score, and how the score came about.
+
+    `ranks`, where scores are asked for: its place among the candidates of its layer on each side
+    that brought it, from 1. `echoes`: what is told by this hit, too, and has no place of its own:
+    the episode that a memory stands on, or the memories that stand on an episode, best first.
+    """
 
     layer: str
     score: float
@@ -62,6 +65,7 @@ class Hit:
     citations: list[Any] | None = None
     chain: list[Link] | None = None
     neighbours: list[Any] | None = None
+    echoes: "list[Hit]" = field(default_factory=list)
 
     @property
     def row(self) -> Any:

@@ -1,0 +1,116 @@
+"""A memory and the episode that it stands on say the same: they are one hit, and nothing is lost.
+
+What was replaced is told after what replaced it.
+"""
+
+import math
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memories.indexing import statements
+from memories.search.scored import Scored
+
+CITED = """
+select distinct f.memory_id, ci.episode_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+where f.memory_id = any(%(ids)s::uuid[])
+"""
+# Of episodes on which nothing stands that is believed: what replaced what stood on them.
+REPLACED = """
+with recursive told(episode_id, memory_id, steps) as (
+  select distinct ci.episode_id, f.memory_id, 0
+  from memories_citation ci join memories_fact f on f.id = ci.fact_id
+  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null
+  union
+  select told.episode_id, m.superseded_by_id, told.steps + 1
+  from told join memories_memory m on m.id = told.memory_id
+  where m.superseded_by_id is not null and told.steps < 1000)
+select told.episode_id, told.memory_id, told.steps
+from told join memories_memory m on m.id = told.memory_id
+where m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
+"""
+
+
+def told_once(found: Sequence[Scored]) -> list[Scored]:
+    """Each memory with the episodes it stands on as one hit, at the place of the best of them.
+
+    The memory leads if it stands on that episode alone and its own words and meaning answer no
+    worse; what it stands on, or what stands on the same words, is among its `echoes`, best first.
+    """
+    cited = _cited(found)
+    groups: list[list[Scored]] = []
+    place: dict[uuid.UUID, int] = {}  # of an episode, the group that tells it
+    for one in found:
+        says = cited.get(one.item, set()) if one.layer == "memories" else {one.item}
+        if says and says <= place.keys():
+            groups[min(place[episode] for episode in says)].append(one)
+            continue
+        for episode in says:
+            place.setdefault(episode, len(groups))
+        groups.append([one])
+    return [_led(group, cited) for group in groups]
+
+
+def echoed_by(found: Sequence[Scored]) -> dict[uuid.UUID, Scored]:
+    """By the id of what was folded into a hit: that hit."""
+    return {echo.item: hit for hit in found for echo in hit.echoes}
+
+
+def _cited(found: Sequence[Scored]) -> dict[uuid.UUID, set[uuid.UUID]]:
+    memories = [one.item for one in found if one.layer == "memories"]
+    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for row in statements.rows(CITED, {"ids": memories}):
+        cited.setdefault(row.memory_id, set()).add(row.episode_id)
+    return cited
+
+
+def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> Scored:
+    first = group[0]
+    if len(group) == 1:
+        return first
+    best = first
+    if first.layer != "memories":
+        able = [one for one in group if cited.get(one.item, {first.item}) == {first.item}]
+        best = max(able, key=lambda one: (_match(one), one.layer == "memories"))
+    others = tuple(one for one in group if one is not best)
+    return replace(best, score=first.score, echoes=others)
+
+
+def _match(one: Scored) -> float:
+    """How well its own words and meaning answer, whoever said it and wherever."""
+    return one.scores.get("keyword", 0.0) + one.scores.get("vector", 0.0)
+
+
+def newest_first(found: Sequence[Scored]) -> list[Scored]:
+    """What replaced the belief of an episode comes right before that episode, if it was below.
+
+    It stays where it is if it answers worse than the episode, which then tells other things, too.
+    """
+    heads = _replaced(found)
+    below = {one.item: one for one in found if one.layer == "memories"}
+    ordered = []
+    for one in found:
+        if one.layer == "memories":
+            if below.pop(one.item, None):
+                ordered.append(one)
+            continue
+        for head in heads.get(one.item, ()):
+            newer = below.get(head)
+            if newer and _match(newer) >= _match(one):
+                del below[head]
+                ordered.append(replace(newer, score=min(1.0, math.nextafter(one.score, 2.0))))
+        ordered.append(one)
+    return ordered
+
+
+def _replaced(found: Sequence[Scored]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+    episodes = [one.item for one in found if one.layer == "episodes"]
+    believed: set[uuid.UUID] = set()
+    heads: dict[uuid.UUID, list[uuid.UUID]] = {}
+    for row in statements.rows(REPLACED, {"ids": episodes}):
+        if row.steps:
+            heads.setdefault(row.episode_id, []).append(row.memory_id)
+        else:
+            believed.add(row.episode_id)
+    return {episode: ids for episode, ids in heads.items() if episode not in believed}
