@@ -50,7 +50,7 @@ def test_the_callers_own_request_id_is_kept(http: Caller) -> None:
         (SEARCH, {"query": "x", "ranking": "best"}, "ranking"),
         (SEARCH, {"query": "x", "ranking": ["hybrid"]}, "ranking"),
         (SEARCH, {"query": "x", "factTypes": ["wish"]}, "factTypes[0]"),
-        (SEARCH, {"query": "x", "recency": {"weight": 1}}, "recency.halfLifeDays"),
+        (SEARCH, {"query": "x", "recency": {"weight": 1, "halfLifeDays": 0}}, "recency.halfLifeDays"),
         (SEARCH, {"query": "x", "userId": ""}, "userId"),
         (SEARCH, {"query": "x", "userId": "u" * 256}, "userId"),
         (SEARCH, {"query": "x", "filter": {"field": "nothing", "value": 1}}, "filter.field"),

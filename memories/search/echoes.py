@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memories.indexing import statements
+from memories.indexing.trace import Placed
 from memories.search.scored import Scored
 
 CITED = """
@@ -52,7 +53,7 @@ def told_once(found: Sequence[Scored]) -> list[Scored]:
     return [_led(group, cited) for group in groups]
 
 
-def echoed_by(found: Sequence[Scored]) -> dict[uuid.UUID, Scored]:
+def echoed_by(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
     """By the id of what was folded into a hit: that hit."""
     return {echo.item: hit for hit in found for echo in hit.echoes}
 
@@ -83,10 +84,7 @@ def _match(one: Scored) -> float:
 
 
 def newest_first(found: Sequence[Scored]) -> list[Scored]:
-    """What replaced the belief of an episode comes right before that episode, if it was below.
-
-    It stays where it is if it answers worse than the episode, which then tells other things, too.
-    """
+    """What replaced the belief of an episode comes right before that episode, if it was below."""
     heads = _replaced(found)
     below = {one.item: one for one in found if one.layer == "memories"}
     ordered = []
@@ -96,9 +94,8 @@ def newest_first(found: Sequence[Scored]) -> list[Scored]:
                 ordered.append(one)
             continue
         for head in heads.get(one.item, ()):
-            newer = below.get(head)
-            if newer and _match(newer) >= _match(one):
-                del below[head]
+            newer = below.pop(head, None)
+            if newer:
                 ordered.append(replace(newer, score=min(1.0, math.nextafter(one.score, 2.0))))
         ordered.append(one)
     return ordered

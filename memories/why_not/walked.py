@@ -13,9 +13,10 @@ from memories import ranking
 from memories.indexing import candidates, speakers
 from memories.indexing.candidates import Depth
 from memories.indexing.trace import Placed, Trace
-from memories.models import Citation, Episode
+from memories.models import Episode, Memory
 from memories.ranking.columns import Array
 from memories.search import Hit, in_layer, query_vector, search
+from memories.search.echoes import echoed_by
 from memories.search.rankings import brought_up
 from memories.why_not.values import Case
 from workspaces.scope import Scope
@@ -107,11 +108,15 @@ def _ordered(walk: Walk) -> Told:
 def _told_once(walk: Walk) -> Told:
     if walk.at("echoes"):
         return "echo", "", "Nothing above it says the same."
-    cited = Citation.objects.filter(fact__memory=walk.case.memory.pk).values("episode")
-    kept = [one.item for one in walk.trace.stages["echoes"]]
-    above = Episode.objects.visible_to(walk.scope).filter(pk__in=cited).filter(pk__in=kept).first()
-    words = f": “{above.content[:200]}”" if above else "."
-    return "echo", f"The episode that it stands on is ranked above it, and told instead{words}", ""
+    hit = echoed_by(walk.trace.stages["echoes"])[walk.case.memory.pk]
+    manager = Episode.objects if hit.layer == "episodes" else Memory.objects
+    above = manager.visible_to(walk.scope).get(pk=hit.item)
+    kind = "episode" if hit.layer == "episodes" else "memory"
+    return (
+        "echo",
+        f"It is told with the {kind} above it, on the same words: “{above.content[:200]}”",
+        "",
+    )
 
 
 def _reranked(walk: Walk) -> Told:
