@@ -140,7 +140,7 @@ PATTERNS = (
         ),
         counter_examples=(
             "It makes you happy",
-            "Just show me the plan now",
+            "Just send me the invoice today",
             "Find that bug and get me the fix",
             "Don't explain, give me their names",
         ),
