@@ -20,7 +20,7 @@ class ContextSerializer(SearchSerializer):
         max_value=context.MOST,
         default=context.USUAL,
         help_text="How long the text may be, estimated: six letters of a word, a digit or a sign"
-        " are one token, about what a vocabulary of 32,000 pieces makes; larger ones make less.",
+        " are one token, about what a vocabulary of 32,000 pieces makes.",
     )
 
 
