@@ -305,6 +305,16 @@ def test_answer_to_a_matching_question_is_found_among_friends() -> None:
     assert hits[2].score > hits[3].score
 
 
+def test_answer_to_a_question_in_other_words_is_found_among_friends() -> None:
+    rows = [
+        candidate(1, bm25=0.0, cosine=0.9, conversation=1, position=4, marks=int(Mark.QUESTION)),
+        candidate(2, bm25=0.0, cosine=0.1, conversation=1, position=5),
+        candidate(3, bm25=0.0, cosine=0.1, conversation=1, position=7),
+    ]
+    assert ids(hybrid(analyse("Which tea?", FRIENDS), rows)) == [2, 1, 3]
+    assert ids(hybrid(analyse("Which tea?", CHAT), rows)) == [1, 3, 2]
+
+
 def test_recency_is_a_choice_with_a_half_life() -> None:
     now = datetime(2024, 5, 9, tzinfo=UTC)
     rows = [candidate(2, at=at(2024, 4, 9)), candidate(1, at=at(2024, 5, 9))]

@@ -117,10 +117,12 @@ def _kinds(w: Weights) -> tuple[tuple[Mark, str, float], ...]:
 
 def _among_people(columns: Columns, w: Weights) -> dict[str, Array]:
     question = columns.marked(Mark.QUESTION)
+    match = w.answer * columns.keyword + w.answer_vector * columns.vector
     return {
         "length": w.length * _length(columns),
         "question": w.question * question,
-        "answer": w.answer * columns.of_neighbour(columns.keyword * question, -1),
+        "answer": columns.of_neighbour(match * question, -1),
+        "previous": w.previous_vector * columns.of_neighbour(columns.vector, -1),
     }
 
 
@@ -167,7 +169,7 @@ def _ceiling(query: QueryView, w: Weights) -> float:
     best += w.speaker * bool(query.named) + w.date * bool(query.anchors)
     best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
     if query.among_people:
-        return best + w.length + w.answer
+        return best + w.length + w.answer + w.answer_vector + w.previous_vector
     asked = 1.0 - query.turn
     best += asked * (w.rule + w.role * (not query.asks_assistant and not query.asks_overview))
     best += 2 * w.reply * query.asks_overview
