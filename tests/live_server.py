@@ -65,7 +65,7 @@ class Server:
     def get(self, path: str) -> int:
         request = Request(self.info["url"] + path, headers={"X-API-Key": self.info["key"]})
         try:
-            with urlopen(request, timeout=5) as answer:
+            with urlopen(request, timeout=30) as answer:
                 return answer.status
         except HTTPError as error:
             return error.code
@@ -77,7 +77,7 @@ class Server:
         headers = {"X-API-Key": self.info["key"], "Content-Type": "application/json"}
         request = Request(self.info["url"] + path, json.dumps(body).encode(), headers)
         try:
-            with urlopen(request, timeout=20) as answer:
+            with urlopen(request, timeout=30) as answer:
                 return answer.status
         except HTTPError as error:
             return error.code
@@ -89,7 +89,7 @@ class Server:
         env = {**strangers_environment(), "MEMORY_DATA_DIR": str(self.folder / "data")}
         command = [sys.executable, "manage.py", *words]
         done = subprocess.run(
-            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=90
+            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -102,15 +102,16 @@ class Server:
     def children(self, word: str) -> list[int]:
         """The pids of this server's processes whose command has `word`, oldest first."""
         mark = f"MEMORY_DATA_DIR={self.folder / 'data'}".encode()
-        found = []
+        found = {}
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 env = (process / "environ").read_bytes().split(b"\0")
+                began = int((process / "stat").read_text().rpartition(")")[2].split()[19])
             except OSError:
                 continue
             if mark in env and word in command_line(int(process.name)):
-                found.append(int(process.name))
-        return sorted(found)
+                found[int(process.name)] = began
+        return sorted(found, key=lambda pid: (found[pid], pid))
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)

@@ -110,13 +110,12 @@ def test_same_text_twice_is_counted_and_listed(alice: Person, workspace: Workspa
 
 
 def test_charts_lead_to_the_memories_of_the_day(alice: Person) -> None:
-    alice.note("Prefers tea")
-    today = timezone.now().date()
+    day = alice.note("Prefers tea").created_at.date().isoformat()
     desk = member(alice.workspace)
     html = desk.sees(reverse(HOME))
 
-    assert f"state=all&amp;day={today.isoformat()}" in html
-    assert "Prefers tea" in desk.sees(list_of(Memory), day=today.isoformat())
+    assert f"state=all&amp;day={day}" in html
+    assert "Prefers tea" in desk.sees(list_of(Memory), day=day)
     assert "Prefers tea" not in desk.sees(list_of(Memory), day="2024-02-01")
     assert "Prefers tea" in desk.sees(list_of(Memory), day="2024-02-99")
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +22,10 @@ from memories.benchmarking.recall import FILTERS
 from memories.benchmarking.study import Study
 from memories.benchmarking.timing import Act, growth, in_turn, percentile
 from memoryproject.embedded_postgres import Home
+from tests.live_server import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 600  # seconds; a busy machine is slow, not wrong
 
 
 @pytest.fixture(scope="module")
@@ -166,10 +167,10 @@ def test_client_tells_of_another_status(client: Client) -> None:
 def test_footprint_counts_a_process_and_its_children(tmp_path: Path) -> None:
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
-        time.sleep(0.5)
-        own, database = footprint(process.pid, Home.below(tmp_path))
+        home = Home.below(tmp_path)
+        assert wait_for(lambda: footprint(process.pid, home)[0].processes == 2)
+        own, database = footprint(process.pid, home)
         process.communicate(b"\n")
-    assert own.processes == 2
     assert own.megabytes > 5
     assert database.processes == 0
 
@@ -191,7 +192,7 @@ def test_small_run_prints_a_table_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "result.json"
     words = ["--sizes", "100,200", "--rounds", "3", "--web", "1", "--workers", "1"]
     with run_benchmark(tmp_path, *words, "--json", str(out)) as process:
-        said, _ = process.communicate(timeout=180)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert "hybrid, HTTP" in said
     result = json.loads(out.read_text())
@@ -211,7 +212,7 @@ def test_kept_data_is_measured_again_without_filling_it(tmp_path: Path) -> None:
     kept, again = ["--keep", "--sizes", "100,200"], ["--reuse", "--sizes", "200"]
     for more in ([*kept, "--only", "searches"], [*again, "--only", "recall"]):
         with run_benchmark(tmp_path, *words, *more) as process:
-            said, _ = process.communicate(timeout=120)
+            said, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, said
         told.append(json.loads((tmp_path / "result.json").read_text()))
     assert {timing["place"] for timing in told[0]["timings"]} == {"", "100", "200"}
@@ -221,7 +222,7 @@ def test_kept_data_is_measured_again_without_filling_it(tmp_path: Path) -> None:
 
 def test_a_folder_that_no_run_kept_is_not_reused(tmp_path: Path) -> None:
     with run_benchmark(tmp_path, "--data", str(tmp_path), "--reuse") as process:
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "--keep left" in said
 
@@ -229,11 +230,9 @@ def test_a_folder_that_no_run_kept_is_not_reused(tmp_path: Path) -> None:
 @pytest.mark.xdist_group("up")
 def test_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
     with run_benchmark(tmp_path, "--sizes", "20k", "--web", "1", "--workers", "1") as process:
-        end = time.monotonic() + 60
-        while time.monotonic() < end and not list(tmp_path.glob("*benchmark-*/up.json")):
-            time.sleep(0.1)
+        assert wait_for(lambda: any(tmp_path.glob("*benchmark-*/up.json")), PATIENCE)
         process.send_signal(signal.SIGTERM)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, said
     assert not list(tmp_path.glob("memoryproject-benchmark-*"))
 
@@ -241,7 +240,7 @@ def test_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
 def test_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "diary").write_text("mine")
     with run_benchmark(tmp_path, "--data", str(tmp_path)) as process:
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "is not empty" in said
     assert (tmp_path / "diary").read_text() == "mine"

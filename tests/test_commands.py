@@ -19,6 +19,7 @@ from django_q.models import Schedule
 from memories import curation, ingest, sweeping
 from memories.ingest import IngestRequest
 from memories.models import IdempotentAnswer, Liveness, Memory, MemorySession
+from tests.live_server import PATIENCE
 from tests.people import Person
 from workspaces.keys import scope_for_key
 from workspaces.models import AuditEntry, Workspace
@@ -303,7 +304,7 @@ def test_sweep_again_and_again_ends_at_a_signal(workspace: Workspace) -> None:
     assert process.stdout is not None
     assert "0 sessions run" in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
+    assert process.wait(PATIENCE) == 0
     process.stdout.close()
 
 

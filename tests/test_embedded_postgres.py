@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -32,7 +33,7 @@ from memoryproject.postgres_guard import command_line, postmaster
 home = Home.below(Path(sys.argv[1]), fast=True)
 ensure_running(home)
 print(postmaster(home.data), flush=True)
-time.sleep(float(sys.argv[2]))
+time.sleep(3600)
 """
 
 DJANGO = """
@@ -48,10 +49,21 @@ print("connected again")
 """
 
 
-def start_user(home: Home, seconds: float) -> subprocess.Popen[str]:
-    """Another process that uses the server for a while; its first line is the server's pid."""
-    command = [sys.executable, "-c", USER, str(home.root.parent), str(seconds)]
+def start_user(home: Home) -> subprocess.Popen[str]:
+    """Another process that uses the server until it is killed; its first line is the server's
+    pid."""
+    command = [sys.executable, "-c", USER, str(home.root.parent)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def user_of(home: Home) -> Iterator[subprocess.Popen[str]]:
+    other = start_user(home)
+    try:
+        yield other
+    finally:
+        other.kill()
+        other.communicate()
 
 
 def connect(home: Home, user: str = OWNER_ROLE) -> psycopg.Connection:
@@ -64,7 +76,7 @@ def ask(home: Home, statement: str, user: str = OWNER_ROLE) -> object:
         return row[0] if row else None
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float = 120) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -144,7 +156,8 @@ def test_a_killed_server_whose_backend_still_computes_is_back(home: Home):
     busy = connect(home)
     backend = busy.info.backend_pid
     busy.pgconn.send_query(b"select count(*) from generate_series(1, 100000000)")
-    time.sleep(0.3)
+    state = f"select state from pg_stat_activity where pid = {backend}"
+    assert wait_for(lambda: ask(home, state) == "active")
     kill_server(home)
     ensure_running(home, recheck=True)
     assert ask(home, "select 1") == 1
@@ -178,35 +191,33 @@ def test_pid_files_that_name_another_program_are_seen_through(home: Home):
 
 
 def test_a_server_with_a_user_is_not_stopped(home: Home):
-    with start_user(home, 30) as other:
+    with user_of(home) as other:
         assert other.stdout is not None
         assert int(other.stdout.readline()) == postmaster(home.data)
         assert leave(home, patience=0.2) is False
         assert ask(home, "select 1") == 1
         ensure_running(home)
-        other.kill()
 
 
 def test_the_server_ends_after_its_last_user_was_killed(home: Home):
-    with start_user(home, 60) as other:
+    with user_of(home) as other:
         assert other.stdout is not None
         other.stdout.readline()
         leave(home, patience=0)
-        other.kill()
     assert wait_for(lambda: not is_alive(home))
-    assert not (home.socket / SOCKET_NAME).exists()
+    assert wait_for(lambda: not (home.socket / SOCKET_NAME).exists())
 
 
 def test_processes_that_start_at_once_make_one_server(tmp_path: Path):
     home = Home.below(tmp_path, fast=True)
-    users = [start_user(home, 60) for _ in range(3)]
+    users = [start_user(home) for _ in range(3)]
     pids = {user.stdout.readline() for user in users if user.stdout}
     for user in users:
         user.kill()
         user.communicate()
     assert len(pids) == 1
     assert pids.pop().strip().isdigit()
-    assert leave(home)
+    assert wait_for(lambda: leave(home))
 
 
 def test_a_creation_that_was_interrupted_begins_anew(tmp_path: Path):
@@ -215,7 +226,7 @@ def test_a_creation_that_was_interrupted_begins_anew(tmp_path: Path):
     (home.root / "data.draft" / "PG_VERSION").write_text("18")
     ensure_running(home)
     assert ask(home, "select 1") == 1
-    assert leave(home)
+    assert wait_for(lambda: leave(home))
 
 
 def test_a_path_too_long_for_a_socket_works(tmp_path: Path):
@@ -223,7 +234,7 @@ def test_a_path_too_long_for_a_socket_works(tmp_path: Path):
     ensure_running(home)
     assert ask(home, "select 1", APP_ROLE) == 1
     assert home.socket.stat().st_mode & 0o777 == 0o700
-    assert leave(home)
+    assert wait_for(lambda: leave(home))
     home.socket.rmdir()
 
 

@@ -30,7 +30,6 @@ def claude(httpserver: HTTPServer, settings: Any) -> Callable[..., list[object]]
     """A server that speaks Anthropic's wire, and answers these in turn."""
     settings.ANTHROPIC_API_KEY = "test"
     settings.ANTHROPIC_BASE_URL = httpserver.url_for("").rstrip("/")
-    settings.PROVIDER_TIMEOUT = 0.5
     return lambda *answers: serve_in_turn(httpserver, CLAUDE, *answers)
 
 

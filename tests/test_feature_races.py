@@ -38,11 +38,11 @@ def test_every_episode_is_taken_in_once_though_workers_are_killed(
     alice: Person, heap: None
 ) -> None:
     running = [worker() for _ in range(4)]
-    assert wait_for(FeatureMark.objects.exists, 60)
+    assert wait_for(FeatureMark.objects.exists)
     for process in random.sample(running, 2):
         process.send_signal(signal.SIGKILL)
     for process in running:
-        process.wait(timeout=240)
+        process.wait(timeout=600)
     assert FeatureMark.objects.count() == Episode.objects.count() == SETS * EACH
     assert list(FeatureSet.objects.values_list("waiting", flat=True)) == [0] * SETS
     told = Feature.objects.live().values_list("set", "value")

@@ -28,6 +28,7 @@ from tests.wire_servers import (
     failing,
     openai_error,
     serve_in_turn,
+    silent_server,
 )
 from workspaces.models import Workspace
 
@@ -123,18 +124,14 @@ def test_where_all_caps_are_reached_it_is_done_with_what_patterns_found(
     assert "User prefers tea to coffee" in alice.live()
 
 
-def test_a_silent_server_costs_one_call_and_one_time_out(
-    alice: Person, rungs: Any, httpserver: HTTPServer
-) -> None:
-    rungs([BROKEN], timeout=1)
-    address = "/silent/v1/chat/completions"
-    httpserver.expect_request(address).respond_with_handler(lambda _: time.sleep(3) or Response())
-    row = Workspace.objects.get(pk=alice.workspace.pk)
-    row.settings["extractors"][0]["baseUrl"] = httpserver.url_for("/silent/v1")
-    row.save()
-    session = told(alice)
+def test_a_silent_server_costs_one_call_and_one_time_out(alice: Person) -> None:
+    with silent_server() as server:
+        rung = {"provider": "openai", "model": "m", "baseUrl": server.url_for("/v1"), "timeout": 1}
+        alice.workspace.settings = {"extractors": [rung]}
+        alice.workspace.save()
+        session = told(alice)
     assert "in time" in session.reason
-    assert len([request for request, _ in httpserver.log if request.path == address]) <= 1
+    assert len(server.log) <= 1
 
 
 @pytest.mark.parametrize(

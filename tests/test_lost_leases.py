@@ -21,7 +21,7 @@ from tests.wire_servers import chat_completion
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAID = "I moved to Lisbon."
-PATIENCE = 30  # seconds
+PATIENCE = 120  # seconds; a busy machine is slow, not wrong
 
 
 class Hanging:

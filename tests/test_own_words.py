@@ -1,6 +1,5 @@
 """Slots and change words that a workspace adds: used by the resolver, held to their examples."""
 
-import time
 from typing import Any
 
 import pytest
@@ -110,9 +109,8 @@ def test_no_expression_can_hang_a_worker(alice: Person) -> None:
         examples=["The aab is here"],
         counter_examples=[],
     )
-    started = time.monotonic()
-    alice.tell("a" * 900 + " is here", user_id="u")
-    assert time.monotonic() - started < 5
+    session = alice.tell("a" * 900 + " is here", user_id="u")
+    assert session.state == "done"  # one that steps back would be at it for ages
 
 
 # ---- in the admin

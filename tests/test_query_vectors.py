@@ -25,7 +25,7 @@ def kept(settings: Settings, httpserver: HTTPServer, tmp_path: Path) -> Iterator
     """A remote model in the settings, and the folder that keeps its vectors."""
     settings.EMBEDDING_PROVIDER, settings.OPENAI_API_KEY = "openai", "key"
     settings.OPENAI_BASE_URL = httpserver.url_for("/v1")
-    settings.QUERY_CACHE_SECONDS, settings.QUERY_CACHE_DIR = 100, tmp_path / "kept"
+    settings.QUERY_CACHE_SECONDS, settings.QUERY_CACHE_DIR = 1000, tmp_path / "kept"
     metrics.clear()
     yield tmp_path / "kept"
     metrics.clear()
@@ -77,7 +77,7 @@ def test_another_query_model_or_server_is_another_vector(
 def test_what_is_old_is_asked_for_again(alice: Person, bodies: list[Json], kept: Path) -> None:
     ask(alice)
     (path,) = files(kept)
-    then = time.time() - 101
+    then = time.time() - 1001
     os.utime(path, (then, then))
     ask(alice)
     assert len(bodies) == 2

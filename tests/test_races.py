@@ -24,6 +24,7 @@ from memories.models import (
     MemorySession,
     Supersession,
 )
+from tests.live_server import PATIENCE
 from tests.people import Person
 from workspaces.models import Subject
 
@@ -108,7 +109,7 @@ def test_the_same_content_from_two_processes_ends_in_one_head(
     program = Path(__file__).with_name("tell_again.py")
     command = [sys.executable, str(program), worker_database, alice.key, TEXT]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
-    errors = [process.communicate(timeout=60)[1] for process in running]
+    errors = [process.communicate(timeout=PATIENCE)[1] for process in running]
     assert [process.returncode for process in running] == [0, 0], errors
     memory = Memory.objects.get()
     assert memory.source_count == 20

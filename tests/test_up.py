@@ -14,14 +14,19 @@ import pytest
 
 from memoryproject.embedded_postgres import APP_ROLE, is_alive
 from memoryproject.postgres_guard import postmaster
-from tests.live_server import ROOT, Server, strangers_environment, wait_for
+from tests.live_server import PATIENCE, ROOT, Server, strangers_environment, wait_for
 
 
 def refused(*words: str) -> str:
     """What `up` says when it refuses to start."""
     command = [sys.executable, "manage.py", "up", *words]
     done = subprocess.run(
-        command, cwd=ROOT, env=strangers_environment(), capture_output=True, text=True, timeout=60
+        command,
+        cwd=ROOT,
+        env=strangers_environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1
     return done.stderr
@@ -56,6 +61,14 @@ def running(folder: Path) -> Iterator[Server]:
             server.end()
 
 
+@pytest.fixture
+def ended(running: Server) -> Server:
+    if running.process.poll() is None:
+        running.end()
+    assert wait_for(running.is_gone)
+    return running
+
+
 def test_it_answers_when_the_info_file_is_there(running: Server):
     assert running.get("/health/live") == 200
     assert running.get("/health/ready") == 200
@@ -81,8 +94,9 @@ def test_web_and_worker_are_the_ordinary_role(running: Server):
     statement = (
         "select distinct usename from pg_stat_activity"
         " where datname = current_database() and pid <> pg_backend_pid()"
+        " and backend_type = 'client backend'"
     )
-    assert running.ask(statement) == [(APP_ROLE,)]
+    assert wait_for(lambda: running.ask(statement) == [(APP_ROLE,)])
 
 
 def test_the_ordinary_role_may_change_rows_only(running: Server):
@@ -113,6 +127,7 @@ def test_a_killed_database_comes_back(running: Server):
 
 
 def test_a_killed_web_process_comes_back(running: Server):
+    assert wait_for(lambda: len(running.children("granian")) == 2)
     main, process = running.children("granian")
     os.kill(process, signal.SIGKILL)
     assert wait_for(lambda: running.children("granian")[1:] not in ([process], []))
@@ -133,6 +148,7 @@ def test_a_killed_web_server_comes_back_without_its_old_processes(running: Serve
 
 @pytest.mark.parametrize("which", [1, 2])  # the one that watches the others, and one that works
 def test_all_worker_processes_are_new_after_one_was_killed(running: Server, which: int):
+    assert wait_for(lambda: len(running.children("work")) == 5)
     before = running.children("work")
     os.kill(before[which], signal.SIGKILL)
     assert wait_for(
@@ -144,28 +160,28 @@ def test_all_worker_processes_are_new_after_one_was_killed(running: Server, whic
 
 def test_sigterm_stops_everything(running: Server):
     assert running.end() == 0, running.log.read_text()[-3000:]
-    assert running.is_gone()
+    assert wait_for(running.is_gone)
 
 
-def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(running: Server, begin):
-    first = json.loads((running.folder / "data" / "first_run.json").read_text())
-    again = begin(running.folder).wait_until_ready()
+def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(ended: Server, begin):
+    first = json.loads((ended.folder / "data" / "first_run.json").read_text())
+    again = begin(ended.folder).wait_until_ready()
     assert again.info["key"] == first["key"]
     assert again.info["adminPassword"] == first["admin_password"]
     assert again.get("/health/ready") == 200
     assert again.end(signal.SIGINT) == 0, again.log.read_text()[-3000:]
-    assert again.is_gone()
+    assert wait_for(again.is_gone)
     assert not again.file.exists()
 
 
-def test_nothing_is_left_when_up_itself_is_killed(running: Server, begin):
-    again = begin(running.folder).wait_until_ready()
+def test_nothing_is_left_when_up_itself_is_killed(ended: Server, begin):
+    again = begin(ended.folder).wait_until_ready()
     again.end(signal.SIGKILL)
     assert wait_for(again.is_gone)
 
 
-def test_sigterm_while_it_still_starts_leaves_nothing(running: Server, begin):
-    again = begin(running.folder)
+def test_sigterm_while_it_still_starts_leaves_nothing(ended: Server, begin):
+    again = begin(ended.folder)
     assert wait_for(lambda: is_alive(again.home))
     assert again.end() == 0
-    assert again.is_gone()
+    assert wait_for(again.is_gone)

@@ -1,6 +1,5 @@
 """Patterns of a workspace's own: checked when saved, before the library's, theirs alone."""
 
-import time
 from typing import Any
 
 import pytest
@@ -157,9 +156,8 @@ def test_the_preview_tries_it_too(alice: Person, mallory: Person) -> None:
 
 def test_no_expression_can_hang_a_worker(alice: Person) -> None:
     pattern(alice.workspace, regex="(a+)+b", template="", examples=["aab"])
-    started = time.monotonic()
-    alice.say("a" * 400 + "! " + "a" * 400)
-    assert time.monotonic() - started < 5
+    session = alice.say("a" * 400 + "! " + "a" * 400)
+    assert session.state == "done"  # one that steps back would be at it for ages
 
 
 # ---- in the admin

@@ -2,7 +2,10 @@
 
 import base64
 import json
-from collections.abc import Sequence
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -100,6 +103,19 @@ def serve_in_turn(server: HTTPServer, path: str, *answers: Response | Json) -> l
 
     server.expect_request(path, method="POST").respond_with_handler(answer)
     return bodies
+
+
+@contextmanager
+def silent_server() -> Iterator[HTTPServer]:
+    """One of its own that takes each request, and answers none before the end."""
+    end = threading.Event()
+    with HTTPServer(threaded=True) as server:
+        found = server.expect_request(re.compile("/.*"))
+        found.respond_with_handler(lambda _: end.wait() and Response("{}"))
+        try:
+            yield server
+        finally:
+            end.set()
 
 
 def failing(status: int, body: Json, **headers: str) -> Response:

@@ -14,7 +14,7 @@ async function copy(text, button) {
   } catch {
     copyBySelection(text); // no clipboard over plain HTTP
   }
-  const told = button.textContent;
+  const told = (button.dataset.told ??= button.textContent); // a second copy finds "Copied" there
   button.textContent = "Copied";
   setTimeout(() => (button.textContent = told), 1500);
 }

@@ -1,6 +1,7 @@
 """A real browser before a real server. Every test also proves that no other host was asked."""
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,15 +9,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from memories.management.story import PASSWORD, Told, tell
 from tests.live_server import wait_for
 
 LOOKS, PAUSE = 4, 0.1  # seconds
-PATIENCE = 30  # seconds; a busy machine is slow, not wrong
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+PATIENCE = 90  # seconds; a busy machine is slow, not wrong
+OVERFLOW = """document.fonts.ready.then(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+)"""
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -34,7 +36,7 @@ class Visitor:
         self.page.goto(f"{self.url}/admin/{path}")
 
     def presses(self, label: str) -> None:
-        self.page.get_by_role("button", name=label, exact=True).first.click()
+        self.whole().get_by_role("button", name=label, exact=True).first.click()
 
     def follows(self, link: Locator) -> None:
         """Is on the next page after this; a click alone does not wait for it."""
@@ -43,10 +45,15 @@ class Visitor:
 
     def fits(self) -> bool:
         """Nothing of the page lies beyond its right edge."""
-        return bool(self.page.evaluate(OVERFLOW) <= 0)
+        return bool(self.whole().evaluate(OVERFLOW) <= 0)
 
     def reads(self) -> str:
-        return self.page.locator("#content").inner_text()
+        return self.whole().locator("#content").inner_text()
+
+    def whole(self) -> Page:
+        """The page to its end, scripts and all: its beginning is seen before them."""
+        self.page.wait_for_load_state()
+        return self.page
 
 
 @pytest.fixture(scope="session")
@@ -56,22 +63,19 @@ def browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE * 1e3)
     path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield playwright.chromium.launch(
+            executable_path=path, args=list(FLAGS), timeout=PATIENCE * 1e3
+        )
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 def _is_answered() -> bool:
-    """No request is at the database any more."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select 1 from pg_stat_activity where datname = current_database()"
-            " and pid <> pg_backend_pid() and backend_type = 'client backend' and state <> 'idle'"
-        )
-        return cursor.fetchone() is None
+    """The live server has a thread for each connection, which ends with its last answer."""
+    return not any("process_request_thread" in each.name for each in threading.enumerate())
 
 
 def _is_quiet() -> bool:
-    """For several looks: a request may be between two statements, or not have begun."""
+    """For several looks: a connection may not have its thread yet."""
     for _ in range(LOOKS):
         if not _is_answered():
             return False
@@ -93,6 +97,7 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
 
     def visit(username: str = "ada.lovelace", **options: Any) -> Visitor:
         context = browser.new_context(base_url=live_server.url, **options)
+        context.set_default_timeout(PATIENCE * 1e3)
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
@@ -107,6 +112,6 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
     yield visit
     for context in contexts:
         context.close()
-    assert wait_for(_is_quiet, PATIENCE)  # what a closed page asked last holds locks until then
+    assert wait_for(_is_quiet, PATIENCE)  # what a closed page asked last is written until then
     assert asked == {urlsplit(live_server.url).netloc}
     assert problems == []

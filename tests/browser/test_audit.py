@@ -59,7 +59,7 @@ def test_a_merge_is_undone_from_its_line(visit: Any, told: Told) -> None:
     line = AuditEntry.objects.get(action="merge", target_id=own.pk)
     grace = visit("grace.hopper")
     grace.opens(f"{LIST}{line.pk}/change/")
-    grace.page.get_by_role("link", name="subject", exact=True).click()
+    grace.follows(grace.page.get_by_role("link", name="subject", exact=True))
     grace.presses("Undo the merge")
 
     expect(grace.page.get_by_text("each have their own again")).to_be_visible()

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from memories.models import Memory
 
 FIRST, SECOND = "Team switched from Go to Rust", "billing team switched"
+SAID = "We switched from Go to Rust"
 
 
 def chained() -> str:
@@ -23,8 +23,10 @@ def test_the_slider_answers_to_keys_and_keeps_its_place_in_the_address(visit: An
     ada.page.locator("#as-of-known").focus()
     ada.page.keyboard.press("Home")
     expect(told).to_contain_text("nothing of this chain")
-    ada.page.keyboard.press("PageUp")
-    ada.page.keyboard.press("ArrowLeft")
+    for key in ("PageUp", "ArrowLeft"):
+        before = ada.page.evaluate("location.href")
+        ada.page.keyboard.press(key)
+        ada.page.wait_for_function("(before) => location.href !== before", arg=before)
     expect(told).to_contain_text(FIRST)
     expect(ada.page.locator(".is-beyond")).to_have_count(1)
     ada.page.reload()
@@ -61,20 +63,28 @@ def test_a_quote_opens_where_it_was_said(visit: Any) -> None:
     ada.page.locator(".desk-evidence summary").first.click()
     ada.page.locator("a.desk-quote").first.click()
     dialog = ada.page.locator("dialog[open]")
-    expect(dialog.locator("mark.is-asked")).to_contain_text("We switched from Go to Rust")
+    expect(dialog.locator("mark.is-asked")).to_contain_text(SAID)
     ada.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
 
     assert ada.page.url == here
 
 
-@pytest.mark.parametrize("script", [True, False])
-def test_a_quote_leads_to_its_episode(visit: Any, script: bool) -> None:
-    ada = visit(java_script_enabled=script)
+def test_from_a_quote_on_the_spot_one_comes_to_its_episode(visit: Any) -> None:
+    ada = visit()
     ada.opens(chained())
     ada.page.locator(".desk-evidence summary").first.click()
     ada.page.locator("a.desk-quote").first.click()
-    for link in ada.page.locator("dialog[open] a", has_text="Open the episode").all():
-        link.click()
+    ada.follows(ada.page.locator("dialog[open] a", has_text="Open the episode"))
 
-    expect(ada.page.locator("mark.is-asked")).to_contain_text("We switched from Go to Rust")
+    assert "/memories/episode/" in ada.page.url
+    expect(ada.page.locator("mark.is-asked")).to_contain_text(SAID)
+
+
+def test_a_quote_leads_to_its_episode_without_script(visit: Any) -> None:
+    ada = visit(java_script_enabled=False)
+    ada.opens(chained())
+    ada.page.locator(".desk-evidence summary").first.click()
+    ada.follows(ada.page.locator("a.desk-quote").first)
+
+    expect(ada.page.locator("mark.is-asked")).to_contain_text(SAID)

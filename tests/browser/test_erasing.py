@@ -29,9 +29,9 @@ def test_cancel_leads_back_and_nothing_is_gone(visit: Any) -> None:
     ada = visit()
     ada.opens(page_of("ada"))
     ada.follows(ada.page.get_by_role("link", name="erase…"))
-    ada.page.get_by_role("link", name="Cancel").click()
+    ada.follows(ada.page.get_by_role("link", name="Cancel"))
 
-    ada.page.wait_for_url(f"**/{page_of('ada')}")
+    assert ada.page.url.endswith(page_of("ada"))
     assert "peanuts" in ada.reads()
 
 

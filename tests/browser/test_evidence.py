@@ -26,7 +26,7 @@ def test_a_pattern_is_made_from_a_miss(visit: Any) -> None:
     miss = misses.report(worker_scope(workspace.pk), episode.pk, ["Ada grels"], "identity")
     grace.opens(f"memories/miss/{miss.pk}/change/")
     page = grace.page
-    page.get_by_role("link", name="Make a pattern").first.click()
+    grace.follows(page.get_by_role("link", name="Make a pattern").first)
     page.locator("#id_name").fill("made-from-a-miss")
     grace.presses("Save")
     page.wait_for_url("**/workspacepattern/")

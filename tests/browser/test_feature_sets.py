@@ -62,7 +62,7 @@ def test_a_setting_is_said_by_the_set_and_shown_with_its_source(visit: Any, fold
     ada.opens(page_of(the_set()))
     row = ada.page.locator(".desk-rows > div", has_text="Taken in from so many messages on")
     expect(row).to_contain_text("product")
-    ada.page.get_by_role("link", name="Configure").click()
+    ada.follows(ada.page.get_by_role("link", name="Configure"))
     ada.page.get_by_label("Taken in from so many messages on").fill("7")
     ada.page.get_by_role("button", name="Save").click()
 
@@ -120,7 +120,7 @@ def test_a_merge_is_shown_and_taken_back(visit: Any, folded: Scope) -> None:
     ada.presses("Merge what says the same")
     expect(ada.page.get_by_text("1 feature became part of others.")).to_be_visible()
     changes = ada.page.locator(".desk-card", has_text="Latest changes")
-    changes.get_by_role("link", name="plum").first.click()
+    ada.follows(changes.get_by_role("link", name="plum").first)
     expect(ada.page.get_by_text("merged:").first).to_be_visible()
     ada.presses("Take back the last change")
 

@@ -42,9 +42,10 @@ def test_the_list_of_100_000_opens_turns_and_narrows(visit: Any, many: None) -> 
     assert rows.first.inner_text() != first
 
     grace.page.keyboard.press("/")
+    expect(grace.page.locator("#searchbar")).to_be_focused()
     grace.page.keyboard.type("aisle")
     grace.page.keyboard.press("Enter")
     grace.page.wait_for_url("**q=aisle**")
     expect(rows).to_have_count(1)
-    rows.first.get_by_role("link").first.click()
+    grace.follows(rows.first.get_by_role("link").first)
     expect(grace.page.get_by_role("heading", name="aisle seats").first).to_be_visible()

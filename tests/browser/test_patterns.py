@@ -36,6 +36,6 @@ def test_alike_misses_stand_together_and_their_pattern_opens_general(
     ada.opens("memories/miss/")
     groups = ada.page.get_by_text("Likely patterns")
     expect(groups).to_be_visible()
-    ada.page.get_by_role("link", name="Make a pattern from this").first.click()
+    ada.follows(ada.page.get_by_role("link", name="Make a pattern from this").first)
     expect(ada.page.locator("#id_template")).to_have_value("{speaker}'s {what} leaks")
     expect(ada.page.locator("#trial-answer")).to_contain_text("Alex's old punt leaks")

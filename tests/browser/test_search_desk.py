@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 def test_a_query_is_typed_and_answered(visit: Any) -> None:
     ada = visit()
-    ada.page.get_by_role("link", name="Search", exact=True).click()
+    ada.follows(ada.page.get_by_role("link", name="Search", exact=True))
     ada.page.get_by_label("Query").fill("tea or coffee?")
     ada.page.keyboard.press("Enter")
 
@@ -22,7 +22,7 @@ def test_rankings_are_compared_and_a_missing_hit_explained(visit: Any) -> None:
     expect(ada.page.locator(".desk-answers > section[data-ranking]")).to_have_count(4)
     first = ada.page.locator('[data-ranking="hybrid"] li').first
     expect(first).to_contain_text("linea 1")
-    ada.page.get_by_role("link", name="not in keyword: why?").first.click()
+    ada.follows(ada.page.get_by_role("link", name="not in keyword: why?").first)
 
     expect(ada.page.get_by_role("heading", name="Where it fell out")).to_be_visible()
     expect(ada.page.get_by_text("Nothing brings it up")).to_be_visible()
@@ -64,6 +64,6 @@ def test_the_pages_of_the_desk_fit(visit: Any, width: int) -> None:
 
 def test_a_number_of_home_leads_to_its_rows(visit: Any) -> None:
     ada = visit()
-    ada.page.get_by_role("link", name="of all versions live").click()
+    ada.follows(ada.page.get_by_role("link", name="of all versions live"))
     expect(ada.page.locator("#result_list tbody tr").first).to_be_visible()
     assert "state=all" in ada.page.url

@@ -125,10 +125,10 @@ class Command(BaseCommand):
         """Supervise until a signal; tell once when the server answers."""
 
         def tell() -> None:
-            if info is not None:
-                first_run.write_private(info.resolve(), start.info())
             self.stdout.write("\n".join(start.greeting()))
             self.stdout.flush()
+            if info is not None:  # last: whoever waits for it finds all else
+                first_run.write_private(info.resolve(), start.info())
 
         ready = Once(lambda: answers(start.address), tell)
         supervise(children, until=lambda: self.stopping, watch=(revive_database, ready))
