@@ -15,6 +15,7 @@ from werkzeug import Response
 from memories import chunking, ladder, workspace_settings
 from memories.errors import Invalid
 from memories.ingest import NewMessage
+from memories.ladder import climbing
 from memories.models import ExtractorUse, Fact, MemorySession
 from memories.providers import ExtractionRequest, Message
 from tests.api_fixtures import caller
@@ -331,7 +332,7 @@ def test_what_two_parts_have_in_common_makes_one_fact(alice: Person, rungs: Any)
 def test_more_pieces_than_one_exchange_may_cost_are_told(
     alice: Person, rungs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ladder, "MOST_PIECES", 2)
+    monkeypatch.setattr(climbing, "MOST_PIECES", 2)
     [asked] = rungs([found(), NONE])
     session = alice.say(f"{LIVES} {LONG}", extract="llm", user_id="ana")
     assert (len(asked), session.state) == (2, "done")
@@ -344,7 +345,7 @@ def test_what_no_time_is_left_for_is_told(
 ) -> None:
     looks = count(step=20)
     clock = SimpleNamespace(monotonic=lambda: next(looks), perf_counter=time.perf_counter)
-    monkeypatch.setattr(ladder, "time", clock)
+    monkeypatch.setattr(climbing, "time", clock)
     [asked] = rungs([found(), NONE])
     session = alice.say(f"{LIVES} {LONG}", extract="llm", user_id="ana")
     assert (session.state, session.error, alice.live()) == ("done", "", ["Ana lives in Lisbon"])
