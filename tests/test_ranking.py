@@ -1,5 +1,5 @@
 import random
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -17,7 +17,6 @@ from memories.ranking import (
     linea,
     marks,
 )
-from memories.ranking.dates import Anchor, anchors, fit
 from memories.ranking.weights import faults_of
 
 FRIENDS = [Participant("Alice", False, 50), Participant("Bob", False, 50)]
@@ -134,52 +133,6 @@ def test_when_is_noticed() -> None:
 def test_question_for_the_assistants_words_is_noticed() -> None:
     assert analyse("What did you recommend for the logo?").asks_assistant
     assert not analyse("What would you recommend?").asks_assistant
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("on 3 May 2023", [Anchor(2023, 5, 3)]),
-        ("on October 13, 2023", [Anchor(2023, 10, 13)]),
-        ("in june", [Anchor(None, 6, None)]),
-        ("on 2024-02-29", [Anchor(2024, 2, 29)]),
-        ("during 2022", [Anchor(2022, None, None)]),
-        ("may we march on?", []),
-        ("99 December 2023", [Anchor(2023, 12, 99)]),
-    ],
-)
-def test_dates_are_read_out_of_the_query(query: str, found: list[Anchor]) -> None:
-    assert anchors(query, None) == found
-
-
-def test_relative_dates_need_to_know_the_day() -> None:
-    now = datetime(2024, 3, 10, tzinfo=UTC)
-    assert anchors("yesterday and two months ago", None) == []
-    assert anchors("yesterday", now) == [Anchor(2024, 3, 9)]
-    assert anchors("three months ago", now) == [Anchor(2023, 12, None)]
-    assert anchors("last year", now) == [Anchor(2023, None, None)]
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("what happened last May", Anchor(2026, 5, None)),
-        ("what happened last November", Anchor(2025, 11, None)),
-        ("since last December", Anchor(2025, 12, None)),
-        ("the kettle last year in May", Anchor(2025, 5, None)),
-        ("in May of last year", Anchor(2025, 5, None)),
-        ("in May", Anchor(None, 5, None)),
-        ("last May 2023", Anchor(2023, 5, None)),
-    ],
-)
-def test_last_may_is_the_latest_that_is_over(query: str, found: Anchor) -> None:
-    assert anchors(query, datetime(2026, 11, 21, tzinfo=UTC))[0] == found
-
-
-def test_day_fits_its_own_week_best() -> None:
-    anchor = [Anchor(2023, 5, 3)]
-    near, later, other = date(2023, 5, 5), date(2023, 5, 28), date(2023, 9, 1)
-    assert fit(anchor, near) > fit(anchor, later) > fit(anchor, other) == 0
 
 
 # marks

@@ -79,7 +79,10 @@ class SearchSerializer(Camel):
 
 class EchoSerializer(Camel):
     layer = serializers.CharField()
-    score = serializers.FloatField()
+    score = serializers.FloatField(
+        help_text="Of several layers the ranking hybrid weighs all together; the others take the"
+        " best of each by turns, with a score that is at least that of the next hit."
+    )
     memory = MemorySerializer(required=False)
     episode = EpisodeSerializer(required=False)
     scores = serializers.DictField(child=serializers.FloatField(), required=False)

@@ -109,6 +109,8 @@ def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -
     memory.save(update_fields=[*changed, "updated_at"])
     if "visibility" in changed:
         entries.change_visibility(Layer.MEMORIES, memory.pk, memory.visibility)
+    if not {"event_date", "valid_from"}.isdisjoint(changed):
+        entries.change_times(memory)
     audit(
         scope,
         "edit",

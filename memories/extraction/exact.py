@@ -74,7 +74,7 @@ def _without_meant_days(statement: str, evidence: str, said_at: datetime) -> str
     """Without the days that follow from "yesterday", or from a day that is named without year."""
     anchors = [a for a in dates.anchors(statement, None) if _is_meant(a, evidence, said_at)]
     for anchor in anchors:
-        for part in filter(None, anchor):
+        for part in filter(None, anchor[:3]):
             statement = re.sub(rf"(?<!\d)0?{part}(?:st|nd|rd|th)?(?!\d)", " ", statement)
     return statement
 
@@ -91,7 +91,7 @@ def _is_meant(anchor: dates.Anchor, evidence: str, said_at: datetime) -> bool:
 
 
 def _fits(anchor: dates.Anchor, day: datetime) -> bool:
-    told = zip(anchor, (day.year, day.month, day.day), strict=True)
+    told = zip(anchor[:3], (day.year, day.month, day.day), strict=True)
     return all(part is None or part == is_part for part, is_part in told)
 
 

@@ -15,8 +15,8 @@ from memories.providers.embedder import embeddable
 
 SHOWN = 20
 PLAIN_COLUMNS = (
-    "subject", "agent", "visibility", "scope", "place", "conversation", "occurred_at", "role",
-    "author", "position", "live",
+    "subject", "agent", "visibility", "scope", "place", "conversation", "occurred_at",
+    "event_at", "role", "author", "position", "live",
 )  # fmt: skip
 
 

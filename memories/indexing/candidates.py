@@ -39,15 +39,18 @@ SEEN = ", (select count(*) from {}) as seen"
 
 
 class Depth(NamedTuple):
-    """How many each side brings up, and whether the newest are looked at, too."""
+    """How many each side brings up, whether the newest are looked at, too, and whether it counts
+    when what a memory tells happens."""
 
     top: int
     newest: bool = True
+    dated: bool = False
 
 
 # Where only words and meaning decide, half as many find the same. The next turn of a conversation
 # is about what was said last, whatever its words are; a question is not.
-DEEP, OF_TURN, OF_QUESTION = Depth(120), Depth(60), Depth(60, newest=False)
+DEEP, DATED = Depth(120), Depth(120, dated=True)
+OF_TURN, OF_QUESTION = Depth(60), Depth(60, newest=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,7 @@ pool as (
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
        array_agg(talk) as conversation, array_agg(occurred_at) as at,
        array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
-       {of_messages}{seen}
+       {of_messages}{of_events}{seen}
 from (
   select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
          coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
@@ -193,6 +196,7 @@ IDF = """idf as materialized (
 OF_RAREST = "where number in (select number from df)"
 OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
        array_agg(role = 'assistant') as assistant"""
+OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
 COUNTED = "(select count(*) {entries})"
 # A subject's own stand together in the covering index, among the entries they are scattered; and
 # what an agent sees is counted there without reading the entries.
@@ -235,6 +239,7 @@ def pool_text(
         newest=newest.format(**pieces) if shape.has_vector and depth.newest else NOTHING,
         cosine=COSINE if shape.has_vector else NO_COSINE,
         of_messages=OF_MESSAGES if shape.layer == Layer.EPISODES else "",
+        of_events=OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else "",
         top=depth.top,
         seen=", array[(select count(*) from nearest)] as seen" if shape.seal else "",
     )
@@ -265,6 +270,7 @@ def _columns(layer: Layer, found: Arrays) -> Columns:
         conversations=found["conversation"],
         positions=found.get("position", np.full(size, -2)),
         at=(found["at"] + EPOCH) / 1e6,
+        event=found.get("event", np.full(size, np.nan)),
         assistant=found.get("assistant", np.full(size, np.nan)).astype(float),
         length=found["length"].astype(float),
         marks=found["marks"],

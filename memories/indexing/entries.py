@@ -34,9 +34,9 @@ Vectors = Sequence[np.ndarray | None]
 ENTRY_COLUMNS = {
     "id": "int8", "workspace": "int4", "layer": "int2", "item": "uuid", "subject": "uuid",
     "agent": "uuid", "visibility": "int2", "scope": "int2", "place": "uuid",
-    "conversation": "uuid", "occurred_at": "timestamptz", "role": "varchar",
-    "author": "varchar", "position": "int4", "marks": "int2", "live": "bool", "length": "int4",
-    "terms": "int8[]", "trigrams": "int8[]", "weights": "sparsevec",
+    "conversation": "uuid", "occurred_at": "timestamptz", "event_at": "timestamptz",
+    "role": "varchar", "author": "varchar", "position": "int4", "marks": "int2", "live": "bool",
+    "length": "int4", "terms": "int8[]", "trigrams": "int8[]", "weights": "sparsevec",
 }  # fmt: skip
 VECTOR_COLUMNS = {
     "entry_id": "int8", "embedding_model_id": "int2", "part": "int2", "workspace": "int4",
@@ -49,13 +49,18 @@ VECTORS = Table("memories_vector", VECTOR_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One searchable thing, as the index sees it. `counts` are stems, neighbours' shares too."""
+    """One searchable thing, as the index sees it. `counts` are stems, neighbours' shares too.
+
+    `occurred_at` is when it was said or became true; `event_at` the date that a memory tells of,
+    which is what a date in a query meets.
+    """
 
     id: uuid.UUID
     layer: int
     text: str
     counts: Mapping[str, float]
     occurred_at: datetime
+    event_at: datetime | None = None
     subject: uuid.UUID | None = None
     agent: uuid.UUID | None = None
     visibility: int = 0
@@ -81,6 +86,7 @@ def memory_item(memory: Memory) -> Item:
         text=memory.content,
         counts=lexical.counts(lexical.stems(memory.content)),
         occurred_at=memory.valid_from or memory.created_at,
+        event_at=memory.event_date,
         subject=memory.subject_id,
         agent=memory.agent_id,
         visibility=VISIBILITY_CODE[memory.visibility],
@@ -220,6 +226,14 @@ def change_visibility(layer: int, item: uuid.UUID, visibility: str) -> None:
     statements.execute(SET_VISIBILITY, values)
 
 
+def change_times(memory: Memory) -> None:
+    """Since when a memory is true, or when what it tells happens, was corrected."""
+    statements.require_transaction()
+    item = memory_item(memory)
+    values = {"item": item.id, "layer": int(item.layer), "since": item.occurred_at}
+    statements.execute(SET_TIMES, values | {"event": item.event_at})
+
+
 def remove(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
     """Take entries and their vectors out of the index for good; how many entries."""
     statements.require_transaction()
@@ -237,6 +251,11 @@ SET_VISIBILITY = """
 with changed as (update memories_entry set visibility = %(visibility)s
                  where layer = %(layer)s and item = %(item)s returning id)
 update memories_vector v set visibility = %(visibility)s from changed where v.entry_id = changed.id
+"""
+SET_TIMES = """
+update memories_entry
+set occurred_at = %(since)s::timestamptz, event_at = %(event)s::timestamptz
+where layer = %(layer)s and item = %(item)s
 """
 REMOVE_ENTRIES = """
 with gone as (select id, live from memories_entry
@@ -260,8 +279,9 @@ def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
     weights = lexical.bm25_weights(item.counts)
     return (
         entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
-        item.scope, item.place, item.conversation, item.occurred_at, item.role, item.author,
-        item.position, ranking.marks(item.text), item.live, round(sum(item.counts.values())),
+        item.scope, item.place, item.conversation, item.occurred_at, item.event_at, item.role,
+        item.author, item.position, ranking.marks(item.text), item.live,
+        round(sum(item.counts.values())),
         lexical.term_keys(number, item.layer, item.counts),
         lexical.trigram_keys(number, item.layer, item.text),
         sparse(weights),

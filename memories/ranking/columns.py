@@ -37,6 +37,7 @@ class Columns:
     conversations: Integers
     positions: Integers
     at: Array  # nan: unknown
+    event: Array  # nan: none
     assistant: Array
     length: Array
     marks: Integers
@@ -50,8 +51,8 @@ class Columns:
             return candidates
         fields = zip(*candidates, strict=True) if candidates else [()] * len(Candidate._fields)
         # fmt: off
-        (ids, layers, cosine, bm25, conversations, positions, at, assistant, authors, length,
-         marks, items) = fields
+        (ids, layers, cosine, bm25, conversations, positions, at, event, assistant, authors,
+         length, marks, items) = fields
         # fmt: on
         return cls(
             np.array(ids, np.int64),
@@ -63,6 +64,7 @@ class Columns:
             ),
             np.array([-2 if p is None else p for p in positions], np.int64),
             np.array(at, float),
+            np.array(event, float),
             np.array(assistant, float),
             np.array(length, float),
             np.array(marks, np.int64),

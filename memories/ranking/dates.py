@@ -1,12 +1,10 @@
-"""Dates that a query names, and how well a message's day fits them."""
+"""Dates that a query names."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from math import isfinite
 from typing import NamedTuple
 
-_epoch = date(1970, 1, 1)
 _names = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _month = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -25,16 +23,21 @@ _ago = re.compile(
     r"\b(\d{1,3}|an?|one|two|three|four|five|six) (day|week|month|year)s? ago\b", re.I
 )
 _last_year = re.compile(r"\blast year\b", re.I)
-_just_last = re.compile(r"\blast $", re.I)
-_last = re.compile(r"\b(?:(yesterday)|(today)|last (week|month|year))\b", re.I)
+_which = re.compile(r"\b(last|this|next) $", re.I)
+_day = re.compile(r"\b(?:yesterday|today|tonight|tomorrow)\b", re.I)
+_days = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+_period = re.compile(r"\b(last|this|next) (week|weekend|month|year)\b(?! of\b)", re.I)
+_steps = {"last": -1, "this": 0, "next": 1}
 
 
 class Anchor(NamedTuple):
-    """A day, month or year that a query names; what it leaves open is None."""
+    """A day, month or year that a query names; what it leaves open is None. A week or a weekend
+    is so many `days` from its first on."""
 
     year: int | None
     month: int | None
     day: int | None
+    days: int = 1
 
 
 def anchors(query: str, now: datetime | None) -> list[Anchor]:
@@ -58,66 +61,43 @@ def _absolute(query: str, today: date | None) -> Iterator[Anchor]:
         month = _names.index(m["month"][:3].casefold()) + 1
         year = m["year"] or (years[0] if years else None)
         if year is None and today:
-            year = _last_one(query, query[: m.start()], month, today)
+            year = _year_of(query, query[: m.start()], month, today)
         yield Anchor(int(year) if year else None, month, int(day) if day else None)
 
 
-def _last_one(query: str, before: str, month: int, today: date) -> int | None:
-    """The year of "last May", which is over, and of May in "last year in May"."""
+def _year_of(query: str, before: str, month: int, today: date) -> int | None:
+    """The year of "last May", which is over, of "next May", and of May in "last year in May"."""
     if _last_year.search(query):
         return today.year - 1
-    return today.year - (month >= today.month) if _just_last.search(before) else None
+    which = _which.search(before)
+    if which is None:
+        return None
+    is_over, has_begun = month < today.month, month <= today.month
+    return today.year + {"last": is_over - 1, "this": 0, "next": has_begun}[which[1].casefold()]
 
 
 def _relative(query: str, today: date) -> Iterator[Anchor]:
-    for yesterday, this_day, unit in _last.findall(query):
-        if unit:
-            yield _back(today, 1, unit.casefold())
-        else:
-            yield _back(today, 1 if yesterday and not this_day else 0, "day")
+    for word in _day.findall(query):
+        yield _moved(today, _days[word.casefold()], "day")
+    for which, unit in _period.findall(query):
+        yield _moved(today, _steps[which.casefold()], unit.casefold())
     for number, unit in _ago.findall(query):
         count = int(number) if number.isdigit() else _numbers[number.casefold()]
-        yield _back(today, count, unit.casefold())
+        yield _moved(today, -count, unit.casefold())
 
 
-def _back(today: date, count: int, unit: str) -> Anchor:
+def _moved(today: date, steps: int, unit: str) -> Anchor:
+    """So many days, weeks, weekends, months or years from this one."""
     if unit == "year":
-        return Anchor(today.year - count, None, None)
+        return Anchor(today.year + steps, None, None)
     if unit == "month":
-        months = today.year * 12 + today.month - 1 - count
+        months = today.year * 12 + today.month - 1 + steps
         return Anchor(months // 12, months % 12 + 1, None)
-    day = today - timedelta(days=count * (7 if unit == "week" else 1))
-    return Anchor(day.year, day.month, day.day)
+    if unit == "day":
+        return _from(today + timedelta(days=steps), 1)
+    monday = today + timedelta(days=7 * steps - today.weekday())
+    return _from(monday, 7) if unit == "week" else _from(monday + timedelta(days=5), 2)
 
 
-def fit(anchors: Iterable[Anchor], day: date) -> float:
-    """How well a day fits the best of the anchors, 0 to 1.
-
-    People speak of a day in the days after it, so that a message somewhat later fits as well.
-    """
-    return max((_fit(anchor, day) for anchor in anchors), default=0.0)
-
-
-def _fit(anchor: Anchor, day: date) -> float:
-    if anchor.month is None:
-        return 0.3 if day.year == anchor.year else 0.0
-    year = anchor.year or day.year
-    if not (1 <= anchor.month <= 12 and 1 <= year <= 9999):
-        return 0.0
-    late = (day - date(year, anchor.month, min(anchor.day or 15, 28))).days
-    if anchor.day is None:
-        return 1.0 if (day.year, day.month) == (year, anchor.month) else _within(late, 1, 40, 0.6)
-    return _within(late, -3, 14, 1.0) or _within(late, -20, 31, 0.5)
-
-
-def _within(days: int, first: int, last: int, value: float) -> float:
-    return value if first <= days <= last else 0.0
-
-
-def fits(anchors: Sequence[Anchor], times: Sequence[float]) -> list[float]:
-    """`fit` for the day (UTC) of each time in seconds since the epoch; 0 where it is nan."""
-    return [fit(anchors, _day(at)) if isfinite(at) else 0.0 for at in times]
-
-
-def _day(at: float) -> date:
-    return _epoch + timedelta(days=at // 86_400)
+def _from(day: date, days: int) -> Anchor:
+    return Anchor(day.year, day.month, day.day, days)

@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 
 from memories.ranking.columns import Array, Candidates, Columns
-from memories.ranking.dates import fits
+from memories.ranking.fitting import fits
 from memories.ranking.marks import Mark
 from memories.ranking.query import QueryView
 from memories.ranking.spread import spread
@@ -99,7 +99,7 @@ def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     if query.named:
         parts["speaker"] = w.speaker * (columns.authors == query.named).astype(float)
     if query.anchors:
-        parts["date"] = w.date * np.array(fits(query.anchors, columns.at.tolist()))
+        parts["date"] = w.date * fits(query.anchors, columns)
     for mark, name, weight in _kinds(w):
         if query.kind & mark:
             parts[name] = weight * columns.marked(mark)

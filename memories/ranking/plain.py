@@ -41,10 +41,11 @@ def by_vector(candidates: Candidates) -> list[Ranked]:
 
 
 def by_keyword(candidates: Candidates) -> list[Ranked]:
-    """By BM25 alone, divided by the best; what holds no term of the query is left out."""
+    """By BM25 alone, divided by the best of the layer; what holds no term of the query is left
+    out."""
     columns = Columns.of(candidates)
     found = columns.taken(columns.bm25 > 0)
-    return _ranked(found, found.bm25 / found.bm25.max(initial=0.0), "keyword")
+    return _ranked(found, found.keyword, "keyword")
 
 
 def _ranked(found: Columns, scores: Array, part: str) -> list[Ranked]:

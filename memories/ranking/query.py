@@ -115,7 +115,7 @@ def analyse(
         terms=_terms(matter),
         names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
         named=next(iter(named)) if len(named) == 1 else None,
-        anchors=tuple(anchors(query, now)),
+        anchors=tuple(anchors(query, now if turn < _half_a_turn else None)),
         kind=_kind(query),
         asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
         asks_overview=overview,

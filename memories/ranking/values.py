@@ -10,7 +10,8 @@ class Candidate(NamedTuple):
 
     `cosine` is that of the best vector, None where there is none. `bm25` is over the
     neighbour-aware document, 0 where no term of the query occurs. `position` counts messages in
-    their conversation without gaps. `at` is when it was said, in seconds since the epoch.
+    their conversation without gaps. `at` is when it was said, `event` when what it tells
+    happens, if it names a date: in seconds since the epoch.
     `assistant` says that the assistant (or a tool) spoke; None: this is not a message.
     `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
     `ranking.marks` of the text, `item` the id of what is ranked.
@@ -23,6 +24,7 @@ class Candidate(NamedTuple):
     conversation: int | None = None
     position: int | None = None
     at: float | None = None
+    event: float | None = None
     assistant: bool | None = False
     author: str | None = None
     length: int = 0

@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from memories import ranking, reranking
 from memories.indexing import query_vectors, speakers
-from memories.indexing.candidates import DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
+from memories.indexing.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
 from memories.indexing.shape import Asked
 from memories.models import Layer, WorkspaceIndex
 from memories.search.asking import in_layer, query_vector
 from memories.search.echoes import newest_first, told_once
+from memories.search.fusing import by_place
 from memories.search.past_features import Past
 from memories.search.request import LAYERS, SearchRequest
 from memories.search.scored import Scored
@@ -26,14 +27,15 @@ ECHOES = 3
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    return _merged(space, request, asked, lambda model: query_vector(model, request.query))
+    found = _merged(space, request, asked, lambda model: query_vector(model, request.query))
+    return by_place(found, request.threshold)
 
 
 def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     # Nothing else decides here: a provider that fails is told, not answered with nothing.
     embed = partial(query_vectors.vector_of, query=request.query)
     found = _merged(space, request, asked, embed, most=max(_most(request), TOP))
-    return [_scaled(one, one.score) for one in found]
+    return by_place([_scaled(one, one.score) for one in found], request.threshold)
 
 
 def _merged(
@@ -105,7 +107,7 @@ def _scaled(found: Scored, score: float) -> Scored:
 
 def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
     pool, _ = _pool(space, request, asked, with_vector=False)
-    return _scored(ranking.by_keyword(pool))
+    return by_place(_scored(ranking.by_keyword(pool)), request.threshold)
 
 
 def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
@@ -154,6 +156,8 @@ def _pool(
 
 def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
     """How many are ranked: fewer where nothing could lift those further down."""
+    if view.anchors and request.ranking == "hybrid":
+        return DATED
     lifted = view.looks_far or request.recency or space.ranking or request.ranking != "hybrid"
     if lifted or _most(request) > OF_TURN.top:
         return DEEP

@@ -102,6 +102,7 @@ def new_items(placement: Placement, drafts: Sequence[Draft]) -> list[Item]:
             text=draft.claim.statement,
             counts=lexical.counts(lexical.stems(draft.claim.statement)),
             occurred_at=draft.valid_from,
+            event_at=draft.claim.event_date,
             subject=placement.subject_id,
             agent=placement.agent_id,
             visibility=VISIBILITY_CODE[draft.claim.visibility],

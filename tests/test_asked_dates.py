@@ -1,0 +1,213 @@
+"""Dates in a query: which are read, and which memories and messages they bring up."""
+
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from memories import curation
+from memories.models import Entry, Memory
+from memories.ranking import Candidate, Columns
+from memories.ranking.dates import Anchor, anchors
+from memories.ranking.fitting import fits
+from memories.search import Hit
+from tests.people import Person
+
+DAY = [Anchor(2023, 5, 3)]
+MONTH = [Anchor(2023, 5, None)]
+FILL = import_module("memories.migrations.0025_event_of_an_entry").FILL
+
+
+def at(year: int, month: int, day: int) -> datetime:
+    return datetime(year, month, day, tzinfo=UTC)
+
+
+def fit(asked: list[Anchor], *, said: datetime | None = None, event: datetime | None = None,
+        assistant: bool | None = False) -> float:  # fmt: skip
+    times = [when and when.timestamp() for when in (said, event)]
+    row = Candidate(1, 1, 0.5, 1.0, at=times[0], event=times[1], assistant=assistant)
+    return float(fits(asked, Columns.of([row]))[0])
+
+
+# what is read
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("on 3 May 2023", [Anchor(2023, 5, 3)]),
+        ("on October 13, 2023", [Anchor(2023, 10, 13)]),
+        ("in june", [Anchor(None, 6, None)]),
+        ("on 2024-02-29", [Anchor(2024, 2, 29)]),
+        ("during 2022", [Anchor(2022, None, None)]),
+        ("may we march on?", []),
+        ("99 December 2023", [Anchor(2023, 12, 99)]),
+        ("yesterday and two months ago", []),
+    ],
+)
+def test_dates_are_read_out_of_the_query(query: str, found: list[Anchor]) -> None:
+    assert anchors(query, None) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("yesterday", Anchor(2026, 11, 20)),
+        ("what do I do tomorrow?", Anchor(2026, 11, 22)),
+        ("three months ago", Anchor(2026, 8, None)),
+        ("last year", Anchor(2025, None, None)),
+        ("next month", Anchor(2026, 12, None)),
+        ("last week", Anchor(2026, 11, 9, 7)),
+        ("this week", Anchor(2026, 11, 16, 7)),
+        ("two weeks ago", Anchor(2026, 11, 2, 7)),
+        ("next weekend", Anchor(2026, 11, 28, 2)),
+        ("what happened last May", Anchor(2026, 5, None)),
+        ("what happened last November", Anchor(2025, 11, None)),
+        ("since last December", Anchor(2025, 12, None)),
+        ("next November", Anchor(2027, 11, None)),
+        ("next December", Anchor(2026, 12, None)),
+        ("the kettle last year in May", Anchor(2025, 5, None)),
+        ("in May of last year", Anchor(2025, 5, None)),
+        ("in the last week of May", Anchor(None, 5, None)),
+        ("in May", Anchor(None, 5, None)),
+        ("last May 2023", Anchor(2023, 5, None)),
+    ],
+)
+def test_relative_dates_are_read_from_the_day_of_the_question(query: str, found: Anchor) -> None:
+    assert anchors(query, datetime(2026, 11, 21, tzinfo=UTC))[0] == found
+
+
+# how well a day fits
+
+
+def test_a_message_of_the_day_fits_it_best_and_those_of_its_month_little() -> None:
+    days = (at(2023, 5, 3), at(2023, 5, 5), at(2023, 5, 28), at(2023, 9, 1))
+    same, near, later, other = [fit(DAY, said=day) for day in days]
+    assert (same, other) == (1.0, 0.0)
+    assert same > near > later > other
+
+
+def test_people_speak_of_a_month_when_it_is_over_not_before_it_began() -> None:
+    assert 1.0 == fit(MONTH, said=at(2023, 5, 31)) > fit(MONTH, said=at(2023, 6, 8)) > 0
+    assert fit(MONTH, said=at(2023, 4, 30)) == 0
+
+
+def test_what_has_a_date_of_its_own_fits_by_that_and_not_by_when_it_was_said() -> None:
+    said = at(2023, 5, 3)
+    assert fit(MONTH, said=said, event=at(2023, 7, 1)) == 0
+    assert fit(MONTH, said=at(2023, 1, 1), event=at(2023, 5, 1)) == 1.0
+    assert fit(MONTH, said=said, event=at(2023, 6, 1)) == 0
+
+
+def test_an_event_of_the_day_is_told_from_the_others_of_its_month() -> None:
+    same, next_day, same_month = [fit(DAY, event=at(2023, 5, day)) for day in (3, 4, 12)]
+    assert same == 1.0
+    assert next_day <= 0.5
+    assert 0 < same_month <= 0.2
+
+
+def test_an_event_fits_the_whole_week_that_is_named() -> None:
+    week = [Anchor(2023, 5, 1, 7)]
+    assert [fit(week, event=at(2023, 5, day)) for day in (1, 4, 7)] == [1.0, 1.0, 1.0]
+    assert fit(week, event=at(2023, 5, 9)) < 0.2
+
+
+def test_a_month_without_a_year_is_that_of_any_year() -> None:
+    june = [Anchor(None, 6, None)]
+    assert [fit(june, event=at(year, 6, 1)) for year in (1999, 2031)] == [1.0, 1.0]
+
+
+def test_what_is_told_without_a_date_is_less_sure_than_a_message() -> None:
+    said = at(2023, 5, 3)
+    assert 0 < fit(DAY, said=said, assistant=None) < fit(DAY, said=said)
+    assert fit(DAY) == 0
+
+
+@pytest.mark.parametrize("never", [Anchor(2023, 13, 1), Anchor(2023, 13, None), Anchor(0, 1, 1)])
+def test_a_date_that_there_is_not_fits_nothing(never: Anchor) -> None:
+    assert fit([never], said=at(2023, 1, 1)) == 0
+
+
+def test_a_day_that_its_month_has_not_is_the_last_one() -> None:
+    assert fit([Anchor(2023, 2, 31)], event=at(2023, 2, 28)) == 1.0
+
+
+# what is found
+
+
+def with_date(hits: list[Hit]) -> list[str]:
+    """Those that the query's date meets in full."""
+    best = max(hit.scores.get("date", 0.0) for hit in hits)
+    return [hit.memory.content for hit in hits if hit.scores.get("date", 0.0) == best > 0]
+
+
+def test_a_plan_is_found_by_the_month_it_is_for(alice: Person) -> None:
+    alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
+    alice.note("Ada paints the fence", event_date=at(2031, 6, 1))
+    alice.note("Ada has a dog")
+    found = alice.ask("what is planned for October 2031?")
+    assert found[0].memory.content == "Ada flies to Japan"
+    assert [hit.memory.content for hit in found if "date" in hit.scores] == ["Ada flies to Japan"]
+
+
+def test_the_day_is_finer_than_its_month(alice: Person) -> None:
+    for day in (1, 8, 20, 30):
+        alice.note(f"Ada went to town number {day}", event_date=at(2026, 6, day))
+    found = alice.ask("what happened on 8 June 2026")
+    assert found[0].memory.content == "Ada went to town number 8"
+    assert max(hit.scores.get("date", 0) for hit in found[1:]) < found[0].scores["date"] / 3
+
+
+@pytest.mark.parametrize(("query", "days"), [("yesterday", 1), ("last week", 7), ("tomorrow", -1)])
+def test_relative_days_meet_the_events_of_that_time(alice: Person, query: str, days: int) -> None:
+    now = timezone.now()
+    alice.note("Ada baked bread", event_date=now - timedelta(days=days))
+    alice.note("Ada sowed beans", event_date=now - timedelta(days=40))
+    assert with_date(alice.ask(f"what of Ada {query}?")) == ["Ada baked bread"]
+
+
+def test_a_date_that_is_read_out_of_the_words_is_met(alice: Person) -> None:
+    alice.say("I have an appointment with the dentist on 3 March 2031.")
+    alice.say("I have two cats.")
+    (found,) = with_date(alice.ask("what is there in March 2031?"))
+    assert "dentist" in found
+
+
+def test_recency_still_goes_by_when_it_became_true(alice: Person) -> None:
+    memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
+    entry = Entry.objects.get(item=memory.pk)
+    assert (entry.occurred_at, entry.event_at) == (memory.valid_from, memory.event_date)
+
+
+# truth and index agree
+
+
+def test_a_corrected_date_is_met_at_once(alice: Person) -> None:
+    memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
+    wish = {"event_date": at(2032, 2, 1), "valid_from": at(2026, 1, 1)}
+    curation.edit(alice.scope, memory.pk, wish)
+    assert "date" in alice.ask("what is planned for February 2032?")[0].scores
+    assert "date" not in alice.ask("what is planned for October 2031?")[0].scores
+    call_command("checkindex", stdout=StringIO(), stderr=StringIO())
+
+
+def test_a_new_version_keeps_the_date(alice: Person) -> None:
+    memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
+    curation.edit(alice.scope, memory.pk, {"content": "Ada sails to Japan"})
+    assert with_date(alice.ask("what is planned for October 2031?")) == ["Ada sails to Japan"]
+    call_command("checkindex", stdout=StringIO(), stderr=StringIO())
+
+
+def test_entries_of_before_are_given_their_dates(alice: Person) -> None:
+    memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
+    plain = alice.note("Ada has a dog")
+    Entry.objects.update(event_at=None)
+    Memory.objects.filter(pk=plain.pk).update(valid_from=at(2020, 1, 1))
+    with connection.cursor() as cursor:
+        cursor.execute(FILL)
+    assert Entry.objects.get(item=memory.pk).event_at == at(2031, 10, 1)
+    call_command("checkindex", stdout=StringIO(), stderr=StringIO())
