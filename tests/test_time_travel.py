@@ -127,3 +127,38 @@ def test_what_was_forgotten_later_was_not_forgotten_then(alice: Person) -> None:
     forget(alice.scope, noted.pk, "outdated")
     told = [(m["forgottenAt"], m["forgetReason"]) for m in _as_listed(alice, before)]
     assert told == [(None, None)] * 3
+
+
+def test_a_chain_is_told_as_it_was_known_then(alice: Person, repainted: None) -> None:
+    blue = Memory.objects.get(content=BLUE)
+    then = (blue.liveness.get().from_at - timedelta(microseconds=1)).isoformat()
+    http = caller(alice)
+    body = {"query": "orchard gate", "knownAt": then, "userId": "u", "include": ["chain"]}
+    (hit,) = http.post("/memories/search", body).body["results"]
+    asked = http.get(f"/memories/{blue.pk}/chain", knownAt=then).body["results"]
+    assert hit["chain"] == asked
+    ((memory, decision),) = [(link["memory"], link["supersession"]) for link in asked]
+    assert (memory["content"], memory["isLatest"], decision) == (GREEN, True, None)
+    today = http.get(f"/memories/{blue.pk}/chain").body["results"]
+    assert [link["memory"]["content"] for link in today] == [GREEN, BLUE]
+
+
+def test_what_was_held_for_a_person_is_in_no_chain_of_before(alice: Person) -> None:
+    pinned = alice.note("My dog is called Rex", user_id="u", fact_type="fact")
+    curation.edit(alice.scope, pinned.pk, {"pinned": True})
+    alice.say("My dog is called Bruno.", user_id="u")
+    held, before = Supersession.objects.get(), timezone.now()
+    curation.approve(alice.scope, held.pk)
+    path, then = f"/memories/{pinned.pk}/chain", before.isoformat()
+    links = caller(alice).get(path, knownAt=then).body["results"]
+    assert [link["memory"]["content"] for link in links] == ["My dog is called Rex"]
+
+
+def test_words_that_came_later_are_not_cited(alice: Person) -> None:
+    alice.say("I moved to Lisbon.", user_id="u")
+    before = timezone.now()
+    alice.say("I moved to Lisbon.", user_id="u")
+    wish: dict[str, Any] = {"user_id": "u", "include": frozenset({"citations"})}
+    (then,) = alice.ask("Lisbon", at=AsOf(known_at=before), **wish)
+    (today,) = alice.ask("Lisbon", **wish)
+    assert [len(hit.citations or ()) for hit in (then, today)] == [1, 2]

@@ -85,6 +85,10 @@ class MemoryQuery(PageQuery):
     q = serializers.CharField(required=False, trim_whitespace=False, max_length=1000)
 
 
+class ChainQuery(Camel):
+    known_at = serializers.DateTimeField(required=False, help_text="The chain as it was then.")
+
+
 class ForgetQuery(Camel):
     reason = serializers.CharField(
         required=False,
@@ -228,11 +232,12 @@ class RestoreView(WorkspaceView):
 
 
 class ChainView(WorkspaceView):
-    @extend_schema(operation_id="readChain", responses=ChainSerializer)
+    @extend_schema(operation_id="readChain", parameters=[ChainQuery], responses=ChainSerializer)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """All versions and the decisions between them, oldest first."""
-        links = chain(self.scope, seen(self.scope, row).pk)
-        return Response({"results": [shapes.link(link) for link in links]})
+        known_at = read_query(ChainQuery, request).get("known_at")
+        links = chain(self.scope, seen(self.scope, row).pk, known_at)
+        return Response({"results": [shapes.link(link, known_at) for link in links]})
 
 
 class MemoryFactsView(WorkspaceView):

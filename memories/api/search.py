@@ -207,5 +207,5 @@ def hit_shape(hit: Hit, wanted: SearchRequest) -> dict[str, Any]:
     if "neighbours" in include and hit.neighbours is not None:
         shaped["neighbours"] = [shapes.episode(row) for row in hit.neighbours]
     if "chain" in include:
-        shaped["chain"] = [shapes.link(link) for link in hit.chain or ()]
+        shaped["chain"] = [shapes.link(link, wanted.at.known_at) for link in hit.chain or ()]
     return shaped

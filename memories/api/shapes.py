@@ -206,6 +206,6 @@ def supersession(row: Supersession) -> dict[str, Any]:
     return decision(row) | {"old": memory(row.old), "new": memory(row.new)}
 
 
-def link(found: Link) -> dict[str, Any]:
+def link(found: Link, known_at: datetime | None = None) -> dict[str, Any]:
     by = found.supersession
-    return {"memory": memory(found.memory), "supersession": decision(by) if by else None}
+    return {"memory": memory(found.memory, known_at), "supersession": decision(by) if by else None}

@@ -2,10 +2,11 @@
 
 import uuid
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import connection
 
-from memories.models.memory import Memory
+from memories.models.memory import Liveness, Memory
 from memories.models.supersession import Supersession
 from workspaces.scope import Scope
 
@@ -39,12 +40,17 @@ def versions_of(memory_id: uuid.UUID) -> list[uuid.UUID]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def chain(scope: Scope, memory_id: uuid.UUID) -> list[Link]:
-    """The chain that a memory belongs to, as far as `scope` sees it, oldest version first."""
+def chain(scope: Scope, memory_id: uuid.UUID, known_at: datetime | None = None) -> list[Link]:
+    """The chain that a memory belongs to, as far as `scope` sees it, oldest version first.
+
+    At `known_at` it ends with the version that was believed last then.
+    """
     seen = Memory.objects.visible_to(scope).with_names().filter(pk__in=versions_of(memory_id))
+    decisions = Supersession.objects.filter(state=Supersession.State.APPLIED)
+    if known_at is not None:
+        believed = Liveness.objects.filter(from_at__lte=known_at)
+        seen = seen.filter(pk__in=believed.values("memory_id"))
+        decisions = decisions.filter(decided_at__lte=known_at)
     versions = list(seen.order_by("version", "created_at", "pk"))
-    decisions = Supersession.objects.filter(
-        new__in=versions, state=Supersession.State.APPLIED
-    ).order_by("pk")
-    by_new = {decision.new_id: decision for decision in decisions}
+    by_new = {found.new_id: found for found in decisions.filter(new__in=versions).order_by("pk")}
     return [Link(memory, by_new.get(memory.pk)) for memory in versions]

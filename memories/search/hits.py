@@ -61,6 +61,7 @@ select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 join memories_episode e on e.id = ci.episode_id
 where f.memory_id = any(%(ids)s::uuid[])
+  and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s)
   and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 order by ci.id
@@ -101,7 +102,7 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
         _add_neighbours(scope, hits)
     if "chain" in request.include:
         for hit in hits:
-            hit.chain = chain(scope, hit.memory.id) if hit.memory else []
+            hit.chain = chain(scope, hit.memory.id, request.at.known_at) if hit.memory else []
     return hits
 
 
