@@ -13,13 +13,13 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
 from memories import ingest, sweeping
-from memories.context import tokens_of
 from memories.errors import Conflict, NotFound
 from memories.forgetting import forget
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
 from memories.short_term import marking, summarizing
 from memories.short_term.window import Window, window
+from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person, with_key
 from tests.test_races import at_once

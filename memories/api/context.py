@@ -19,8 +19,8 @@ class ContextSerializer(SearchSerializer):
         min_value=context.LEAST,
         max_value=context.MOST,
         default=context.USUAL,
-        help_text="How long the text may be, estimated: six letters of a word, a digit or a sign"
-        " are one token, about what a vocabulary of 32,000 pieces makes.",
+        help_text="How long the text may be. Tokens are counted from above: a vocabulary of"
+        " 32,000 pieces makes a tenth fewer of most texts, and more of hardly any.",
     )
 
 

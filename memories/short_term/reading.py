@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from memories import sentences
-from memories.context import tokens_of
 from memories.models import ConversationSummary, Episode
 from memories.sentences import Said, Sentence
 from memories.short_term import marking
@@ -23,6 +22,7 @@ from memories.short_term.heard import (
     said,
     speaker,
 )
+from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
 FALLEN = 2_000  # messages between summary and window that sentences are chosen from at once

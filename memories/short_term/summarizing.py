@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from memories import prompts, sentences
 from memories.chunking import PIECE
-from memories.context import tokens_of
 from memories.errors import ProviderError
 from memories.indexing import statements
 from memories.ladder import Ladder, ladder_of
@@ -20,6 +19,7 @@ from memories.models import ConversationSummary, Episode
 from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import Question
 from memories.short_term.heard import Place, audience, citations, place_of, said, speaker
+from memories.tokens import tokens_of
 
 Method = ConversationSummary.Method
 KEEP = 10  # newest messages that no summary covers: the shortest window tells them

@@ -10,11 +10,11 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memories.context import tokens_of
 from memories.errors import NotFound
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.short_term.heard import plain, speaker
 from memories.short_term.reading import Summary, summary_before
+from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
 LEAST, USUAL, MOST = 100, 2_000, 32_000  # tokens
@@ -30,7 +30,7 @@ ELLIPSIS = " …"
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`text` holds `tokens` tokens by `context.tokens_of`, never more than were asked for.
+    """`text` holds `tokens` tokens by `tokens_of`, never more than were asked for.
 
     `messages` are the newest, in their order; `summary` None: they are all there are, or nothing
     before them says anything. `is_cut`: the newest message alone was longer than the budget.
