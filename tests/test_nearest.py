@@ -6,16 +6,19 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import load
-from memories.indexing import nearest, sealing, spaces
+from memories.indexing import entries, nearest, sealing, spaces
 from memories.indexing.nearest import Pair, Placement, Reach
-from memories.models import WorkspaceIndex
+from memories.models import Layer, WorkspaceIndex
+from workspaces.ids import uuid7
 
 CORPUS = Corpus(256)
 SIZE, REACH = 300, Reach(0.5, 4)
+NOW = timezone.now()
 
 
 @pytest.fixture
@@ -80,6 +83,32 @@ def test_a_sealed_layer_shows_the_same(
         found = pairs(placement, size)
         cursor.execute("reset enable_sort; reset enable_seqscan")
     assert alike(found, [pair for pair in by_join if pair.index < size])
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_what_came_after_the_seal_is_found_beside_what_came_before(
+    placement: Placement, settings: Any, size: int
+) -> None:
+    settings.VECTOR_INDEX_FROM = SIZE // 2
+    sealing.settle()
+    sealed = space(placement)
+    with transaction.atomic():
+        write_more(placement, CORPUS.block(0, 0, 60).vectors)
+    found = pairs(placement, size)
+    sealed.seals = ()
+    with transaction.atomic():
+        vectors = CORPUS.near(CORPUS.block(0, 0, SIZE).vectors, 40)[:size]
+        exact = nearest.nearest(sealed, placement, [*vectors], ["private"] * size, REACH)
+    assert alike(found, exact)
+    assert found != []
+
+
+def write_more(placement: Placement, vectors: Any) -> None:
+    items = [
+        entries.Item(uuid7(), Layer.MEMORIES, "more", {}, NOW, subject=placement.subject_id)
+        for _ in vectors
+    ]
+    entries.write(space(placement), items, [(vector,) for vector in vectors])
 
 
 @pytest.mark.parametrize("size", [1, 10, 40])

@@ -17,7 +17,16 @@ from memories import filters, rejections
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import Place, load
-from memories.indexing import candidates, entries, nearest, sealing, shape, spaces, statements
+from memories.indexing import (
+    candidates,
+    entries,
+    matrix,
+    nearest,
+    sealing,
+    shape,
+    spaces,
+    statements,
+)
 from memories.indexing.nearest import Placement, Reach
 from memories.indexing.shape import Asked, Wanted
 from memories.models import DueVector, Entry, Layer
@@ -58,18 +67,24 @@ def placement(place: Place) -> Placement:
 
 def texts_of_nearest(place: Place, size: int) -> tuple[str, dict[str, Any]]:
     """With what the conflict check of `size` statements looks for the nearest."""
+    return all_texts_of_nearest(place, size)[-1]
+
+
+def all_texts_of_nearest(place: Place, size: int) -> list[tuple[str, dict[str, Any]]]:
+    """Those of many: the HNSW's, then what is copied out of the tail."""
     sent: list[tuple[str, dict[str, Any]]] = []
     vectors = [*CORPUS.block(0, 0, size).vectors]
 
-    def note(text: str, values: dict[str, Any]) -> list[Any]:
+    def note(text: str, values: dict[str, Any], *_: Any, **__: Any) -> list[Any]:
         sent.append((text, values))
         return []
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statements, "rows", note)
+        patch.setattr(matrix, "best_pairs", note)
         where = placement(place)
         nearest.nearest(place.space, where, vectors, ["global"] * size, Reach(0.8, 10))
-    return sent[-1]
+    return [(text, values) for text, values in sent if values.get("ids") != []]
 
 
 Statement = tuple[str, dict[str, Any]]
@@ -96,6 +111,7 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
     "the key, with the space": (lambda p: (spaces.BESIDE_KEY.statement, ["a"]), "prefix"),
     "conflicts of one": (lambda p: texts_of_nearest(p, 1), "vector_scan"),
     "conflicts of some": (lambda p: texts_of_nearest(p, 5), "vector_scan"),
+    "conflicts of many": (lambda p: texts_of_nearest(p, 40), "vector_scan"),
 }
 
 
@@ -207,6 +223,8 @@ def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, set
         "hybrid": (lambda p: candidates.pool_statement(p.space, asked(p), STEMS), "vector_sealed"),
         "filter": (lambda p: candidates.linea_statement(p.space, filtered), "vector_sealed"),
         "conflicts": (lambda p: texts_of_nearest(p, 1), "vector_sealed"),
+        "conflicts of many": (lambda p: all_texts_of_nearest(p, 40)[-2], "vector_sealed"),
+        "tail for many": (lambda p: all_texts_of_nearest(p, 40)[-1], "vector_tail"),
     }
     assert not faults(place, sealed)
 

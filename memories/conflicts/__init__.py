@@ -4,6 +4,7 @@ Pure: no database, no network. Words, attributes and signs of change are rows of
 """
 
 from memories.conflicts.earlier import came_before
+from memories.conflicts.glance import Glance, are_strangers, glance, glance_of, is_still
 from memories.conflicts.own import NO_WORDS, OwnChange, OwnSlot, OwnWords
 from memories.conflicts.reading import Reading, read, slot_keys
 from memories.conflicts.relation import relation
@@ -14,13 +15,18 @@ from memories.conflicts.verdict import Relation
 
 __all__ = [
     "NO_WORDS",
+    "Glance",
     "OwnChange",
     "OwnSlot",
     "OwnWords",
     "Reading",
     "Relation",
     "Slot",
+    "are_strangers",
     "came_before",
+    "glance",
+    "glance_of",
+    "is_still",
     "negates",
     "read",
     "relation",

@@ -107,14 +107,16 @@ def near(
     old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float
 ) -> Relation | None:
     """Where the embedder takes them for one and no guard objects."""
-    if cosine is None or cosine < threshold - VERBS_APART or not same_claim(old, new):
+    if cosine is None or cosine < threshold - VERBS_APART:
         return None
-    if _is_other_verb(old, new, overlap):
+    is_other_verb = _is_other_verb(old, new, overlap)
+    if not is_other_verb and (cosine < threshold or not same_subject(old, new)):
+        return None
+    # Last, because it takes longest.
+    if not same_claim(old, new):
+        return None
+    if is_other_verb:
         return Relation("same", "other-verb", is_richer(old, new, overlap))
-    if cosine < threshold:
-        return None
-    if not same_subject(old, new):
-        return None
     if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
         return Relation("same", "near", is_richer(old, new, overlap))
     return Relation("unsure", "near")

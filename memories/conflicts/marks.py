@@ -74,7 +74,7 @@ def _deny(found: Parse, after: Sequence[Word], *, ends: bool) -> None:
 
 
 def _keep(found: Parse, word: Word, after: Sequence[Word]) -> None:
-    opposite = _negatives().get(word.text)
+    opposite = negatives().get(word.text)
     # "closed the shop" is an act, "the shop is closed" a state.
     is_act = word.text == "closed" and after and after[0].text in (*ARTICLES, "down")
     if opposite and not is_act:
@@ -85,7 +85,7 @@ def _keep(found: Parse, word: Word, after: Sequence[Word]) -> None:
 
 
 @cache
-def _negatives() -> dict[str, str]:
+def negatives() -> dict[str, str]:
     forms = dict(NEGATIVES)
     for word in "hate dislike detest loathe despise forbid ban disallow distrust".split():
         forms |= {word + ending: NEGATIVES[word] for ending in ("s", "d", "ed")}

@@ -88,7 +88,7 @@ def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
 
 
 @lru_cache(maxsize=64)
-def _ending_verbs(changes: tuple[OwnChange, ...]) -> frozenset[str]:
+def ending_verbs(changes: tuple[OwnChange, ...]) -> frozenset[str]:
     return frozenset().union(*(row.verbs for row in _endings(changes)))
 
 
@@ -99,7 +99,7 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     if not meet(old, new) and not _name_each_other(old, new) and not _is_named(old, new):
         return None
     verbs = new.clause_verbs
-    if _ending_verbs(own.changes).isdisjoint(verbs):
+    if ending_verbs(own.changes).isdisjoint(verbs):
         return None
     for row in _endings(own.changes):
         for verb, place in verbs.items():
@@ -113,7 +113,7 @@ def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     if reading.is_plan:
         return ()
     verbs = set(reading.clause_verbs)
-    ends = not verbs.isdisjoint(_ending_verbs(own.changes))
+    ends = not verbs.isdisjoint(ending_verbs(own.changes))
     if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
         return ()
     said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]

@@ -107,6 +107,7 @@ _pieces = re.compile(
     r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
     r"|[^\W\d][\w]*(?:[.'/&][^\W_]\w*)*(?:\+\+|#)?|[,:;(]"
 )
+_plain = re.compile(r"[a-z ,]*[.!?]*")
 _capital = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w&]*|^[A-Z]\w*(?='s)|\b\w+[A-Z]\w*|\b[A-Z]{2,}\b")
 
 
@@ -146,16 +147,35 @@ class Word:
 
 def words(statement: str) -> list[Word]:
     """Every word of the statement in its normal form, articles and auxiliaries included."""
+    text = _plainly_told(statement)
+    names = _names(text)
+    return [_word(piece, piece in names) for piece in _normal(text.lower())]
+
+
+def texts(statement: str) -> list[str]:
+    """The texts of these words."""
+    return _normal(_plainly_told(statement).lower())
+
+
+def _plainly_told(statement: str) -> str:
     text = _unaccented(statement).strip().replace("\u2019", "'").replace("\u2018", "'")
-    text = _reported.sub(_told, text)
-    names, low = _names(text), text.lower()
+    return _reported.sub(_told, text)
+
+
+def _normal(low: str) -> list[str]:
     has_numbers = bool(_digit.search(low)) or "noon" in low
     for need, of_numbers, regex, new in _rewritings():
         if (has_numbers or not of_numbers) and need in low:
             low = regex.sub(new, low)
-    pieces = _pieces.findall(low)
-    told = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
-    return [_word(piece, piece in names or is_identifier(piece)) for piece in _phrased(told)]
+    pieces = _cut(low)
+    return _phrased(pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs])
+
+
+def _cut(low: str) -> list[str]:
+    """Most statements are letters and commas, which takes no search."""
+    if _plain.fullmatch(low):
+        return low.rstrip(".!?").replace(",", " , ").split()
+    return _pieces.findall(low)
 
 
 def _names(text: str) -> frozenset[str]:
@@ -187,7 +207,8 @@ _theirs = frozenset("his her their its".split())
 
 @lru_cache(maxsize=50_000)
 def _word(text: str, is_name: bool) -> Word:
-    return Word(text, root(text), is_name and text not in FUNCTION, is_past(text))
+    is_name = (is_name or is_identifier(text)) and text not in FUNCTION
+    return Word(text, root(text), is_name, is_past(text))
 
 
 @lru_cache(maxsize=50_000)

@@ -5,7 +5,7 @@ memories take a tenth of a second; as a join, the same comparisons take two.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,16 +26,41 @@ def best_pairs(
 
     `select` answers entry_id and embedding, all of the length that `asked` has.
     """
-    found: list[list[tuple[float, int]]] = [[] for _ in asked]
+    found = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+    bounds = np.full(len(asked), floor, np.float32)
     for ids, vectors in _chunks(select, values, asked.shape[1]):
         cosines = asked @ vectors.T
-        for row, column in zip(*np.nonzero(cosines >= floor), strict=True):
-            found[row].append((float(cosines[row, column]), int(ids[column])))
-    return [
-        (row, entry, cosine)
-        for row, pairs in enumerate(found)
-        for cosine, entry in sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:most]
-    ]
+        rows, columns = np.nonzero(cosines >= bounds[:, None])
+        found = found.with_more(_Found(rows, ids[columns], cosines[rows, columns]))
+        found, ranks = found.best(most)
+        # What is farther than the last of a full row is not looked at again.
+        is_last = ranks == most - 1
+        bounds[found.rows[is_last]] = found.cosines[is_last]
+    return list(zip(*(each.tolist() for each in found), strict=True))
+
+
+class _Found(NamedTuple):
+    """Pairs by column; a row's are the best first once they are `best`."""
+
+    rows: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.int64]
+    cosines: Floats
+
+    def with_more(self, more: "_Found") -> "_Found":
+        return _Found(
+            np.concatenate((self.rows, more.rows)),
+            np.concatenate((self.ids, more.ids)),
+            np.concatenate((self.cosines, more.cosines)),
+        )
+
+    def best(self, most: int) -> tuple["_Found", npt.NDArray[np.int64]]:
+        """At most so many of each row, with their ranks from 0 on."""
+        order = np.lexsort((self.ids, -self.cosines, self.rows))
+        rows = self.rows[order]
+        ranks = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        kept = order[ranks < most]
+        found = _Found(self.rows[kept], self.ids[kept], self.cosines[kept])
+        return found, ranks[ranks < most]
 
 
 def _chunks(

@@ -1,8 +1,10 @@
 """Which live memories say nearly the same as new statements: the conflict check."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ EXACT = """
   where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and {wide}x.wide {meets}"""
 ASKED = """
-  select v, visible, i - 1 as i from unnest(%(vectors)s::halfvec[], %(visible)s::int2[])
+  select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
   with ordinality n(v, visible, i) where v is not null"""
 # The best pairs at or over a cosine in one scan of the subject's rows, index-only.
 PAIRS = """
@@ -43,8 +45,9 @@ select near.i, near.similarity, e.item from near join memories_entry e on e.id =
 where near.rank <= %(most)s
 order by near.i, near.similarity desc, near.entry_id
 """
-# In a sealed layer: of each statement the best of the HNSW and the best of the tail. One case of
-# all conditions: else the planner would multiply its guesses of each, and shun the HNSW.
+# In a sealed layer: of each statement the best of the HNSW and, where they are few statements, of
+# the tail. One case of all conditions: else the planner would multiply its guesses of each, and
+# shun the HNSW.
 SEALED = """
 with asked as materialized ({asked}),
 near as materialized (
@@ -53,16 +56,19 @@ near as materialized (
   from asked n cross join lateral (
     (select x.entry_id, x.embedding::{seal.kind} <#> n.v::{seal.kind} as d from memories_vector x
      where {seal.rows} and entry_id <= {seal.upto} and case when true {meets} then true else false end
-     order by x.embedding::{seal.kind} <#> n.v::{seal.kind} limit {most})
-    union all
-    (select x.entry_id, x.embedding <#> n.v as d from memories_vector x
-     where {seal.rows} and entry_id > {seal.upto} {meets}
-     order by x.embedding <#> n.v limit {most})) y
+     order by x.embedding::{seal.kind} <#> n.v::{seal.kind} limit {most}){tail}) y
   where y.d <= -%(threshold)s::float8)
 select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
 where near.rank <= %(most)s
 order by near.i, near.similarity desc, near.entry_id
 """
+AND_TAIL = """
+    union all
+    (select x.entry_id, x.embedding <#> n.v as d from memories_vector x
+     where {seal.rows} and entry_id > {seal.upto} {meets}
+     order by x.embedding <#> n.v limit {most})"""
+TAIL = """
+  from memories_vector x where {seal.rows} and entry_id > {seal.upto} {meets}"""
 # The same for one statement: without the join, a third faster.
 ONE = """
 select 0 as i, near.similarity, e.item from (
@@ -156,16 +162,45 @@ def nearest(
     texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
     seal = seals.seal_of(space, Layer.MEMORIES)
     if seal is not None and seal.speaks_of([placement.subject_id]):
-        statements.rows(QUICKER if len(vectors) >= MANY else QUICK, {})
-        return _found(texts.sealed(seal, reach.most), values | _arrays(vectors, codes))
+        return _in_sealed(seal, texts, values, vectors, codes)
     if len(vectors) == 1 and vectors[0] is not None:
         return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
     if len(vectors) < MANY:
         return _found(texts.pairs(), values | _arrays(vectors, codes))
+    return _compared(texts.rows, values, vectors, codes)
+
+
+def _in_sealed(
+    seal: Seal,
+    texts: "_Texts",
+    values: dict[str, Any],
+    vectors: Sequence[np.ndarray | None],
+    codes: Sequence[int],
+) -> list[Pair]:
+    """Many are compared with the tail outside of the database, as with a layer that has no seal:
+    a scan of it for each would take longer than the HNSW."""
+    most, asked = values["most"], values | _arrays(vectors, codes)
+    if len(vectors) < MANY:
+        statements.rows(QUICK, {})
+        return _found(texts.sealed(seal, most, AND_TAIL), asked)
+    statements.rows(QUICKER, {})
+    found = _found(texts.sealed(seal, most, ""), asked)
+    found += _compared(lambda code: texts.tail(seal, code), values, vectors, codes)
+    # The sort is stable: of two that are as near, the older one first, as everywhere.
+    found.sort(key=lambda pair: (pair.index, -(pair.similarity or 0.0)))
+    return [p for _, own in groupby(found, attrgetter("index")) for p in islice(own, most)]
+
+
+def _compared(
+    text_of: Callable[[int], str],
+    values: dict[str, Any],
+    vectors: Sequence[np.ndarray | None],
+    codes: Sequence[int],
+) -> list[Pair]:
     return [
         pair
         for code in sorted(set(codes))
-        for pair in _by_matrix(texts.rows(code), values, _of_code(vectors, codes, code))
+        for pair in _by_matrix(text_of(code), values, _of_code(vectors, codes, code))
     ]
 
 
@@ -185,9 +220,16 @@ class _Texts:
     def pairs(self) -> str:
         return PAIRS.format(asked=ASKED, exact=self._exact(f"({ANY_OF_THEM})"))
 
-    def sealed(self, seal: Seal, most: int) -> str:
-        meets = self._meets(f"({ANY_OF_THEM})")
-        return SEALED.format(asked=ASKED, seal=seal, meets=meets, most=most)
+    def sealed(self, seal: Seal, most: int, tail: str) -> str:
+        said: dict[str, Any] = {
+            "seal": seal,
+            "most": most,
+            "meets": self._meets(f"({ANY_OF_THEM})"),
+        }
+        return SEALED.format(asked=ASKED, tail=tail.format(**said), **said)
+
+    def tail(self, seal: Seal, code: int) -> str:
+        return ROWS_OF_ONE.format(exact=TAIL.format(seal=seal, meets=self._meets(WHO[code])))
 
     def _exact(self, who: str) -> str:
         return EXACT.format(wide="" if self.is_wide else "not ", meets=self._meets(who))

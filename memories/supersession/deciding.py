@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from memories import conflicts
-from memories.conflicts import NO_WORDS, OwnWords, Relation
+from memories.conflicts import NO_WORDS, Glance, OwnWords, Relation
 from memories.conflicts.policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
@@ -91,6 +91,9 @@ class Judge:
         told = conflicts.read(new.content, self.words)
         turns = bool(told.change or told.is_negated or conflicts.negates(told, self.words))
         met = [m for m in met if turns or self._is_close(m, new)]
+        if conflicts.is_still(told, self.words):
+            seen = conflicts.glance_of(told)
+            met = [m for m in met if self._may_be_same(m, seen, said_at)]
         found = [(m, *self._relation(new, said_at, m)) for m in met]
         for m, relation, _ in found:
             if relation.kind == "same" and _is_same_day(m.belief, new):
@@ -112,10 +115,16 @@ class Judge:
             return True
         return not met.belief.slots.isdisjoint(new.slots)
 
+    def _may_be_same(self, met: Met, seen: Glance, said_at: datetime) -> bool:
+        """A quicker look at its words, where theirs are all that could make the two related."""
+        if (met.similarity or 0) >= self.threshold or _is_newer(met.belief, said_at):
+            return True
+        return not conflicts.are_strangers(conflicts.glance(met.belief.content), seen)
+
     def _relation(self, new: Belief, said_at: datetime, met: Met) -> tuple[Relation, bool]:
         """How the two stand to each other, and whether what is believed is the newer one."""
         old = met.belief
-        is_older = old.since is not None and old.since - said_at > AT_ONCE
+        is_older = _is_newer(old, said_at)
         pair = (new, old) if is_older else (old, new)
         readings = [conflicts.read(each.content, self.words) for each in pair]
         found = conflicts.relation(
@@ -130,6 +139,10 @@ class Judge:
 
 def _is(relation: Relation) -> bool:
     return relation.kind == "update"
+
+
+def _is_newer(old: Belief, said_at: datetime) -> bool:
+    return old.since is not None and old.since - said_at > AT_ONCE
 
 
 def _came_before(old: Belief, new: Belief, told: conflicts.Reading, rule: str) -> bool:
