@@ -26,26 +26,28 @@ class Address:
         return f"http://[{here}]:{self.port}" if ":" in here else f"http://{here}:{self.port}"
 
 
-def free_address(host: str, port: int) -> Address:
-    """The address, if it is free; port 0 finds a free one.
+def reserve(host: str, port: int) -> socket.socket:
+    """A socket that holds the address, if it is free; port 0 finds a free one.
 
     Asked beforehand, because the web server would share a port with another of its kind without a
-    word.
+    word; and held, for nobody else shall have it while the web server starts, or starts again.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    held = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-            return Address(host, probe.getsockname()[1])
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind((host, port))
     except (OSError, OverflowError) as error:
+        held.close()
         raise AddressInUse(f"Cannot listen at {host}, port {port}: {error}") from None
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # as the web server does
+    return held
 
 
 def answers(address: Address) -> bool:
     """Whether the web server serves requests by now."""
     try:
-        with urllib.request.urlopen(f"{address.url}/health/live", timeout=1) as response:
+        with urllib.request.urlopen(f"{address.url}/health/live", timeout=5) as response:
             return response.status == 200
     except (URLError, OSError):
         return False

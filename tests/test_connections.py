@@ -32,7 +32,7 @@ def test_a_living_connection_is_known_without_a_round_trip(
 
 def test_a_connection_that_the_server_ended_is_replaced(kept: int) -> None:
     with owner_connection() as owner:
-        owner.execute("select pg_terminate_backend(%s, 5000)", [kept])
+        owner.execute("select pg_terminate_backend(%s, 60000)", [kept])
     assert not connection.is_usable()
     connection.close_if_unusable_or_obsolete()
     connection.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryproject.address import reserve
 from memoryproject.embedded_postgres import APP_ROLE, is_alive
 from memoryproject.postgres_guard import postmaster
 from tests.live_server import PATIENCE, ROOT, Server, strangers_environment, wait_for
@@ -30,6 +31,11 @@ def refused(*words: str) -> str:
     )
     assert done.returncode == 1
     return done.stderr
+
+
+def test_the_port_of_the_web_server_is_kept_for_it():
+    with reserve("127.0.0.1", 0) as held, pytest.raises(OSError, match="in use"):
+        socket.create_server(held.getsockname())
 
 
 @pytest.fixture(scope="module")

@@ -69,15 +69,15 @@ def browser() -> Iterator[Browser]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-def _is_answered() -> bool:
-    """The live server has a thread for each connection, which ends with its last answer."""
-    return not any("process_request_thread" in each.name for each in threading.enumerate())
+def _answering() -> set[threading.Thread]:
+    """A server has a thread for each connection, which ends with its last answer."""
+    return {each for each in threading.enumerate() if "process_request_thread" in each.name}
 
 
-def _is_quiet() -> bool:
-    """For several looks: a connection may not have its thread yet."""
+def _is_quiet(others: set[threading.Thread]) -> bool:
+    """For several looks: a connection may not have its thread yet. `others` are of other servers."""
     for _ in range(LOOKS):
-        if not _is_answered():
+        if _answering() - others:
             return False
         time.sleep(PAUSE)
     return True
@@ -91,6 +91,7 @@ def told(transactional_db: None) -> Told:
 @pytest.fixture
 def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
     """`visit(username, **context)` logs in and gives a Visitor."""
+    others = _answering()
     asked: set[str] = set()
     problems: list[str] = []
     contexts = []
@@ -112,6 +113,7 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
     yield visit
     for context in contexts:
         context.close()
-    assert wait_for(_is_quiet, PATIENCE)  # what a closed page asked last is written until then
+    # What a closed page asked last is written until then.
+    assert wait_for(lambda: _is_quiet(others), PATIENCE)
     assert asked == {urlsplit(live_server.url).netloc}
     assert problems == []

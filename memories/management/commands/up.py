@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
 from memoryproject import embedded_postgres, first_run, roles
-from memoryproject.address import Address, AddressInUse, answers, free_address
+from memoryproject.address import Address, AddressInUse, answers, reserve
 from memoryproject.processes import processes
 from memoryproject.supervisor import Child, supervise
 from workspaces.onboarding import FirstRun
@@ -93,12 +93,13 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
         try:
-            address = free_address(host, port)
+            held = reserve(host, port)
         except AddressInUse as error:
             raise CommandError(f"{error}. Choose another --port or --host.") from None
         if info is not None:
             info.unlink(missing_ok=True)  # of a start that was killed: whoever waits for it waits
-        with only_one(settings.DATA_DIR), the_database():
+        with held, only_one(settings.DATA_DIR), the_database():
+            address = Address(host, held.getsockname()[1])
             role = self.prepare()
             made = first_run.made_now(settings.DATA_DIR)
             known = made or first_run.made_before(settings.DATA_DIR)
