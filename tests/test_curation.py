@@ -139,3 +139,43 @@ def test_what_was_replaced_since_cannot_be_undone(alice: Person, gate: Memory) -
     curation.edit(alice.scope, middle.pk, {"content": "It is white"})
     with pytest.raises(Conflict):
         curation.undo(alice.scope, Supersession.objects.get(new=middle).pk)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada has locker 12", "Ada has locker 14"),
+        ("Ada takes bus 12", "Ada takes bus 14"),
+        ("Ada owns plot 7 in the garden", "Ada owns plot 9 in the garden"),
+    ],
+)
+def test_notes_on_things_that_are_numbered_stand_side_by_side(
+    alice: Person, one: str, other: str
+) -> None:
+    alice.note(one)
+    alice.note(other)
+    assert alice.live() == [one, other]
+    assert Supersession.objects.get().state == Supersession.State.PENDING
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Meeting room 5 seats 8 people", "Meeting room 5 seats 10 people"),
+        ("Ada has locker 12", "Ada now has locker 14"),
+        ("The code for the door is 4411", "The code for the door is 7788"),
+    ],
+)
+def test_a_note_with_another_amount_or_a_word_of_change_replaces(
+    alice: Person, old: str, new: str
+) -> None:
+    alice.note(old)
+    alice.note(new)
+    assert alice.live() == [new]
+
+
+def test_notes_on_two_numbered_things_have_nothing_to_do_with_each_other(alice: Person) -> None:
+    alice.note("Locker 12 is Ada's")
+    alice.note("Locker 14 is Ada's")
+    assert alice.live() == ["Locker 12 is Ada's", "Locker 14 is Ada's"]
+    assert not Supersession.objects.exists()

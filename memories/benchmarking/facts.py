@@ -78,7 +78,7 @@ def _claim(text: str) -> Claim:
         category=Category.OTHER,
         fact_type=FactType.FACT,
         visibility=Visibility.PRIVATE,  # as the memories are that it shall meet
-        method=Fact.Method.MANUAL,
+        method=Fact.Method.WHOLE,
         rule="benchmark",
         source=Source.EXTRACTED,
         occurred_at=timezone.now(),

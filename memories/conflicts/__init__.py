@@ -8,7 +8,7 @@ from memories.conflicts.glance import Glance, are_strangers, glance, glance_of, 
 from memories.conflicts.own import NO_WORDS, OwnChange, OwnSlot, OwnWords
 from memories.conflicts.reading import Reading, read, slot_keys
 from memories.conflicts.relation import relation
-from memories.conflicts.replacement import negates
+from memories.conflicts.replacement import NUMBERED, negates
 from memories.conflicts.restated import restates
 from memories.conflicts.values import Slot
 from memories.conflicts.verdict import Relation
@@ -16,6 +16,7 @@ from memories.conflicts.verdict import Relation
 __all__ = [
     "NO_WORDS",
     "Glance",
+    "NUMBERED",
     "OwnChange",
     "OwnSlot",
     "OwnWords",

@@ -26,7 +26,9 @@ from memories.conflicts.reading import Reading
 from memories.conflicts.sentence import RENAMED
 from memories.conflicts.values import condition_of
 from memories.conflicts.verdict import Relation
-from memories.conflicts.wording import RELATIVE_DATES, root
+from memories.conflicts.wording import RELATIVE_DATES, Word, root
+
+NUMBERED = "numbered"  # the number that differs tells which one is meant
 
 
 def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
@@ -211,7 +213,8 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     rest = overlap.only_old - old.numbers, overlap.only_new - new.numbers
     is_alike = old.dates == new.dates and _is_like(old, new, weight(rest[0]), weight(rest[1]))
     if numbers and old.numbers and new.numbers and is_alike and _is_measure(old):
-        return Relation("update", "number")
+        is_name = not new.change and _is_name_of(old, old.numbers - new.numbers)
+        return Relation("update", NUMBERED if is_name else "number")
     if new.change & {"now", "nowadays", "again", "to", "instead"}:
         return _now(old, new, overlap)
     return None
@@ -235,6 +238,21 @@ def _units(reading: Reading) -> list[str]:
 def _is_measure(reading: Reading) -> bool:
     """A number of something, not the number that names it (ticket 12, port 80)."""
     return any(word.is_number and i >= reading.verb_at for i, word in enumerate(reading.words))
+
+
+def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
+    """Whether such a number tells which one is meant: "has locker 12", not "has 12 lockers"."""
+    words = reading.words
+    return any(
+        words[i].root in numbers
+        and _is_noun(words[i - 1])
+        and not (i + 1 < len(words) and _is_noun(words[i + 1]))
+        for i in range(reading.verb_at + 2, len(words))
+    )
+
+
+def _is_noun(word: Word) -> bool:
+    return not word.is_function and not word.is_number
 
 
 def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:

@@ -21,7 +21,8 @@ Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A live memory as the resolver sees it. `group` is its visibility: only one meets itself."""
+    """A live memory as the resolver sees it. `group` is its visibility: only one meets itself.
+    `by_hand`: a person wrote it just now."""
 
     id: uuid.UUID
     content: str
@@ -34,6 +35,7 @@ class Belief:
     support: int = 1
     slots: frozenset[int] = frozenset()
     category: str = ""
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,9 @@ class Judge:
         )
         if is_older and found.kind == "same":
             found = Relation("same", found.rule)  # the poorer or the equal text adds nothing
+        if new.by_hand and found.rule == conflicts.NUMBERED:
+            # Who lists lockers means each of them; in talk it is the one that somebody has.
+            found = Relation("unsure", found.rule)
         if not is_older and _is(found):
             is_older = _came_before(old, new, readings[1], found.rule)
         return found, is_older

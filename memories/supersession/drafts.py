@@ -10,7 +10,7 @@ from memories.indexing import inserts
 from memories.indexing.entries import Item, texts_of
 from memories.indexing.inserts import Rows
 from memories.indexing.nearest import Placement
-from memories.models import SCOPE_CODE, VISIBILITY_CODE, Layer, Memory
+from memories.models import SCOPE_CODE, VISIBILITY_CODE, Fact, Layer, Memory
 from memories.supersession.claims import Claim, values_of
 from memories.supersession.deciding import Belief
 from workspaces.ids import uuid7
@@ -57,6 +57,7 @@ class Draft:
             event_date=self.claim.event_date,
             slots=frozenset(self.slots),
             category=self.claim.category,
+            by_hand=self.claim.method == Fact.Method.MANUAL,
         )
 
 
