@@ -171,6 +171,18 @@ def test_a_wrong_category_is_told_at_its_row(
     assert found.config == {}
 
 
+def test_all_that_is_wrong_is_told_at_once(desk: Client) -> None:
+    found = FeatureSet.objects.get()
+    wrong = {"seconds": "soon", "messages": "0", "featuresPerConsolidation": "1", "embedder": "own"}
+    wrong |= {"categories-0-tags": "", "categories-1-name": ""}
+    told = desk.post(address_of(found), filled(desk, found) | wrong).context
+    fields = {"seconds", "messages", "featuresPerConsolidation", "embedder.provider"}
+    assert set(told["form"].errors) == fields
+    assert [list(row.errors) for row in told["categories"].rows[:3]] == [["tags"], ["name"], []]
+    found.refresh_from_db()
+    assert found.config == {}
+
+
 def test_two_categories_of_one_name_are_refused(desk: Client) -> None:
     _, told = configure(desk, **{"categories-1-name": "identity"})
     assert "A name stands twice." in told

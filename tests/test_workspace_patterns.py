@@ -109,6 +109,38 @@ def test_the_library_keeps_the_other_clauses_of_its_sentence(alice: Person) -> N
 
 
 @pytest.mark.parametrize(
+    ("regex", "template", "quote"),
+    [
+        (r"prefer (?P<what>\w+)", "{speaker} drinks {what}", "I prefer tea to coffee."),
+        (
+            r"in May.* prefer (?P<what>\w+)",
+            "{speaker} drinks {what}",
+            "I moved to Lisbon in May, and I prefer tea to coffee.",
+        ),
+        (r"prefer", "", "I moved to Lisbon in May, and I prefer tea to coffee."),
+    ],
+)
+def test_it_cites_the_clauses_that_it_matched(
+    alice: Person, regex: str, template: str, quote: str
+) -> None:
+    drinks(alice.workspace, regex=regex, template=template, examples=["In May I prefer tea."])
+    alice.say("Hello! I moved to Lisbon in May, and I prefer tea to coffee.")
+    fact = Fact.objects.get(rule="workspace:drinks")
+    assert fact.citations.get().quote == quote
+    assert (fact.event_date is None) == ("May" not in quote)
+
+
+def test_two_of_them_read_two_clauses_of_a_sentence(alice: Person) -> None:
+    drinks(alice.workspace)
+    pattern(
+        alice.workspace, name="badge", regex=r"badge is (?P<no>\d+)", template="Badge {no}",
+        examples=["My badge is 8"], counter_examples=[],
+    )  # fmt: skip
+    alice.say("I prefer tea to coffee, and my badge is 88.")
+    assert sorted(alice.live()) == ["Badge 88", "User drinks tea"]
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"regex": "(?P<all>.+)", "template": "{all}"},

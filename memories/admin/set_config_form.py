@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -92,11 +93,14 @@ class SetConfigForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """As `configure` takes them: None where the set says nothing itself."""
+        """As `configure` takes them: None where the set says nothing itself. What could not be
+        read is left out."""
         values = self.cleaned_data
-        said = {name: values[name] or None for name in TEXTS}
-        said |= {name: values[name] for name in NUMBERS}
-        return said | {name: _model(name, values) for name in PARTS}
+        unread = {name.partition(".")[0] for name in self.errors}
+        said = {name: values.get(name) or None for name in TEXTS}
+        said |= {name: values.get(name) for name in NUMBERS}
+        said |= {name: _model(name, values) for name in PARTS if name not in unread}
+        return {name: value for name, value in said.items() if name not in unread}
 
     def tell(self, refusal: Invalid) -> None:
         """Say what is wrong at its field, where there is one."""
@@ -229,23 +233,25 @@ class Categories:
 
     @property
     def changes(self) -> dict[str, Any]:
+        """As `configure` takes them; nothing where a row could not be read."""
         if self.given_back:
             return {"categories": None}
-        return {"categories": self._said} if self.rows.has_changed() else {}
+        is_said = self.rows.is_valid() and self.rows.has_changed()
+        return {"categories": [said for _, said in self._kept]} if is_said else {}
 
-    @property
-    def _said(self) -> list[dict[str, Any]]:
-        return [said for said in (row.said for row in self.rows) if said is not None]
+    @cached_property
+    def _kept(self) -> list[tuple[CategoryForm, dict[str, Any]]]:
+        """The rows that say something; read once, for a row that is told its fault forgets."""
+        return [(row, said) for row in self.rows if (said := row.said) is not None]
 
     def tell(self, refusal: Invalid) -> None:
         """Say what is wrong at the row, and there at the field, that it names."""
-        kept = [row for row in self.rows if row.said is not None]
         named = re.fullmatch(r"config\.categories\[(\d+)\](?:\.(\w+))?.*", refusal.field)
         if named is None:
             self.rows.non_form_errors().append(refusal.message)
         else:
             part = named[2] if named[2] in CategoryForm.base_fields else None
-            kept[int(named[1])].add_error(part, refusal.message)
+            self._kept[int(named[1])][0].add_error(part, refusal.message)
 
 
 def _row(category: Mapping[str, Any]) -> dict[str, str]:

@@ -46,8 +46,7 @@ class SetConfigPage:
         scope, data = self.scope(request, row), request.POST if request.method == "POST" else None
         found = find(scope, str(row.pk))
         form, categories = SetConfigForm(found, data), Categories(found, data)
-        is_filled = data is not None and form.is_valid() & categories.is_valid()
-        if is_filled and _saved(scope, found, form, categories):
+        if data is not None and _saved(scope, found, form, categories):
             messages.success(request, "Saved.")
             return redirect(self.page_of(row))
         context = {
@@ -63,10 +62,17 @@ class SetConfigPage:
 
 
 def _saved(scope: Any, found: FeatureSet, form: SetConfigForm, categories: Categories) -> bool:
-    try:
-        configuring.configure(scope, str(found.pk), form.changes | categories.changes)
-    except Invalid as refusal:
+    """All that is wrong is told at once: what could not be read, and what may not be said."""
+    is_read = form.is_valid() & categories.is_valid()
+    changes = form.changes | categories.changes
+    refusals = configuring.faults_of(changes)
+    if is_read and not refusals:
+        try:
+            configuring.configure(scope, str(found.pk), changes)
+            return True
+        except Invalid as late:  # of what changed since it was asked
+            refusals = [late]
+    for refusal in refusals:
         at = categories if refusal.field.startswith("config.categories") else form
         at.tell(refusal)
-        return False
-    return True
+    return False

@@ -123,6 +123,28 @@ def check_config(raw: Mapping[str, Any]) -> None:
     embedding.check(raw.get("embedder"), "config.embedder")
 
 
+def faults_of(changes: Mapping[str, Any]) -> list[Invalid]:
+    """All that `configure` would refuse: of each setting, and of each category, the first."""
+    said = {name: value for name, value in changes.items() if value is not None}
+    found = [
+        fault
+        for number, each in enumerate(said.get("categories", ()))
+        if (fault := _fault({"categories": [each]}, number))
+    ]
+    if found:
+        del said["categories"]  # whether they go together is asked once each is right
+    return [*found, *filter(None, (_fault({name: value}) for name, value in said.items()))]
+
+
+def _fault(raw: Mapping[str, Any], number: int = 0) -> Invalid | None:
+    try:
+        check_config(raw)
+    except Invalid as fault:
+        where = fault.field.replace("categories[0]", f"categories[{number}]", 1)
+        return Invalid(where, fault.message, fault.code)
+    return None
+
+
 def check_model(raw: object) -> None:
     """Raise Invalid for a language model that could not be asked."""
     if isinstance(raw, Mapping):

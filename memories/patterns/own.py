@@ -42,7 +42,8 @@ class OwnPattern:
 
 def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Found]:
     """What `pattern` finds in `text`: at most one claim in a sentence, none in a
-    question, a supposition, or the words of somebody else."""
+    question, a supposition, or the words of somebody else. It stands on the clauses that it
+    matched; one that tells the sentence, on the whole of it."""
     name = speaker.strip() or "User"
     found = (_found(pattern, text, span, (name, at)) for span in clauses.sentences(text))
     return [each for each in found if each is not None]
@@ -58,8 +59,9 @@ def _found(
     if match and SPEAKER in pattern.template and _of_others.search(sentence[: match.start()]):
         return None
     statement = _statement(pattern.template, match, name) if match else ""
-    if not statement:
+    if not match or not statement:
         return None
+    start, end = _cited(text, span, match) if pattern.template else span
     return Found(
         statement=statement,
         category=pattern.category,
@@ -67,11 +69,20 @@ def _found(
         confidence=pattern.confidence,
         rule=f"{RULE}{pattern.name}",
         entities=tuple(entities.find(sentence)),
-        event_date=dates.ground(sentence, at),
-        start=span[0],
-        end=span[1],
+        event_date=dates.ground(text[start:end], at),
+        start=start,
+        end=end,
         parts=tuple((span[0] + start, span[0] + end) for start, end in _parts(pattern, match)),
     )
+
+
+def _cited(text: str, span: tuple[int, int], match: Any) -> tuple[int, int]:
+    """The clauses of the sentence that hold what was matched; all of it where none begins there."""
+    start, end = span[0] + match.start(), span[0] + match.end()
+    held = [c for c in clauses.of_text(text) if c.start < end and start < c.end]
+    if not held:
+        return span
+    return max(span[0], min(start, held[0].start)), min(span[1], max(end, held[-1].end))
 
 
 def _parts(pattern: OwnPattern, match: Any) -> Iterator[tuple[int, int]]:
@@ -90,7 +101,7 @@ def with_library(
     at: datetime,
 ) -> list[Found]:
     """What the library `found` in a text, and before it what own patterns do: one claim of them in
-    a sentence, the first by its place in the list. Of the library's, those go that say the same or
+    a clause, the first by its place in the list. Of the library's, those go that say the same or
     are read from the clause in which all that the own one tells stands; no other is lost."""
     hits: list[Found] = []
     for pattern in own_patterns:
