@@ -11,13 +11,15 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg._queries import PostgresQuery
 from psycopg.adapt import Transformer
 
 from memories.indexing import statements
+from memoryproject.postgres import prepared
 
 PLANNED = ("select", "insert", "update", "delete", "with")
-EXECUTE = psycopg.Cursor.execute
+EXECUTE, ASK = psycopg.Cursor.execute, prepared.ask
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,13 @@ def sent() -> Iterator[list[Sent]]:
             found.append(Sent(text, told))
         return EXECUTE(self, query, params, **options)
 
+    def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Any) -> prepared.Answer:
+        text = statement.strip()
+        if text.lower().startswith(PLANNED):
+            found.append(Sent(text, generic_plan(text, values)))
+        return ASK(wrapper, statement, values)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(psycopg.Cursor, "execute", execute)
+        patch.setattr(prepared, "ask", ask)
         yield found

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
+from memoryproject.postgres import prepared
 from workspaces.models import Agent, ApiKey, AuditEntry, Subject, User, all_capabilities
 from workspaces.scope import Scope
 
@@ -31,7 +32,7 @@ select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.exp
 from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id{joins}
-where k.prefix = %s
+where k.prefix = %(prefix)s
 """
 OWN = 13  # columns
 
@@ -117,10 +118,11 @@ def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
 
 def _found(prefix: str, beside: Beside) -> tuple[Any, ...] | None:
     """The row of a prefix, by a prepared statement: planning it took longer than running it."""
-    with connection.cursor():
-        raw = connection.connection  # Django has seen to it that it is alive
-    with connection.wrap_database_errors, psycopg.Cursor(raw) as cursor:
-        return cursor.execute(beside.statement, [prefix], prepare=True, binary=True).fetchone()
+    wrapper, values = prepared.live_wrapper(), {"prefix": prefix}
+    if prepared.is_open_to(wrapper):
+        return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
+    with wrapper.wrap_database_errors, psycopg.Cursor(wrapper.connection) as cursor:
+        return cursor.execute(beside.statement, values, prepare=True, binary=True).fetchone()
 
 
 def _scope_of(row: tuple[Any, ...]) -> Scope | None:

@@ -1,27 +1,37 @@
 """The database as the hot path uses it: prepared statements, binary values, pgvector's types.
 
 Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
-awaits an IntegrityError hears of it whichever cursor met it.
+awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go past
+psycopg's cursors as well.
 """
 
+from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 import psycopg
 from django.db import connection, models, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from pgvector.psycopg import register_vector
+from psycopg.pq.abc import PGresult
 from psycopg.rows import namedtuple_row
+
+from memoryproject.postgres import prepared
 
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
 def hot_connection() -> psycopg.Connection[Any]:
     """This thread's psycopg connection, inside Django's transaction where there is one."""
-    connection.ensure_connection()
-    raw: psycopg.Connection[Any] = connection.connection
+    return _hot(prepared.live_wrapper())
+
+
+def _hot(wrapper: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
+    raw: psycopg.Connection[Any] = wrapper.connection
     if raw not in _registered:
         # Outside of a transaction a failed look-up must not leave one open.
         register_vector(raw)
@@ -44,8 +54,25 @@ def cursor_of(
 
 def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
+    told = _asked(statement, values)
+    if told is not None:
+        return told.rows(_row(told.columns))
     with cursor_of(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
+
+
+def _asked(statement: str, values: dict[str, Any]) -> prepared.Answer | None:
+    """The answer to a statement that is alone; None in a transaction."""
+    wrapper = prepared.live_wrapper()
+    if not prepared.is_open_to(wrapper):
+        return None
+    _hot(wrapper)
+    return prepared.ask(wrapper, statement, values)
+
+
+@lru_cache(maxsize=256)
+def _row(columns: tuple[str, ...]) -> Any:
+    return namedtuple("Row", columns)._make  # type: ignore[attr-defined]
 
 
 # Of the types of which an answer's arrays are, by their oid: what numpy calls an element.
@@ -60,11 +87,19 @@ def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, 
 
     Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
     """
+    found = _result(statement, values)
+    told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
+    return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}
+
+
+def _result(statement: str, values: dict[str, Any]) -> PGresult:
+    told = _asked(statement, values)
+    if told is not None:
+        return told.result
     with cursor_of() as cursor:
         found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
         assert found is not None
-        told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
-    return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}
+        return found
 
 
 def _array(raw: bytes) -> np.ndarray[Any, Any]:

@@ -1,0 +1,121 @@
+"""Prepared statements in one call of libpq, for what is read outside of transactions.
+
+psycopg's cursor takes a statement apart into sending, polling and receiving, and counts what it has
+prepared: a fifth of a millisecond for each, as much as the statement that finds a key takes itself.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import abc, errors
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.pq import ConnStatus, ExecStatus, Format
+from psycopg.pq.abc import PGresult
+
+MOST = 100  # statements of one connection; the least recently used goes first
+UNKNOWN = "26000"  # no statement of this name: psycopg deallocates all of them after a rollback
+PARAMETER = re.compile(r"%\((\w+)\)s")
+Connection: TypeAlias = psycopg.Connection[Any]
+Names: TypeAlias = OrderedDict[tuple[str, tuple[int, ...]], bytes]
+
+_names: WeakKeyDictionary[Connection, Names] = WeakKeyDictionary()
+_numbers = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, in binary, and how it becomes Python values."""
+
+    result: PGresult
+    transformer: abc.Transformer
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        names = (self.result.fname(i) or b"" for i in range(self.result.nfields))
+        return tuple(name.decode() for name in names)
+
+    def rows(self, make: Any) -> list[Any]:
+        """Of each row what `make` makes of its values."""
+        self.transformer.set_pgresult(self.result)
+        return self.transformer.load_rows(0, self.result.ntuples, make)
+
+
+def live_wrapper() -> BaseDatabaseWrapper:
+    """Django's side of this thread's connection, which is open."""
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    wrapper.close_if_health_check_failed()
+    wrapper.ensure_connection()
+    return wrapper
+
+
+def is_open_to(wrapper: BaseDatabaseWrapper) -> bool:
+    """Whether `ask` may be used: in a transaction, a name that is gone would end it."""
+    return wrapper.autocommit and not wrapper.in_atomic_block
+
+
+def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Mapping[str, Any]) -> Answer:
+    """Run a statement, `values` by name (`%(name)s`). Errors are Django's."""
+    with wrapper.wrap_database_errors:
+        return _ask(wrapper.connection, statement, values)
+
+
+def _ask(raw: Connection, statement: str, values: Mapping[str, Any]) -> Answer:
+    text, order = _numbered(statement)
+    transformer = Transformer(raw)
+    given: Any = transformer.dump_sequence(
+        [values[name] for name in order], [PyFormat.AUTO] * len(order)
+    )
+    key = (statement, transformer.types or ())
+    for _ in range(2):
+        name = _name_of(raw, key, text)
+        result = raw.pgconn.exec_prepared(name, given, transformer.formats, Format.BINARY)
+        if result.status == ExecStatus.TUPLES_OK:
+            return Answer(result, transformer)
+        error = _error(raw, result)
+        if error.sqlstate != UNKNOWN:
+            break
+        _names.pop(raw)
+    raise error
+
+
+@lru_cache(maxsize=256)
+def _numbered(statement: str) -> tuple[bytes, tuple[str, ...]]:
+    """The text with $1, $2 and on, and the names in their order."""
+    places: dict[str, int] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        return f"${places.setdefault(found[1], len(places) + 1)}"
+
+    text = PARAMETER.sub(numbered, statement).replace("%%", "%")
+    return text.encode(), tuple(places)
+
+
+def _name_of(raw: Connection, key: tuple[str, tuple[int, ...]], text: bytes) -> bytes:
+    names = _names.setdefault(raw, OrderedDict())
+    name = names.get(key)
+    if name is not None:
+        names.move_to_end(key)
+        return name
+    name = b"prepared_%d" % next(_numbers)
+    if len(names) >= MOST:
+        raw.pgconn.exec_(b"deallocate " + names.popitem(last=False)[1])
+    result = raw.pgconn.prepare(name, text, key[1])
+    if result.status != ExecStatus.COMMAND_OK:
+        raise _error(raw, result)
+    names[key] = name
+    return name
+
+
+def _error(raw: Connection, result: PGresult) -> psycopg.Error:
+    if raw.pgconn.status != ConnStatus.OK:
+        return psycopg.OperationalError(result.get_error_message())
+    return errors.error_from_result(result)

@@ -1,0 +1,69 @@
+"""Prepared statements outside of transactions, in one call of libpq."""
+
+import pytest
+from django.db import DataError, OperationalError, ProgrammingError, connection, transaction
+
+from memories.indexing import statements
+from memoryproject.postgres import prepared
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NUMBERED = "select %(n)s::int8 as n, '5 %%' as said"
+
+
+def test_rows_are_the_same_in_a_transaction_and_outside():
+    outside = statements.rows(NUMBERED, {"n": 3})
+    with transaction.atomic():
+        inside = statements.rows(NUMBERED, {"n": 3})
+    assert outside == inside == [(3, "5 %")]
+    assert outside[0]._fields == inside[0]._fields
+
+
+def test_a_value_that_is_named_twice_is_sent_once():
+    values = {"a": "word", "b": None, "not asked": object()}
+    found = statements.rows("select %(a)s::text as x, %(b)s::int as y, %(a)s::text as z", values)
+    assert found == [("word", None, "word")]
+
+
+def test_statements_that_the_server_forgot_are_prepared_again():
+    statements.rows(NUMBERED, {"n": 1})
+    statements.hot_connection().execute("deallocate all")
+    assert statements.rows(NUMBERED, {"n": 2}) == [(2, "5 %")]
+
+
+def test_a_rollback_takes_no_statement_away():
+    statements.rows(NUMBERED, {"n": 1})
+    with transaction.atomic():
+        statements.rows(NUMBERED, {"n": 1})
+        transaction.set_rollback(True)
+    assert statements.rows(NUMBERED, {"n": 2}) == [(2, "5 %")]
+
+
+def test_the_least_recently_used_statement_goes_first():
+    statements.rows(NUMBERED, {"n": 1})
+    for number in range(prepared.MOST):
+        statements.rows(f"select {number} as n", {})
+        statements.rows(NUMBERED, {"n": number})
+    assert names_of_the_server("select 0 as n") == 0
+    assert names_of_the_server("select 1 as n") == 1
+    assert names_of_the_server(NUMBERED.replace("%(n)s", "$1").replace("%%", "%")) == 1
+
+
+def names_of_the_server(text):
+    with connection.cursor() as cursor:
+        cursor.execute("select count(*) from pg_prepared_statements where statement = %s", [text])
+        return cursor.fetchone()[0]
+
+
+def test_a_statement_that_is_wrong_is_an_error_of_django():
+    with pytest.raises(ProgrammingError, match="nowhere"):
+        statements.rows("select 1 from nowhere", {})
+    with pytest.raises(DataError, match="zero"):
+        statements.rows("select 1 / %(n)s::int as n", {"n": 0})
+    assert statements.rows(NUMBERED, {"n": 1})
+
+
+def test_a_connection_that_was_ended_is_an_error_and_the_next_one_works():
+    with pytest.raises(OperationalError):
+        statements.rows("select pg_terminate_backend(pg_backend_pid()) as x, pg_sleep(5)", {})
+    connection.close_if_unusable_or_obsolete()
+    assert statements.rows(NUMBERED, {"n": 1})
