@@ -5,6 +5,7 @@ visibility and writer are looked at.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.vers
 from met join memories_memory m on m.id = met.id
 where {MINE} order by m.id
 """
+SLOTS = [each.name for each in fields(Belief)].index("slots")
 BY_SLOT = """union
   select id from memories_memory
   where slots && %(slots)s::int8[] and superseded_by_id is null and forgotten_at is null"""
@@ -82,8 +84,10 @@ def known(
 
 
 def _belief(row: Any) -> Belief:
-    said = row._asdict()
-    return Belief(**said | {"slots": frozenset(said["slots"])})
+    """Of a row of KNOWN, whose columns are in the order of the fields."""
+    values = list(row)
+    values[SLOTS] = frozenset(row.slots)
+    return Belief(*values)
 
 
 def near(
