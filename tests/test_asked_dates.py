@@ -124,6 +124,7 @@ def test_a_month_without_a_year_is_that_of_any_year() -> None:
 def test_what_is_told_without_a_date_is_less_sure_than_a_message() -> None:
     said = at(2023, 5, 3)
     assert 0 < fit(DAY, said=said, assistant=None) < fit(DAY, said=said)
+    assert fit(DAY, said=at(2023, 5, 4), assistant=None) == 0
     assert fit(DAY) == 0
 
 

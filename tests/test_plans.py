@@ -94,6 +94,10 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
     "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_scan"),
     "linea by words": (lambda p: candidates.linea_statement(p.space, asked(p)), "entry_trigrams"),
     "hybrid": (lambda p: candidates.pool_statement(p.space, asked(p), STEMS), "vector_scan"),
+    "hybrid of a date": (
+        lambda p: candidates.pool_statement(p.space, asked(p), STEMS, depth=candidates.DATED),
+        "vector_scan",
+    ),
     "hybrid by words": (
         lambda p: candidates.pool_statement(p.space, asked(p), STEMS),
         "entry_terms",

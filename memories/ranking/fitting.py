@@ -32,15 +32,17 @@ _SAID = (
 )
 # What has a date of its own is of that date; told to the month, it begins on the first.
 _HAPPENED = ((_inside, _Reach(1, 1, 0.5), _Reach(14, 14, 0.15)), (_inside,), _of_a_year)
-_UNDATED = 0.7  # what is told without a date may be of the day when it was told, or of none
+# What is no talk and has no date may be of the day when it was told, or of none.
+_UNDATED = ((_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.2),))
 
 
 def fits(anchors: Sequence[Anchor], columns: Columns) -> Array:
     """The best over the anchors, by candidate: of what has a date of its own, by that; of what
     has none, by when it was told."""
-    sure = np.where(columns.is_message, 1.0, _UNDATED)
-    told = _best(_SAID, anchors, columns.at) * sure
-    return np.where(np.isnan(columns.event), told, _best(_HAPPENED, anchors, columns.event))
+    said, told = (_best(reaches, anchors, columns.at) for reaches in (_SAID, _UNDATED))
+    happened = _best(_HAPPENED, anchors, columns.event)
+    undated = np.where(columns.is_message, said, told)
+    return np.where(np.isnan(columns.event), undated, happened)
 
 
 def _best(reaches: Sequence[Sequence[_Reach]], anchors: Sequence[Anchor], at: Array) -> Array:
