@@ -8,8 +8,12 @@ from django.utils import timezone
 from memories import curation, filters
 from memories.errors import Forbidden, Invalid
 from memories.forgetting import forget
+from memories.indexing import spaces
 from memories.ingest import NewMessage
 from memories.models import Memory
+from memories.ranking import analyse
+from memories.search import SearchRequest
+from memories.search.rankings import depth_of
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions
 from workspaces.models import Subject
@@ -40,6 +44,16 @@ def test_as_many_are_found_as_are_asked_for(alice: Person, ranking: str) -> None
     for number in range(55):
         alice.note(f"Gate {number} of the orchard is green")
     assert len(alice.ask("green gate of the orchard", ranking=ranking, limit=50)) == 50
+
+
+def test_the_newest_are_looked_at_for_a_turn_and_not_for_a_few_words(alice: Person) -> None:
+    def looks_at_newest(query: str) -> bool:
+        space = spaces.space_of(alice.workspace.pk)
+        return depth_of(space, SearchRequest(query), analyse(query)).newest
+
+    assert not looks_at_newest("who painted the orchard gate green this spring?")
+    assert not looks_at_newest("gate orchard green paint ducks")
+    assert looks_at_newest("I went on and painted the other gate of the orchard as well")
 
 
 def test_wildcards_of_a_query_are_plain_characters(alice: Person) -> None:

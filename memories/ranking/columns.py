@@ -84,10 +84,12 @@ class Columns:
         """Those of the places, or where the mask is true."""
         return Columns(*(getattr(self, f.name)[chosen] for f in fields(self)))
 
-    def names(self) -> Iterator[tuple[int, int, bytes]]:
-        """Of each its id, its layer and its item."""
-        items = [item.tobytes() for item in self.items]
-        return zip(self.ids.tolist(), self.layers.tolist(), items, strict=True)
+    def names(self, order: NDArray[np.intp]) -> Iterator[tuple[int, int, bytes]]:
+        """Of those of the places, in their order, each one's id, layer and item."""
+        items = self.items[order].tobytes()
+        size = self.items.itemsize
+        each = [items[at : at + size] for at in range(0, len(items), size)]
+        return zip(self.ids[order].tolist(), self.layers[order].tolist(), each, strict=True)
 
     def ranks(self, top: int) -> Iterator[dict[str, int]]:
         """Of each its place in its layer by cosine and by BM25, from 1: no place on a side that

@@ -62,10 +62,10 @@ def hybrid(
         total = total + parts["spread"]
     shown = np.array([part[order] for part in parts.values()]) / ceiling
     scores = (total[order] / ceiling).clip(0.0, 1.0)
-    best = columns.taken(order)
+    best = columns.names(order)
     return [
         Ranked(*who, score, _told(parts, values))
-        for who, score, values in zip(best.names(), scores.tolist(), shown.T.tolist(), strict=True)
+        for who, score, values in zip(best, scores.tolist(), shown.T.tolist(), strict=True)
     ]
 
 

@@ -50,5 +50,5 @@ def by_keyword(candidates: Candidates) -> list[Ranked]:
 
 def _ranked(found: Columns, scores: Array, part: str) -> list[Ranked]:
     order = np.lexsort((-found.ids, -scores))
-    best = zip(found.taken(order).names(), scores[order].tolist(), strict=True)
+    best = zip(found.names(order), scores[order].tolist(), strict=True)
     return [Ranked(*who, score, {part: score}) for who, score in best]

@@ -24,6 +24,8 @@ from memories.search.voices import Embed, Voice, voices_of
 SPARE = 5
 # So many times the limit is looked at where memories and the episodes they stand on meet.
 ECHOES = 3
+# Of a few words that are hardly a turn, what is recent gains less than a match of words or meaning.
+A_TURN = 0.25
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
@@ -161,7 +163,7 @@ def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryV
     lifted = view.looks_far or request.recency or space.ranking or request.ranking != "hybrid"
     if lifted or _most(request) > OF_TURN.top:
         return DEEP
-    return OF_TURN if view.turn else OF_QUESTION
+    return OF_TURN if view.turn >= A_TURN else OF_QUESTION
 
 
 def brought_up(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:
