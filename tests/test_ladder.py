@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import count, pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -106,7 +107,11 @@ def test_where_all_rungs_fail_the_text_is_kept_whole(alice: Person, rungs: Any) 
     assert alice.live() == [TEXT]
 
 
-def test_the_daily_cap_of_a_rung_is_counted(alice: Person, rungs: Any) -> None:
+def test_the_daily_cap_of_a_rung_is_counted(
+    alice: Person, rungs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noon = datetime(2026, 2, 6, 12, tzinfo=UTC)
+    monkeypatch.setattr(climbing, "timezone", SimpleNamespace(now=lambda: noon))
     first, second = rungs([found()], [found()], dailyCap=2)
     for _ in range(3):
         session = told(alice)
