@@ -44,6 +44,12 @@ def test_blocks_differ_by_place_and_number(corpus: Corpus) -> None:
     assert len({text for block in blocks for text in block.texts}) == 60
 
 
+def test_what_is_told_again_is_new(corpus: Corpus) -> None:
+    assert next(corpus.claims(1, 0)) == next(corpus.claims(1, 0))
+    assert next(corpus.claims(1, 0)) != next(corpus.claims(1, 5_000))
+    assert next(corpus.messages(1, 0)) != next(corpus.messages(1, 5_000))
+
+
 def test_vectors_have_unit_length(corpus: Corpus) -> None:
     block = corpus.block(0, 0, 100)
     assert np.allclose(np.linalg.norm(block.vectors, axis=1), 1, atol=1e-5)

@@ -107,7 +107,7 @@ def filtered(door: Door, place: Place, corpus: Corpus) -> list[Act]:
 
 def single_ingest(door: Door, place: Place, corpus: Corpus) -> Act:
     """One message that says one new thing: episode, fact, citation, memory, conflict check."""
-    said = corpus.claims(place.number)
+    said = corpus.claims(place.number, place.told)
 
     def run(n: int) -> object:
         return _ingest(door.client, place, said, 1)
@@ -117,7 +117,7 @@ def single_ingest(door: Door, place: Place, corpus: Corpus) -> Act:
 
 def batch_ingest(door: Door, place: Place, corpus: Corpus) -> Act:
     """A hundred messages of a conversation, every third one a new claim."""
-    said = corpus.messages(place.number)
+    said = corpus.messages(place.number, place.told)
 
     def run(n: int) -> object:
         return _ingest(door.client, place, said, BATCH)

@@ -66,16 +66,16 @@ class Corpus:
         chosen = vectors[chance.integers(len(vectors), size=count)]
         return _unit(chosen + OF_TEXT * self._noise(chance, count))
 
-    def messages(self, number: int) -> Iterator[str]:
+    def messages(self, place: int, told: int) -> Iterator[str]:
         """Short sentences as people say them, each new; every third one is a claim."""
-        chance = np.random.default_rng([self.seed, 3, number])
+        chance = np.random.default_rng([self.seed, 3, place, told])
         while True:
             yield self.claim(chance)
             yield self._texts(chance, 1)[0]
             yield f"What do you think of {self._word(chance)}?"
 
-    def claims(self, number: int) -> Iterator[str]:
-        chance = np.random.default_rng([self.seed, 4, number])
+    def claims(self, place: int, told: int) -> Iterator[str]:
+        chance = np.random.default_rng([self.seed, 4, place, told])
         while True:
             yield self.claim(chance)
 

@@ -28,7 +28,8 @@ COMPARED = 5
 
 def batches(place: Place, corpus: Corpus) -> Act:
     """A thousand claims at once; those before are known by then."""
-    blocks = [corpus.block(place.number, BEYOND + n, BATCH) for n in range(BATCHES + WARM_UP)]
+    numbers = range(BEYOND + place.told, BEYOND + place.told + BATCHES + WARM_UP)
+    blocks = [corpus.block(place.number, number, BATCH) for number in numbers]
 
     def run(n: int) -> object:
         return _apply(place, blocks[n].texts, blocks[n].vectors)
@@ -37,7 +38,7 @@ def batches(place: Place, corpus: Corpus) -> Act:
 
 
 def singles(place: Place, corpus: Corpus) -> Act:
-    block = corpus.block(place.number, 2 * BEYOND, BATCH)
+    block = corpus.block(place.number, 2 * BEYOND + place.told, BATCH)
 
     def run(n: int) -> object:
         at = n % BATCH

@@ -48,6 +48,11 @@ class Place:
         live = self.plot.live
         return [(i, min(BLOCK, live - at)) for i, at in enumerate(range(0, live, BLOCK))]
 
+    @property
+    def told(self) -> int:
+        """So many memories were told here by earlier runs: what is told next shall be new."""
+        return max(0, self.space.live_memories - self.plot.live)
+
 
 def load(
     plots: Sequence[Plot], corpus: Corpus, advance: Callable[[int], object], *, first: int = 0
