@@ -90,6 +90,9 @@ def test_searches_read_no_table_whole(person: Person) -> None:
     more: Walk = {
         "of a subject": asking(user_id=USER, include=frozenset({"chain"})),
         "with neighbours": asking(layers=("episodes",), include=frozenset({"neighbours"})),
+        "with neighbours of the past": asking(
+            layers=("episodes",), include=frozenset({"neighbours"}), at=AsOf(None, timezone.now())
+        ),
         "at another time": asking(at=AsOf(timezone.now(), timezone.now())),
     }
     assert not faults(every | more)

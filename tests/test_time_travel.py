@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memories import curation
+from memories import curation, search
+from memories.context import context
 from memories.forgetting import forget
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
 from memories.profile import Wish, profile
+from memories.search import SearchRequest
 from tests.api_fixtures import caller
 from tests.people import Person
 
@@ -162,3 +164,31 @@ def test_words_that_came_later_are_not_cited(alice: Person) -> None:
     (then,) = alice.ask("Lisbon", at=AsOf(known_at=before), **wish)
     (today,) = alice.ask("Lisbon", **wish)
     assert [len(hit.citations or ()) for hit in (then, today)] == [1, 2]
+
+
+OPENS, CLOSES = "The harbour opens at nine.", "The harbour closes at ten."
+
+
+def _beside(person: Person, at: AsOf) -> list[dict[str, list[str]]]:
+    """The neighbours of each message about the harbour, in a search and in a context."""
+    include = frozenset({"neighbours"})
+    wish = SearchRequest("harbour", at=at, layers=("episodes",), include=include)
+    told = search.search(person.scope, wish).hits, context(person.scope, wish).hits
+    return [{h.row.content: [n.content for n in h.neighbours or ()] for h in hits} for hits in told]
+
+
+def test_a_message_that_came_later_is_no_neighbour_of_before(alice: Person) -> None:
+    alice.tell(OPENS, thread_id="t")
+    before = timezone.now()
+    alice.tell(CLOSES, thread_id="t")
+    assert _beside(alice, AsOf(known_at=before)) == [{OPENS: []}] * 2
+    both = {OPENS: [CLOSES], CLOSES: [OPENS]}
+    assert _beside(alice, AsOf(known_at=timezone.now())) == [both] * 2
+
+
+def test_what_was_said_later_is_no_neighbour_of_before(alice: Person) -> None:
+    alice.tell(OPENS, thread_id="t", occurred_at=MARCH)
+    alice.tell(CLOSES, thread_id="t", occurred_at=JULY)
+    assert _beside(alice, AsOf(valid_at=MAY)) == [{OPENS: []}] * 2
+    both = {OPENS: [CLOSES], CLOSES: [OPENS]}
+    assert _beside(alice, AsOf(valid_at=JULY)) == [both] * 2

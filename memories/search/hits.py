@@ -6,7 +6,7 @@ from typing import Any
 
 from memories.features import applying, history
 from memories.indexing import statements
-from memories.models import NOW, AsOf, Feature, chain
+from memories.models import NOW, SAID, AsOf, Feature, chain
 from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest
 from memories.search.scored import Scored
@@ -32,7 +32,7 @@ left join memories_conversation c on c.id = e.conversation_id
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
 """
 # What was said right before and right after, as far as the asker may see it: two at most.
-NEIGHBOUR_ROWS = """
+NEIGHBOURS = """
 select hit.id as row_id, e.*, s.external_id as user_external, a.external_id as agent_external,
        c.external_id as thread_external
 from memories_episode hit
@@ -49,11 +49,12 @@ left join workspaces_agent a on a.id = e.agent_id
 left join memories_conversation c on c.id = e.conversation_id
 where hit.id = any(%(ids)s::uuid[])
 order by e.occurred_at, e.position
-""".replace(
-    "{seen}",
-    """and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
-     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))""",
-)
+"""
+SEEN = """and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
+     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))"""
+NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", SEEN)
+# Of the past only what had been said by then, as episodes themselves are hits.
+PAST_NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", f"{SEEN} and {SAID.replace('row.', 'n.')}")
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
 CITATION_ROWS = """
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
@@ -99,7 +100,7 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     if "citations" in request.include:
         _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
-        _add_neighbours(scope, hits)
+        _add_neighbours(scope, hits, request.at)
     if "chain" in request.include:
         for hit in hits:
             hit.chain = chain(scope, hit.memory.id, request.at.known_at) if hit.memory else []
@@ -168,13 +169,14 @@ def _who_sees(scope: Scope) -> dict[str, Any]:
     return {"bound": scope.agent_id, "subjects": subjects}
 
 
-def _add_neighbours(scope: Scope, hits: Sequence[Hit]) -> None:
+def _add_neighbours(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
     episodes = {hit.episode.id: hit for hit in hits if hit.episode}
     for hit in episodes.values():
         hit.neighbours = []
     if episodes:
-        values = _who_sees(scope) | {"ids": list(episodes)}
-        for row in statements.rows(NEIGHBOUR_ROWS, values):
+        statement = NEIGHBOUR_ROWS if at.is_now else PAST_NEIGHBOUR_ROWS
+        values = _who_sees(scope) | at.values | {"ids": list(episodes)}
+        for row in statements.rows(statement, values):
             neighbours = episodes[row.row_id].neighbours
             assert neighbours is not None
             neighbours.append(row)
