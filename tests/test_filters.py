@@ -112,6 +112,12 @@ def test_a_category_of_features_is_any_word() -> None:
         filters.parse(words, ("memories", "episodes"))
 
 
+def test_a_list_may_mix_whole_and_decimal_numbers(alice: Person) -> None:
+    alice.note("The duck house is red")
+    tree = filters.parse({"field": "confidence", "op": "in", "value": [0.5, 1]}, ("memories",))
+    assert alice.finds("duck", filter=tree) == ["The duck house is red"]
+
+
 def test_an_id_is_found_however_it_is_written(alice: Person) -> None:
     told = alice.note("The duck house is red")
     value = str(told.pk).upper()

@@ -3,14 +3,14 @@
 import importlib.util
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
 
 from memories.providers.local_embedder import TOKENIZER
-from memories.tokens import start_of, tokens_of
+from memories.tokens import bound_of, bounded_start_of, start_of, tokens_of
 
 ROOT = Path(__file__).parent.parent
 GERMAN = (
@@ -55,30 +55,62 @@ def blocks(kind: str) -> Iterator[str]:
         yield "".join(f"[m{n}] 2026-05-01: {text[:600]}\n" for n, text in enumerate(some, 1))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[m1] 2026-05-01: metoprolol, ibuprofeeni, amoksisilliini, levotyroksiini\n" * 20,
+        "Rwy'n byw yng Nghaerdydd ac yn gweithio mewn ysbyty.\n" * 20,
+        "xkqzwvbnmtrplkjh" * 30,
+        "| a | b |\n|---|---|\n| 1 | 2 |\n",
+        "አማርኛ እናገራለሁ። 🎉",
+    ],
+)
+def test_tokens_of_any_language_are_counted(vocabulary: Tokenizer, text: str) -> None:
+    made = len(vocabulary.encode(text, add_special_tokens=False).ids)
+    assert made <= tokens_of(text) <= made + 2
+
+
+def test_a_long_text_is_counted_in_parts(vocabulary: Tokenizer) -> None:
+    text = "Ada prefers green tea. " * 2_000
+    whole = len(vocabulary.encode(text, add_special_tokens=False).ids)
+    assert whole <= tokens_of(text) <= whole + 20
+
+
 @pytest.mark.parametrize("kind", ["statements", "prose", "code", "german", "many"])
-def test_no_prompt_has_more_tokens_than_are_told(vocabulary: Tokenizer, kind: str) -> None:
+def test_no_prompt_has_more_tokens_than_its_bound(vocabulary: Tokenizer, kind: str) -> None:
     for block in blocks(kind):
-        assert tokens_of(block) >= len(vocabulary.encode(block, add_special_tokens=False).ids)
+        assert bound_of(block) >= len(vocabulary.encode(block, add_special_tokens=False).ids)
 
 
 @pytest.mark.parametrize("kind", ["statements", "prose", "code"])
 def test_little_of_a_budget_is_wasted(vocabulary: Tokenizer, kind: str) -> None:
     told = made = 0
     for block in blocks(kind):
-        told += tokens_of(block)
+        told += bound_of(block)
         made += len(vocabulary.encode(block, add_special_tokens=False).ids)
     assert told <= 1.15 * made
 
 
-def test_lines_together_have_no_more_than_the_sum_of_each() -> None:
+@pytest.mark.parametrize("count", [tokens_of, bound_of])
+def test_lines_together_have_no_more_than_the_sum_of_each(count: Callable[[str], int]) -> None:
     lines = ["[m1] Ada: tea\n", "[m2] THE END ---\n", "-- 12 %\n", "Zoë 🎉\n"]
-    assert tokens_of("".join(lines)) <= sum(map(tokens_of, lines))
+    assert count("".join(lines)) <= sum(map(count, lines))
 
 
+@pytest.mark.parametrize(("start", "count"), [(start_of, tokens_of), (bounded_start_of, bound_of)])
 @pytest.mark.parametrize("most", [0, 1, 3, 7, 100])
-def test_the_start_of_a_text_is_as_long_as_allowed(most: int) -> None:
+def test_the_start_of_a_text_is_as_long_as_allowed(
+    start: Callable[[str, int], str], count: Callable[[str], int], most: int
+) -> None:
     text = "Ada prefers green tea, at 4 o'clock, in Lisbon"
-    start = start_of(text, most)
-    assert text.startswith(start)
-    assert tokens_of(start) <= most or start == ""
-    assert start == text or tokens_of(text[: len(start) + 12]) > most
+    held = start(text, most)
+    assert text.startswith(held)
+    assert count(held) <= most or held == ""
+    assert held == text or count(text[: len(held) + 12]) > most
+
+
+@pytest.mark.parametrize("most", range(12))
+def test_a_letter_of_several_pieces_is_held_whole_or_not_at_all(most: int) -> None:
+    held = start_of("🎉🎂 አማ", most)
+    assert "🎉🎂 አማ".startswith(held)
+    assert tokens_of(held) <= most

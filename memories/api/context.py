@@ -19,8 +19,8 @@ class ContextSerializer(SearchSerializer):
         min_value=context.LEAST,
         max_value=context.MOST,
         default=context.USUAL,
-        help_text="How long the text may be. Tokens are counted from above: a vocabulary of"
-        " 32,000 pieces makes a tenth fewer of most texts, and more of hardly any.",
+        help_text="How long the text may be, in a vocabulary of 32,000 pieces; newer and larger"
+        " ones make fewer of most texts. Without the embedded model's package it is an estimate.",
     )
 
 

@@ -48,7 +48,9 @@ def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], s
             return f"{column}::text[] && {put(list(c.value))}::text[]"
         return f"{put(c.value)}::text = any({column}::text[])"
     if c.op == "in":
-        return f"{column} = any({put(list(c.value))}::{types[kind]}[])"
+        # One list, one type: 1 and 0.5 are both numbers.
+        listed = list(map(float, c.value)) if kind == "number" else list(c.value)
+        return f"{column} = any({put(listed)}::{types[kind]}[])"
     if c.op == "contains":
         return f"strpos(lower({column}), lower({put(c.value)}::text)) > 0"
     if c.op == "neq":

@@ -65,6 +65,14 @@ def is_available() -> bool:
     return root is not None and (root / WEIGHTS).is_file() and (root / TOKENIZER).is_file()
 
 
+def vocabulary() -> "Tokenizer | None":
+    """The model's 32,000 pieces; None where its wheel is not installed. Safe to share by threads.
+
+    Raises ProviderError.
+    """
+    return _weights().tokenizer if is_available() else None
+
+
 def _sum(weights: _Weights, text: str) -> Vector:
     if len(text) > CHARACTERS_AT_ONCE:
         starts = range(0, len(text), CHARACTERS_AT_ONCE)
