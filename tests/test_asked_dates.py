@@ -116,6 +116,12 @@ def test_an_event_fits_the_whole_week_that_is_named() -> None:
     assert fit(week, event=at(2023, 5, 9)) < 0.2
 
 
+def test_an_event_of_the_year_that_is_named_counts_more_than_what_was_said_in_it() -> None:
+    year = [Anchor(2023, None, None)]
+    assert fit(year, event=at(2023, 5, 1)) > fit(year, said=at(2023, 5, 1)) > 0
+    assert fit(year, event=at(2024, 1, 1)) == 0
+
+
 def test_a_month_without_a_year_is_that_of_any_year() -> None:
     june = [Anchor(None, 6, None)]
     assert [fit(june, event=at(year, 6, 1)) for year in (1999, 2031)] == [1.0, 1.0]

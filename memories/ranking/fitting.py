@@ -23,15 +23,18 @@ class _Reach(NamedTuple):
 
 
 _inside = _Reach(0, 0, 1.0)
-_of_a_year = (_Reach(0, 0, 0.3),)
 # People speak of a day in the days after it. By the length of what is named: days, months, years.
 _SAID = (
     (_inside, _Reach(3, 14, 0.7), _Reach(20, 31, 0.3)),
     (_inside, _Reach(0, 25, 0.6)),
-    _of_a_year,
+    (_Reach(0, 0, 0.3),),
 )
 # What has a date of its own is of that date; told to the month, it begins on the first.
-_HAPPENED = ((_inside, _Reach(1, 1, 0.5), _Reach(14, 14, 0.15)), (_inside,), _of_a_year)
+_HAPPENED = (
+    (_inside, _Reach(1, 1, 0.5), _Reach(14, 14, 0.15)),
+    (_inside,),
+    (_Reach(0, 0, 0.6),),
+)
 # What is no talk and has no date may be of the day when it was told, or of none.
 _UNDATED = ((_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.2),))
 
