@@ -43,6 +43,33 @@ def test_extract_none_keeps_each_message_as_one_memory(alice: Person) -> None:
     assert alice.live() == ["First things first.", "Then the second."]
 
 
+NUMBERED = ("message number", "Message", "This is message", "We opened ticket", "heartbeat")
+
+
+@pytest.mark.parametrize("words", NUMBERED)
+def test_messages_kept_whole_that_are_numbered_stand_side_by_side(
+    alice: Person, words: str
+) -> None:
+    told = [f"{words} {n}" for n in range(4)]
+    alice.say(*told[:2], extract="none")
+    for message in told[2:]:
+        alice.say(message, extract="none")
+    assert alice.live() == told
+
+
+@pytest.mark.parametrize("words", ["The tank holds", "The ticket costs"])
+def test_a_message_kept_whole_with_another_amount_replaces(alice: Person, words: str) -> None:
+    alice.say(f"{words} 12", extract="none")
+    alice.say(f"{words} 14", extract="none")
+    assert alice.live() == [f"{words} 14"]
+
+
+def test_a_message_kept_whole_with_a_word_of_change_replaces(alice: Person) -> None:
+    alice.say("Ada has locker 12", extract="none")
+    alice.say("Ada now has locker 14", extract="none")
+    assert alice.live() == ["Ada now has locker 14"]
+
+
 def test_a_known_message_adds_nothing(alice: Person) -> None:
     message = NewMessage("I prefer cider to beer.", id="1")
     alice.say(message, thread_id="t")

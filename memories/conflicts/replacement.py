@@ -29,6 +29,7 @@ from memories.conflicts.verdict import Relation
 from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
+NUMBER_WORDS = {"number", "no", "nr"}
 
 
 def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
@@ -247,8 +248,17 @@ def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
         words[i].root in numbers
         and _is_noun(words[i - 1])
         and not (i + 1 < len(words) and _is_noun(words[i + 1]))
-        for i in range(reading.verb_at + 2, len(words))
+        for i in range(_end_of_verb(reading) + 1, len(words))
     )
+
+
+def _end_of_verb(reading: Reading) -> int:
+    """The place after the verb; 0 in a title or a label without any: "message number 3"."""
+    at, words = reading.verb_at, reading.words
+    if at < len(words) and (words[at].is_number or words[at].text in NUMBER_WORDS):
+        return 0
+    is_label = at > 0 and words[at - 1].is_function and not reading.subject  # "this is message 3"
+    return at if is_label else at + 1
 
 
 def _is_noun(word: Word) -> bool:

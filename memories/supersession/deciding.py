@@ -22,7 +22,7 @@ Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
 @dataclass(frozen=True, slots=True)
 class Belief:
     """A live memory as the resolver sees it. `group` is its visibility: only one meets itself.
-    `by_hand`: a person wrote it just now."""
+    `verbatim`: it is what somebody wrote, by hand or in a message kept whole; nothing read it."""
 
     id: uuid.UUID
     content: str
@@ -35,7 +35,7 @@ class Belief:
     support: int = 1
     slots: frozenset[int] = frozenset()
     category: str = ""
-    by_hand: bool = False
+    verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,9 @@ class Judge:
         )
         if is_older and found.kind == "same":
             found = Relation("same", found.rule)  # the poorer or the equal text adds nothing
-        if new.by_hand and found.rule == conflicts.NUMBERED:
-            # Who lists lockers means each of them; in talk it is the one that somebody has.
+        if new.verbatim and found.rule == conflicts.NUMBERED:
+            # Who lists lockers means each of them; a claim read out of talk is of the one that
+            # somebody has.
             found = Relation("unsure", found.rule)
         if not is_older and _is(found):
             is_older = _came_before(old, new, readings[1], found.rule)

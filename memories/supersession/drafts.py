@@ -15,6 +15,8 @@ from memories.supersession.claims import Claim, values_of
 from memories.supersession.deciding import Belief
 from workspaces.ids import uuid7
 
+VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
+
 
 @dataclass(slots=True)
 class Draft:
@@ -57,7 +59,7 @@ class Draft:
             event_date=self.claim.event_date,
             slots=frozenset(self.slots),
             category=self.claim.category,
-            by_hand=self.claim.method == Fact.Method.MANUAL,
+            verbatim=self.claim.method in VERBATIM,
         )
 
 
