@@ -128,7 +128,8 @@ def test_that_no_category_is_below_is_told_too() -> None:
     found = Retrieval()
     for ranking in ("hybrid", "keyword", "vector"):
         found.add(ranking, "multi-hop", dict.fromkeys(measures.COLUMNS, 0.5))
-    assert list(retrieval_lines(found))[-1] == "hybrid is below keyword or vector in no category"
+    told = "by recall@10, hybrid is below keyword or vector in no category"
+    assert list(retrieval_lines(found))[-1] == told
 
 
 def test_nothing_is_left_of_the_scratch_workspace(db: None) -> None:
@@ -144,6 +145,20 @@ def test_nothing_is_left_after_a_failure_either(db: None) -> None:
     with pytest.raises(KeyboardInterrupt):
         retrieval.evaluate(locomo.cases(TALK), fail)
     assert not Workspace.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("evaluate", ("retrieval", "--dataset", TALK)), ("benchmark", ()), ("benchmarkfolding", ())],
+)
+@pytest.mark.parametrize(
+    ("file", "told"), [("none/x.json", "there is no folder .*none"), (".", "is a folder")]
+)
+def test_a_file_that_cannot_be_written_is_told_before_the_work_begins(
+    tmp_path: Path, command: str, words: tuple[str | Path, ...], file: str, told: str
+) -> None:
+    with pytest.raises(CommandError, match=told):
+        call_command(command, *map(str, words), "--json", str(tmp_path / file))
 
 
 def test_the_command_tells_a_table_and_writes_the_same_as_json(db: None, tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def retrieval_lines(found: Retrieval) -> Iterator[str]:
         f" {DECIDES} {low.own:.3f} < {low.theirs:.3f}"
         for low in found.below_baselines()
     ]
-    yield from lines or [f"{RANKINGS[0]} is below {' or '.join(RANKINGS[1:])} in no category"]
+    baselines = " or ".join(RANKINGS[1:])
+    yield from lines or [f"by {DECIDES}, {RANKINGS[0]} is below {baselines} in no category"]
 
 
 def _categories(found: Retrieval) -> list[str]:
