@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import curation, folding, ingest, sweeping
+from memories import curation, filters, folding, ingest, sweeping
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import USER, load
@@ -94,6 +94,10 @@ def test_searches_read_no_table_whole(person: Person) -> None:
             layers=("episodes",), include=frozenset({"neighbours"}), at=AsOf(None, timezone.now())
         ),
         "at another time": asking(at=AsOf(timezone.now(), timezone.now())),
+        "as it was known": asking(
+            at=AsOf(known_at=timezone.now()),
+            filter=filters.parse({"field": "updatedAt", "op": "exists"}, ("memories",)),
+        ),
     }
     assert not faults(every | more)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memories import curation, search
+from memories import curation, filters, search
 from memories.context import context
 from memories.forgetting import forget
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
@@ -106,14 +106,14 @@ def _act(alice: Person, chance: random.Random, step: int) -> None:
             curation.undo(alice.scope, chance.choice(decided).pk)
 
 
-def _as_listed(person: Person, known_at: datetime) -> list[dict[str, Any]]:
+def _as_listed(person: Person, known_at: datetime, user: str = "u") -> list[dict[str, Any]]:
     """The memories that a list, a search and a profile tell of that instant."""
     http, at = caller(person), known_at.isoformat()
-    listed = http.get("/memories", knownAt=at, userId="u").body["results"]
-    body = {"query": "orchard gate", "knownAt": at, "userId": "u"}
+    listed = http.get("/memories", knownAt=at, userId=user).body["results"]
+    body = {"query": "orchard gate", "knownAt": at, "userId": user}
     found = [hit["memory"] for hit in http.post("/memories/search", body).body["results"]]
-    profile = http.get("/memories/profile", knownAt=at, userId="u").body
-    return [*listed, *found, *profile["facts"]]
+    profile = http.get("/memories/profile", knownAt=at, userId=user).body
+    return [*listed, *found, *profile["facts"], *profile["profile"]]
 
 
 def test_a_belief_is_told_as_it_was_known_then(alice: Person, repainted: None) -> None:
@@ -121,6 +121,60 @@ def test_a_belief_is_told_as_it_was_known_then(alice: Person, repainted: None) -
     ends = ("isLatest", "supersededById", "validUntil")
     for memory in _as_listed(alice, told - timedelta(microseconds=1)):
         assert [memory["content"], *(memory[name] for name in ends)] == [GREEN, True, None, None]
+
+
+@pytest.fixture
+def moved(alice: Person) -> datetime:
+    """Una moved from Rome to Berlin in May, and told so after the instant."""
+    alice.say("I live in Rome.", user_id="una", occurred_at=MARCH)
+    before = timezone.now()
+    alice.say("I live in Rome.", user_id="una", metadata={"later": True})
+    alice.say("I moved to Berlin.", user_id="una", occurred_at=MAY)
+    return before
+
+
+@pytest.mark.parametrize(
+    ("field", "op", "value", "fits"),
+    [
+        ("validUntil", "exists", False, True),
+        ("validUntil", "exists", True, False),
+        ("validUntil", "lt", "2026-06-01", False),
+        ("sourceCount", "eq", 1, True),
+        ("sourceCount", "gt", 1, False),
+        ("updatedAt", "gt", None, False),
+        ("updatedAt", "lte", None, True),
+        ("metadata.later", "exists", True, False),
+        ("metadata.later", "exists", False, True),
+    ],
+)
+def test_a_filter_reads_what_was_known_then(
+    alice: Person, moved: datetime, field: str, op: str, value: Any, *, fits: bool
+) -> None:
+    wanted = {"field": field, "op": op, "value": moved.isoformat() if value is None else value}
+    wish: dict[str, Any] = {"at": AsOf(known_at=moved), "user_id": "una"}
+    (rome,) = alice.finds("Rome", **wish)
+    found = alice.finds("Rome", filter=filters.parse(wanted, ("memories",)), **wish)
+    assert found == ([rome] if fits else [])
+
+
+def test_support_and_changes_are_told_as_they_were_known_then(
+    alice: Person, moved: datetime
+) -> None:
+    told = _as_listed(alice, moved, "una")
+    assert [memory["sourceCount"] for memory in told] == [1] * 3
+    assert [memory["validUntil"] for memory in told] == [None] * 3
+    assert all(memory["createdAt"] <= memory["updatedAt"] for memory in told)
+    assert all(datetime.fromisoformat(memory["updatedAt"]) <= moved for memory in told)
+    rome = Memory.objects.exclude(superseded_by=None).get()
+    assert (rome.source_count, rome.valid_until) == (2, MAY)
+
+
+def test_support_that_a_corrected_version_inherited_is_told_of_then_too(alice: Person) -> None:
+    alice.say("I live in Rome.", user_id="una")
+    curation.edit(alice.scope, Memory.objects.get().pk, {"content": "Una lives in Milan"})
+    then, today = (AsOf(known_at=timezone.now()), AsOf())
+    told = [alice.ask("Milan", user_id="una", at=at)[0].memory for at in (then, today)]
+    assert told[0].known_source_count == told[1].source_count == 1
 
 
 def test_what_was_forgotten_later_was_not_forgotten_then(alice: Person) -> None:

@@ -142,7 +142,7 @@ def listed(scope: Scope, wish: dict[str, Any]) -> QuerySet[Memory]:
     elif wish["live"] == "false":
         rows = rows.ended()
     narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-    return rows.filter(**narrowing).with_names()
+    return rows.filter(**narrowing).with_names().as_known(at.known_at)
 
 
 def seen(scope: Scope, row: uuid.UUID) -> Memory:

@@ -12,7 +12,7 @@ from workspaces.api.fields import moment
 
 
 def memory(row: Any, known_at: datetime | None = None) -> dict[str, Any]:
-    """As it is, or without what we learned of its end after `known_at`."""
+    """As it is, or without what we learned of it after `known_at`, of a row `as_known` then."""
     superseded_by = row.superseded_by_id
     told = {
         "id": str(row.id),
@@ -50,12 +50,17 @@ def memory(row: Any, known_at: datetime | None = None) -> dict[str, Any]:
 
 def _as_known(told: dict[str, Any], row: Any, known_at: datetime) -> dict[str, Any]:
     ends = (
-        (row.superseded_at, ("supersededById", "validUntil")),
+        (row.superseded_at, ("supersededById",)),
         (row.forgotten_at, ("forgottenAt", "forgetReason")),
         (row.held_at, ("heldAt",)),
     )
     later = [name for at, names in ends if at and at > known_at for name in names]
     known = told | dict.fromkeys(later)
+    known |= {
+        "validUntil": moment(row.known_valid_until),
+        "sourceCount": row.known_source_count,
+        "updatedAt": moment(row.known_updated_at),
+    }
     return known | {"isLatest": known["supersededById"] is None and known["heldAt"] is None}
 
 

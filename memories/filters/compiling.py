@@ -7,27 +7,35 @@ from typing import Any
 
 from memories.filters.fields import COMPARISONS, FIELDS, METADATA
 from memories.filters.tree import Condition, Filter
+from memories.models import AS_KNOWN, NOW, AsOf
 
 
-def sql_of(tree: Filter, layer: str, values: dict[str, Any]) -> str:
+def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> str:
     """A boolean SQL expression over `row` (with s, a, c joined); parameters go into `values`.
 
-    A field that the layer does not have is null: no comparison with it holds.
+    A field that the layer does not have is null: no comparison with it holds. Of a memory that is
+    asked for as it was known at an instant, what was learned later does not count.
     """
+    known_at = at.known_at if layer == "memories" else None
+    if known_at is not None:
+        values["known_at"] = known_at
     if isinstance(tree, Condition):
-        return f"coalesce({_condition_sql(tree, layer, values)}, false)"
-    parts = [sql_of(part, layer, values) for part in tree.parts]
+        sql = _condition_sql(tree, layer, values, as_known=known_at is not None)
+        return f"coalesce({sql}, false)"
+    parts = [sql_of(part, layer, values, at) for part in tree.parts]
     return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
 
 
-def _condition_sql(c: Condition, layer: str, values: dict[str, Any]) -> str:
+def _condition_sql(c: Condition, layer: str, values: dict[str, Any], *, as_known: bool) -> str:
     put = _putter(values)
     if c.field.startswith(METADATA):
-        return _metadata_sql(c, layer, put)
+        return _metadata_sql(c, layer, put, as_known=as_known)
     if c.field not in FIELDS[layer]:
         return "false"
     kind, column = FIELDS[layer][c.field]
     column = column.format(row="row")
+    if as_known:
+        column = f"({AS_KNOWN.get(column.removeprefix('row.'), column)})"
     if c.op == "exists":
         return _exists_sql(kind, column, c.value)
     if kind == "uuid":
@@ -58,22 +66,24 @@ def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], s
     return f"{column} {COMPARISONS[c.op]} {put(c.value)}::{types[kind]}"
 
 
-def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str]) -> str:
+def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str], *, as_known: bool) -> str:
     """A memory answers for its own metadata and for that of the episodes it cites."""
     if c.op == "neq":
-        return f"not coalesce({_metadata_sql(replace(c, op='eq'), layer, put)}, false)"
+        equal = _metadata_sql(replace(c, op="eq"), layer, put, as_known=as_known)
+        return f"not coalesce({equal}, false)"
     if c.op == "exists" and not c.value:
-        return f"not {_metadata_sql(replace(c, value=True), layer, put)}"
+        return f"not {_metadata_sql(replace(c, value=True), layer, put, as_known=as_known)}"
     key = put(c.field.removeprefix(METADATA))
     own = _json_sql("row.metadata", key, c, put)
     if layer != "memories":
         return own
     cited = _json_sql("ep.metadata", key, c, put)
+    known = " and f.created_at <= %(known_at)s::timestamptz" if as_known else ""
     return (
         f"({own} or exists (select 1 from memories_fact f"
         " join memories_citation ci on ci.fact_id = f.id"
         " join memories_episode ep on ep.id = ci.episode_id"
-        " where f.memory_id = row.id"
+        f" where f.memory_id = row.id{known}"
         " and (%(bound)s::uuid is null or ep.agent_id = %(bound)s::uuid)"
         " and (%(subjects)s::uuid[] is null or ep.subject_id = any(%(subjects)s::uuid[]))"
         f" and {cited}))"

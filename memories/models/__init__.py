@@ -1,4 +1,4 @@
-from memories.models.belief import BELIEVED, NOW, SAID, AsOf
+from memories.models.belief import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.chain import Link, chain, versions_of
 from memories.models.conversation import (
     Conversation,
@@ -55,6 +55,7 @@ from memories.models.supersession import Supersession
 from memories.models.use import ExtractorUse
 
 __all__ = [
+    "AS_KNOWN",
     "BELIEVED",
     "NOW",
     "SAID",

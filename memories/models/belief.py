@@ -46,6 +46,19 @@ BELIEVED = f"""(
       and row.valid_from <= {_V} and row.valid_until > {_V}))"""
 # Over `row`, an episode: what had been said, and what had reached us.
 SAID = f"(row.created_at <= {_K} and ({_V} is null or row.occurred_at <= {_V}))"
+# Over `row`, a memory: its columns as they were known at K. Support that is inherited has no facts
+# here, so what came later is taken off; of changes, those whose time is kept.
+AS_KNOWN = {
+    "valid_until": f"case when row.superseded_at > {_K} then null else row.valid_until end",
+    "source_count": f"""greatest(0, row.source_count - (select count(*) from memories_fact f
+      where f.memory_id = row.id and f.created_at > {_K}))::int4""",
+    "updated_at": f"""case when row.updated_at <= {_K} then row.updated_at
+      else greatest(row.created_at,
+        (select max(f.created_at) from memories_fact f
+         where f.memory_id = row.id and f.created_at <= {_K}),
+        (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+         where l.memory_id = row.id and t.at <= {_K})) end""",
+}
 BELIEVED_IDS = f"""
 select row.id from memories_memory row
 where row.workspace_id = %(workspace)s::uuid and {BELIEVED}

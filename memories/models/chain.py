@@ -45,7 +45,8 @@ def chain(scope: Scope, memory_id: uuid.UUID, known_at: datetime | None = None) 
 
     At `known_at` it ends with the version that was believed last then.
     """
-    seen = Memory.objects.visible_to(scope).with_names().filter(pk__in=versions_of(memory_id))
+    seen = Memory.objects.visible_to(scope).filter(pk__in=versions_of(memory_id))
+    seen = seen.with_names().as_known(known_at)
     decisions = Supersession.objects.filter(state=Supersession.State.APPLIED)
     if known_at is not None:
         believed = Liveness.objects.filter(from_at__lte=known_at)

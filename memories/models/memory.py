@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from memories.models.belief import BELIEVED_IDS, AsOf
+from memories.models.belief import AS_KNOWN, BELIEVED_IDS, AsOf
 from memories.models.conversation import Conversation, MemoryScope, Visibility
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -65,7 +65,7 @@ def seen_by(scope: Scope) -> Q:
 
 
 class _Named(RawSQL):
-    """A subquery with parameters by name: each stands as often as the text names it."""
+    """A text with parameters by name: each stands as often as the text names it."""
 
     def __init__(self, sql: str, values: Mapping[str, object]) -> None:
         names = re.findall(r"%\((\w+)\)s", sql)
@@ -83,6 +83,16 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             agent_external=F("agent__external_id"),
             thread_external=F("conversation__external_id"),
         )
+
+    def as_known(self, known_at: datetime | None) -> Self:
+        """With what was known then: known_valid_until and others; see memories.models.belief."""
+        if known_at is None:
+            return self
+        columns = {
+            f"known_{name}": _Named(sql.replace("row.", "memories_memory."), {"known_at": known_at})
+            for name, sql in AS_KNOWN.items()
+        }
+        return self.annotate(**columns)
 
     def live(self) -> Self:
         """Neither superseded, forgotten, held for review nor expired."""

@@ -80,6 +80,7 @@ def _groups(scope: Scope, wish: Wish) -> dict[str, list[Any]]:
         .believed(scope.workspace_id, wish.at)
         .filter(subject_id=wish.subject_id, scope=MemoryScope.USER)
         .with_names()
+        .as_known(wish.at.known_at)
         .annotate(place=place)
         .filter(place__lte=wish.limit)
         .order_by("-id")

@@ -68,7 +68,7 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     own = {"factType": list(request.fact_types), "category": list(request.categories)}
     tree = filters.all_of(own, request.filter)
     values: dict[str, Any] = {}
-    conditions = [filters.sql_of(tree, layer, values)] if tree else []
+    conditions = [filters.sql_of(tree, layer, values, request.at)] if tree else []
     # What features were stands in their history alone: see past_features.
     history = not request.at.is_now and layer != "features"
     if history:

@@ -6,7 +6,7 @@ from typing import Any
 
 from memories.features import applying, history
 from memories.indexing import statements
-from memories.models import NOW, SAID, AsOf, Feature, chain
+from memories.models import AS_KNOWN, NOW, SAID, AsOf, Feature, chain
 from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest
 from memories.search.scored import Scored
@@ -22,6 +22,8 @@ left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
   and (%(history)s or m.forget_after is null or m.forget_after > now())
 """
+KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
+KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace("select m.*,", f"select m.*, {KNOWN},")
 EPISODE_ROWS = """
 select e.*, s.external_id as user_external, a.external_id as agent_external,
        c.external_id as thread_external
@@ -142,6 +144,8 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
     """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
     to it that the asker may see them. Of the past also what has expired or ended."""
     values = {"ids": list(ids), "workspace": scope.workspace_id, "history": not at.is_now}
+    if layer == "memories" and at.known_at is not None:
+        return statements.rows(KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at})
     rows = statements.rows(ROWS[layer], values)
     return rows if at.is_now or layer != "features" else _as_they_were(rows, at)
 
