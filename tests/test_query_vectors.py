@@ -13,6 +13,7 @@ from pytest_httpserver import HTTPServer
 from memories import metrics
 from memories.errors import ProviderError
 from memories.indexing import query_vectors, spaces
+from tests.api_fixtures import caller
 from tests.people import Person
 from tests.wire_servers import Json, failing, openai_error, serve_embeddings
 
@@ -156,3 +157,19 @@ def test_it_can_be_switched_off(
     ask(alice)
     assert len(bodies) == 2
     assert files(kept) == []
+
+
+@pytest.mark.usefixtures("kept")
+def test_where_a_failing_provider_is_and_what_it_said_stands_in_the_log_alone(
+    alice: Person, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    spaces.space_of(alice.workspace.pk)
+    answered = failing(401, openai_error("the disk of rack 7"))
+    httpserver.expect_request("/v1/embeddings").respond_with_response(answered)
+    answer = caller(alice).post("/memories/search", {"query": "gate", "ranking": "vector"})
+    assert (answer.status, answer.body["code"]) == (503, "provider")
+    assert "another ranking" in answer.body["detail"]
+    for secret in ("rack 7", f":{httpserver.port}"):
+        assert secret not in str(answer.body)
+        assert secret in caplog.text
+    assert answer.body["requestId"] in caplog.text

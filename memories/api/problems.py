@@ -8,6 +8,10 @@ from memories.errors import Conflict, Forbidden, Invalid, NotFound, ProviderErro
 from workspaces.api.problems import Problem, conflict, invalid, not_found, refused, respond
 
 PROVIDER_PAUSE = 30.0  # seconds
+PROVIDER_FAILED = (
+    "The embedding provider failed, and the server's log has the cause under this requestId."
+    " Try again later, or use another ranking: hybrid and keyword do without it."
+)
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
@@ -28,7 +32,14 @@ def spoken(error: Exception) -> Exception:
         case Forbidden():
             return refused(error.message, error.field)
         case ProviderError():
-            wait = error.retry_after or PROVIDER_PAUSE
-            return Problem(503, error.message, code="provider", wait=wait)
+            return _provider_failed(error)
         case _:
             return error
+
+
+def _provider_failed(error: ProviderError) -> Problem:
+    """Where the provider is and what it said is for the log: the cause is written there."""
+    wait = error.retry_after or PROVIDER_PAUSE
+    problem = Problem(503, PROVIDER_FAILED, code="provider", wait=wait)
+    problem.__cause__ = error
+    return problem

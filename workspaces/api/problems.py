@@ -83,7 +83,7 @@ def respond(error: Exception, context: dict[str, Any]) -> Response:
         log.exception("request %s failed", request_id_of(request), exc_info=error)
         problem = Problem(500, "The server failed. The log has the cause under this requestId.")
     elif problem.status_code == 503:
-        log.error("request %s: %s", request_id_of(request), error)
+        log.error("request %s: %s", request_id_of(request), error.__cause__ or error)
     return Response(
         body_of(problem, request),
         status=problem.status_code,
