@@ -65,6 +65,15 @@ def test_dates_are_read_out_of_the_query(query: str, found: list[Anchor]) -> Non
         ("this week", Anchor(2026, 11, 16, 7)),
         ("two weeks ago", Anchor(2026, 11, 2, 7)),
         ("next weekend", Anchor(2026, 11, 28, 2)),
+        ("ten months ago", Anchor(2026, 1, None)),
+        ("twelve years ago", Anchor(2014, None, None)),
+        ("in the past week", Anchor(2026, 11, 14, 8)),
+        ("over the past month", Anchor(2026, 10, 22, 31)),
+        ("during the past year", Anchor(2025, 11, 21, 366)),
+        ("the last three days", Anchor(2026, 11, 18, 4)),
+        ("in ten days", Anchor(2026, 12, 1)),
+        ("in two weeks", Anchor(2026, 12, 2, 7)),
+        ("in three months", Anchor(2027, 2, None)),
         ("what happened last May", Anchor(2026, 5, None)),
         ("what happened last November", Anchor(2025, 11, None)),
         ("since last December", Anchor(2025, 12, None)),
@@ -122,6 +131,17 @@ def test_an_event_of_the_year_that_is_named_counts_more_than_what_was_said_in_it
     assert fit(year, event=at(2024, 1, 1)) == 0
 
 
+@pytest.mark.parametrize("query", ["half past ten", "in past years", "the last two weeks of May"])
+def test_no_time_is_read_out_of_other_words(query: str) -> None:
+    assert not [a for a in anchors(query, datetime(2026, 11, 21, tzinfo=UTC)) if a.year]
+
+
+def test_the_past_year_is_no_finer_than_a_year() -> None:
+    past, year = [Anchor(2022, 12, 31, 366)], [Anchor(2023, None, None)]
+    assert fit(past, said=at(2023, 5, 3)) == fit(year, said=at(2023, 5, 3)) > 0
+    assert fit(past, said=at(2021, 5, 3)) == 0
+
+
 def test_a_month_without_a_year_is_that_of_any_year() -> None:
     june = [Anchor(None, 6, None)]
     assert [fit(june, event=at(year, 6, 1)) for year in (1999, 2031)] == [1.0, 1.0]
@@ -169,7 +189,16 @@ def test_the_day_is_finer_than_its_month(alice: Person) -> None:
     assert max(hit.scores.get("date", 0) for hit in found[1:]) < found[0].scores["date"] / 3
 
 
-@pytest.mark.parametrize(("query", "days"), [("yesterday", 1), ("last week", 7), ("tomorrow", -1)])
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("yesterday", 1),
+        ("last week", 7),
+        ("tomorrow", -1),
+        ("in the past month", 20),
+        ("in two weeks", -14),
+    ],
+)
 def test_relative_days_meet_the_events_of_that_time(alice: Person, query: str, days: int) -> None:
     now = timezone.now()
     alice.note("Ada baked bread", event_date=now - timedelta(days=days))

@@ -18,10 +18,17 @@ _named = re.compile(
 _iso = re.compile(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b")
 _year = re.compile(r"\b((?:19|20)\d\d)\b")
 _modal = re.compile(r"\b(?:in|on|of|since|during|early|late|mid|last|this|next|until|by) $", re.I)
-_numbers = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_ago = re.compile(
-    r"\b(\d{1,3}|an?|one|two|three|four|five|six) (day|week|month|year)s? ago\b", re.I
+_counted = "one two three four five six seven eight nine ten eleven twelve".split()
+_numbers = {"a": 1, "an": 1} | {word: n for n, word in enumerate(_counted, start=1)}
+_number = rf"\d{{1,3}}|an?|{'|'.join(_counted)}"
+_ago = re.compile(rf"\b({_number}) (day|week|month|year)s? ago\b", re.I)
+_ahead = re.compile(rf"\bin ({_number}) (day|week|month|year)s?\b(?! of\b)", re.I)
+_past = re.compile(
+    rf"\b(?:(?:past|last) (?P<number>{_number})|past) (?P<unit>day|week|month|year)(?(number)s?)\b"
+    r"(?! of\b)",
+    re.I,
 )
+_lengths = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}  # in days
 _last_year = re.compile(r"\blast year\b", re.I)
 _which = re.compile(r"\b(last|this|next) $", re.I)
 _day = re.compile(r"\b(?:yesterday|today|tonight|tomorrow)\b", re.I)
@@ -31,8 +38,8 @@ _steps = {"last": -1, "this": 0, "next": 1}
 
 
 class Anchor(NamedTuple):
-    """A day, month or year that a query names; what it leaves open is None. A week or a weekend
-    is so many `days` from its first on."""
+    """A day, month or year that a query names; what it leaves open is None. A week, a weekend or
+    the past months are so many `days` from the first on."""
 
     year: int | None
     month: int | None
@@ -82,8 +89,23 @@ def _relative(query: str, today: date) -> Iterator[Anchor]:
     for which, unit in _period.findall(query):
         yield _moved(today, _steps[which.casefold()], unit.casefold())
     for number, unit in _ago.findall(query):
-        count = int(number) if number.isdigit() else _numbers[number.casefold()]
-        yield _moved(today, -count, unit.casefold())
+        yield _moved(today, -_count(number), unit.casefold())
+    for number, unit in _ahead.findall(query):
+        yield _due(today, _count(number), unit.casefold())
+    for past in _past.finditer(query):
+        days = round(_count(past["number"] or "a") * _lengths[past["unit"].casefold()])
+        yield _from(today - timedelta(days), days + 1)
+
+
+def _count(number: str) -> int:
+    return int(number) if number.isdigit() else _numbers[number.casefold()]
+
+
+def _due(today: date, steps: int, unit: str) -> Anchor:
+    """ "In two weeks" is the same day of that week, or one near it."""
+    if unit == "week":
+        return _from(today + timedelta(days=7 * steps - 3), 7)
+    return _moved(today, steps, unit)
 
 
 def _moved(today: date, steps: int, unit: str) -> Anchor:

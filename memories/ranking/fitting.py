@@ -12,6 +12,7 @@ from memories.ranking.dates import Anchor
 
 _epoch = date(1970, 1, 1).toordinal()
 _second = 1 / 86_400
+_a_month, _a_year = 28, 365  # days
 
 
 class _Reach(NamedTuple):
@@ -60,7 +61,10 @@ def _best(reaches: Sequence[Sequence[_Reach]], anchors: Sequence[Anchor], at: Ar
 
 
 def _length(anchor: Anchor) -> int:
-    return 0 if anchor.day else 1 if anchor.month else 2
+    """As a day, a month or a year; the past months and years are no finer than these."""
+    if anchor.day:
+        return 0 if anchor.days < _a_month else 1 if anchor.days < _a_year else 2
+    return 1 if anchor.month else 2
 
 
 def _spans(anchor: Anchor, days: Array) -> Iterator[tuple[int, int]]:
