@@ -43,7 +43,14 @@ def test_extract_none_keeps_each_message_as_one_memory(alice: Person) -> None:
     assert alice.live() == ["First things first.", "Then the second."]
 
 
-NUMBERED = ("message number", "Message", "This is message", "We opened ticket", "heartbeat")
+NUMBERED = (
+    "message number",
+    "Message",
+    "This is message",
+    "We opened ticket",
+    "heartbeat",
+    "test message",
+)
 
 
 @pytest.mark.parametrize("words", NUMBERED)

@@ -30,6 +30,7 @@ from memories.conflicts.wording import RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
 NUMBER_WORDS = {"number", "no", "nr"}
+SPEAKERS = {"user", "team"}  # who say "pay" where others say "pays"
 
 
 def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
@@ -253,12 +254,16 @@ def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
 
 
 def _end_of_verb(reading: Reading) -> int:
-    """The place after the verb; 0 in a title or a label without any: "message number 3"."""
+    """The place after the verb; in a title or a label without any, before its last noun, or 0:
+    "this is message 3", "test message 3", "message number 3"."""
     at, words = reading.verb_at, reading.words
-    if at < len(words) and (words[at].is_number or words[at].text in NUMBER_WORDS):
+    if not 0 < at < len(words) or words[at].is_function:
+        return at + 1
+    if words[at].is_number or words[at].text in NUMBER_WORDS:
         return 0
-    is_label = at > 0 and words[at - 1].is_function and not reading.subject  # "this is message 3"
-    return at if is_label else at + 1
+    is_inflected = words[at].text.endswith(("s", "ed")) or reading.subject in SPEAKERS
+    is_named = words[at - 1].is_function and not reading.subject
+    return at if is_named or not is_inflected else at + 1
 
 
 def _is_noun(word: Word) -> bool:
