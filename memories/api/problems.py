@@ -9,8 +9,8 @@ from workspaces.api.problems import Problem, conflict, invalid, not_found, refus
 
 PROVIDER_PAUSE = 30.0  # seconds
 PROVIDER_FAILED = (
-    "The embedding provider failed, and the server's log has the cause under this requestId."
-    " Try again later, or use another ranking: hybrid and keyword do without it."
+    "A model's provider failed, and the server's log has the cause under this requestId. Try again"
+    " later; a search does without it by another ranking: hybrid or keyword."
 )
 
 

@@ -1,12 +1,18 @@
 """The file that a command writes its result to, checked before it begins to work."""
 
 import os
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
 
-def result_file(text: str) -> Path:
-    """The type of an option `--json`: a file that can be written. Raises ArgumentTypeError."""
+def add_result_file(parser: ArgumentParser) -> None:
+    """The option `--json`."""
+    parser.add_argument(
+        "--json", type=_result_file, metavar="FILE", help="write the result there, too"
+    )
+
+
+def _result_file(text: str) -> Path:
     path = Path(text).expanduser()
     if path.is_dir():
         raise ArgumentTypeError(f"{path} is a folder: name a file in it")

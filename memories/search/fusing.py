@@ -28,7 +28,7 @@ def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Score
 def _falling(ordered: Sequence[Scored]) -> list[Scored]:
     best = -inf
     raised = []
-    for behind, one in sorted(enumerate(ordered), reverse=True, key=lambda each: each[0]):
+    for behind, one in reversed(list(enumerate(ordered))):
         best = max(best, one.score)
         raised.append(replace(one, score=best, behind=behind))
     return raised[::-1]

@@ -27,7 +27,7 @@ from memories.benchmarking.server import Server, ServerFailed, environment
 from memories.benchmarking.study import PARTS, Study, Wish, study, use
 from memories.management import recording
 from memories.management.progress import Progress, progress
-from memories.management.result_file import result_file
+from memories.management.result_file import add_result_file
 from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
 from memoryproject.postgres_guard import open_lock, try_lock
@@ -84,9 +84,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workers", type=_count, default=2, help="worker processes (default 2)"
         )
-        parser.add_argument(
-            "--json", type=result_file, metavar="FILE", help="write the result there, too"
-        )
+        add_result_file(parser)
         parser.add_argument("--keep", action="store_true", help="keep the folder, and say where")
         parser.add_argument("--data", type=Path, help="an empty folder instead of a temporary one")
         parser.add_argument(

@@ -13,7 +13,7 @@ from memories.benchmarking import folding
 from memories.benchmarking.folding import Wish
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
-from memories.management.result_file import result_file
+from memories.management.result_file import add_result_file
 from memories.management.scratch import scratch_database
 
 
@@ -40,9 +40,7 @@ class Command(CommandWithExamples):
             help="seconds after which a dead worker's set is free (the product waits longer)",
         )
         parser.add_argument("--seed", type=int, default=1, help="of the data and of the killing")
-        parser.add_argument(
-            "--json", type=result_file, metavar="FILE", help="write the result there, too"
-        )
+        add_result_file(parser)
 
     def handle(self, **options: Any) -> None:
         wish = _wish(options)

@@ -19,7 +19,7 @@ from memories.indexing import spaces
 from memories.management import recording
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
-from memories.management.result_file import result_file
+from memories.management.result_file import add_result_file
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
@@ -57,9 +57,7 @@ class Command(CommandWithExamples):
             metavar="N",
             help="the first N conversations, or pairs",
         )
-        parser.add_argument(
-            "--json", type=result_file, metavar="FILE", help="write the result there, too"
-        )
+        add_result_file(parser)
 
     def handle(self, *, what: str, dataset: Path, limit: int, **options: Any) -> None:
         measure = {
