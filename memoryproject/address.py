@@ -1,13 +1,17 @@
 """Where the web server listens, and under which names it is asked."""
 
+import select
 import socket
+import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from django.conf import settings
 
 EVERYWHERE = ("0.0.0.0", "::")
+PULSE, SILENCE = 5.0, 30.0  # seconds between two questions; without an answer it is stuck
 
 
 class AddressInUse(Exception):
@@ -20,9 +24,13 @@ class Address:
     port: int
 
     @property
-    def url(self) -> str:
+    def reached(self) -> tuple[str, int]:
         """How this machine reaches the server."""
-        here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port
+
+    @property
+    def url(self) -> str:
+        here, _ = self.reached
         return f"http://[{here}]:{self.port}" if ":" in here else f"http://{here}:{self.port}"
 
 
@@ -45,12 +53,53 @@ def reserve(host: str, port: int) -> socket.socket:
 
 
 def answers(address: Address) -> bool:
-    """Whether the web server serves requests by now."""
+    """Whether a web process answers behind the front by now: it refuses who shows no key."""
     try:
-        with urllib.request.urlopen(f"{address.url}/health/live", timeout=5) as response:
-            return response.status == 200
+        urllib.request.urlopen(f"{address.url}/api/v1/workspaces", timeout=5).close()
+    except HTTPError as error:
+        return error.code == 401
     except (URLError, OSError):
-        return False
+        pass
+    return False
+
+
+class Pulse:
+    """Asks again and again whether the front answers, without waiting for it; `on_silence` is called
+    where it has not for SILENCE seconds."""
+
+    def __init__(self, address: Address, on_silence: Callable[[], None]) -> None:
+        self.address, self.on_silence = address, on_silence
+        self.question: socket.socket | None = None
+        self.asked_at = self.answered_at = time.monotonic()
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        try:
+            self._look(now)
+        except OSError:
+            self._drop()
+        if now - self.answered_at > SILENCE:
+            self.answered_at = now
+            self.on_silence()
+
+    def _look(self, now: float) -> None:
+        if self.question is None:
+            if now - self.asked_at >= PULSE:
+                self.asked_at = now
+                self.question = socket.create_connection(self.address.reached, timeout=1.0)
+                self.question.setblocking(False)
+                self.question.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        elif select.select([self.question], [], [], 0)[0]:
+            if self.question.recv(64):
+                self.answered_at = now
+            self._drop()
+        elif now - self.asked_at > SILENCE:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self.question is not None:
+            self.question.close()
+            self.question = None
 
 
 def allowed_hosts(host: str) -> list[str]:

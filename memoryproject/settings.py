@@ -70,7 +70,6 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "workspaces.api.request_ids.RequestIdMiddleware",
-    "workspaces.api.bodies.UnreadBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memories.api.metrics.MeasuringMiddleware",
@@ -112,11 +111,9 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Cache: per process on purpose. Nothing that must be shared is kept in it (throttles count per web
-# process, with limits divided by their number); a cache in the database would add two statements to
-# every request.
+# Cache: per process on purpose. Nothing that must be shared is kept in it, and a cache in the database
+# would add two statements to every request.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-WEB_PROCESSES = env_int("WEB_PROCESSES", 1, minimum=1, maximum=256)  # `up` sets it for its children
 
 # Live entries of a layer from which its vectors get an approximate index of their own. 0: never.
 VECTOR_INDEX_FROM = env_int("VECTOR_INDEX_FROM", 20_000, maximum=1_000_000_000)
@@ -155,9 +152,12 @@ UNFOLD = {
 }
 
 # API
+BODY_TIMEOUT = env_float("BODY_TIMEOUT", 20.0, minimum=0.1, maximum=600)
+# Caps of the operator; 0: none. What one tenant takes from others is shared out in any case.
+RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 0)
+WORKSPACE_RATE_LIMIT_PER_MINUTE = env_int("WORKSPACE_RATE_LIMIT_PER_MINUTE", 0)
+ANONYMOUS_RATE_LIMIT_PER_MINUTE = env_int("ANONYMOUS_RATE_LIMIT_PER_MINUTE", 0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
-# Of each key and each member, over all web processes.
-RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 60_000, minimum=1)
 CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
 API_IDEMPOTENCY = "memories.api.idempotency.answer_once"

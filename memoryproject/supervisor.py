@@ -52,6 +52,12 @@ class Child:
             with suppress(ProcessLookupError):
                 self.process.terminate()
 
+    def begin_anew(self) -> None:
+        """End it by force: it is stuck. It is started again like one that died."""
+        if self.process is not None:
+            log.error("%s does not answer and is ended", self.name)
+            self._kill_group()
+
     def end(self, deadline: float) -> None:
         """Wait until `deadline`, then end it and its own children by force."""
         if self.process is None:
@@ -69,7 +75,7 @@ class Child:
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=partial(_end_with, os.getpid()) if _libc else None,  # `up` has no threads
+            preexec_fn=partial(end_with, os.getpid()) if _libc else None,  # `up` has no threads
         )
         self.started_at = now
 
@@ -97,7 +103,8 @@ def supervise(
 ) -> None:
     """Keep `children` running and call `watch` several times a second, until `until()`.
 
-    Then end the children: asked first, by force after STOP_TIMEOUT.
+    Then end the children: asked first, by force after STOP_TIMEOUT. The first of them is the door, and
+    ends before the others: what came in by it is still answered.
     """
     try:
         while not until():
@@ -107,14 +114,15 @@ def supervise(
                 look()
             time.sleep(TICK)
     finally:
-        for child in children:
-            child.ask_to_end()
         deadline = time.monotonic() + STOP_TIMEOUT
-        for child in children:
-            child.end(deadline)
+        for group in (children[:1], children[1:]):
+            for child in group:
+                child.ask_to_end()
+            for child in group:
+                child.end(deadline)
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Runs in the child: the kernel sends it SIGTERM when `up` dies, even by SIGKILL."""
     assert _libc is not None
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -37,7 +37,7 @@ def strangers_environment() -> dict[str, str]:
 class Server:
     """One `up` over a folder; its children are found by the variable that names the folder."""
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0, env: Mapping[str, str] | None = None) -> None:
         self.folder, self.file = folder, folder / "info.json"
         self.home = Home.below(folder / "data")
         words = ["--port", str(port), "--data", str(folder / "data"), "--info", str(self.file)]
@@ -47,7 +47,7 @@ class Server:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", *words],
                 cwd=ROOT,
-                env=strangers_environment(),
+                env={**strangers_environment(), **(env or {})},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -118,4 +118,5 @@ class Server:
         return self.process.wait(PATIENCE)
 
     def is_gone(self) -> bool:
-        return not (is_alive(self.home) or self.children("granian") or self.children("work"))
+        programs = ("granian", "web", "work")
+        return not (is_alive(self.home) or any(self.children(name) for name in programs))

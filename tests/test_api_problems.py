@@ -1,20 +1,14 @@
 """Errors are application/problem+json, whatever is wrong."""
 
-from http.client import HTTPConnection
-from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client, override_settings
 from pytest_django import Settings
-from pytest_django.live_server_helper import LiveServer
 
 from tests.api_fixtures import Caller, anonymous, caller
 from tests.people import Person
-from workspaces.api import limits
-from workspaces.api.limits import forget_askers
 
 SEARCH = "/memories/search"
 
@@ -125,19 +119,6 @@ def test_a_body_that_is_too_large_is_413(http: Caller, settings: Settings) -> No
     assert (answer.status, answer.is_problem) == (413, True)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_client_that_still_writes_gets_the_answer(
-    live_server: LiveServer, settings: Settings
-) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
-    address = urlsplit(live_server.url)
-    for path in ("/api/v1/workspaces/orchard/memories", "/api/v1/nothing"):
-        http = HTTPConnection(address.hostname or "", address.port)
-        http.request("POST", path, b"x" * 8_000_000, {"Content-Type": "application/json"})
-        assert http.getresponse().status in (401, 404)
-        http.close()
-
-
 def test_a_method_that_a_route_does_not_have_is_405(http: Caller) -> None:
     for method in ("PUT", "DELETE", "OPTIONS"):
         answer = http.call(method, SEARCH)
@@ -164,20 +145,6 @@ def test_also_while_debugging(http: Caller) -> None:
 def test_a_host_that_is_not_ours_is_400(http: Caller) -> None:
     answer = http.call("GET", "/memories", headers={"Host": "elsewhere.example"})
     assert (answer.status, answer.is_problem) == (400, True)
-
-
-def test_too_many_requests_are_429(
-    http: Caller, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.RATE_LIMIT_PER_MINUTE, settings.WEB_PROCESSES = 6, 2
-    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    forget_askers()
-    statuses = [http.get("/memories").status for _ in range(4)]
-    answer = http.get("/memories")
-    forget_askers()
-    assert statuses == [200, 200, 200, 429]
-    assert answer.is_problem
-    assert answer.headers["Retry-After"] == "20"
 
 
 def test_what_nobody_foresaw_is_logged_and_says_nothing(

@@ -54,7 +54,7 @@ def database(server: Server) -> int:
 
 
 def web(server: Server) -> int:
-    return server.children("granian")[-1]
+    return server.children("web")[-1]
 
 
 def swept(server: Server) -> bool:

@@ -14,6 +14,7 @@ import pytest
 
 from memoryproject.address import reserve
 from memoryproject.embedded_postgres import APP_ROLE, is_alive
+from memoryproject.front.lanes import LANES, processes_of
 from memoryproject.postgres_guard import postmaster
 from tests.live_server import PATIENCE, ROOT, Server, strangers_environment, wait_for
 
@@ -132,24 +133,42 @@ def test_a_killed_database_comes_back(running: Server):
     assert wait_for(lambda: running.get("/health/ready") == 200)
 
 
+# The one that forks the others, and one of each lane.
+WEB = 1 + sum(processes_of(lane, 1) for lane in LANES.values())
+
+
 def test_a_killed_web_process_comes_back(running: Server):
-    assert wait_for(lambda: len(running.children("granian")) == 2)
-    main, process = running.children("granian")
-    os.kill(process, signal.SIGKILL)
-    assert wait_for(lambda: running.children("granian")[1:] not in ([process], []))
-    assert wait_for(lambda: running.get("/health/live") == 200)
+    assert wait_for(lambda: len(running.children("web")) == WEB)
+    before = running.children("web")
+    os.kill(before[1], signal.SIGKILL)
+    assert wait_for(
+        lambda: len(running.children("web")) == WEB and before[1] not in running.children("web")
+    )
+    assert set(before) - {before[1]} <= set(running.children("web"))
+    assert running.get("/api/v1/workspaces") == 200
 
 
-def test_a_killed_web_server_comes_back_without_its_old_processes(running: Server):
-    before = running.children("granian")
+@pytest.mark.parametrize(("program", "number"), [("web", WEB), ("granian", 2)])
+def test_a_killed_program_comes_back_without_its_old_processes(
+    running: Server, program: str, number: int
+):
+    before = running.children(program)
     os.kill(before[0], signal.SIGKILL)
     assert wait_for(
         lambda: (
-            len(running.children("granian")) == 2
-            and not set(before) & set(running.children("granian"))
+            len(running.children(program)) == number
+            and not set(before) & set(running.children(program))
         )
     )
-    assert wait_for(lambda: running.get("/health/live") == 200)
+    assert wait_for(lambda: running.get("/api/v1/workspaces") == 200)
+
+
+def test_a_front_that_does_not_answer_is_started_anew(running: Server):
+    before = running.children("granian")
+    for process in before:
+        os.kill(process, signal.SIGSTOP)
+    assert wait_for(lambda: not set(before) & set(running.children("granian")))
+    assert wait_for(lambda: running.get("/api/v1/workspaces") == 200)
 
 
 @pytest.mark.parametrize("which", [1, 2])  # the one that watches the others, and one that works

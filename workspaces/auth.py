@@ -9,6 +9,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from memoryproject.front.wire import TENANT
 from workspaces.keys import NOTHING, scope_for_key
 from workspaces.models import Membership, User
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -26,6 +27,7 @@ class KeyAuthentication(BaseAuthentication):
         scope = scope_for_key(text, getattr(_view(request), "beside", NOTHING))
         if scope is None:
             raise AuthenticationFailed("This key is unknown, revoked or expired.")
+        request.META[TENANT] = str(scope.workspace_id)
         return None, scope
 
     def authenticate_header(self, request: Request) -> str:
@@ -43,6 +45,7 @@ class MemberAuthentication(SessionAuthentication):
         if found is None:
             return None
         user = cast(User, found[0])
+        request.META[TENANT] = f"user:{user.pk}"
         named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
         return user, scope_for_member(user, named) if named else None
 

@@ -6,9 +6,10 @@ from typing import Any
 from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
+from memoryproject.front.wire import TENANT
 from workspaces.auth import presented_key
 
 KEYED = "/api/v1/"
@@ -31,7 +32,14 @@ class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
 
 
 class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
-    pass
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Tell the front whose page it was, where the page has asked for that."""
+        user = getattr(request, "_cached_user", None)
+        if user is not None and user.is_authenticated:
+            request.META[TENANT] = f"user:{user.pk}"
+        return response
 
 
 class MessageMiddleware(PastKeys, messages.MessageMiddleware):

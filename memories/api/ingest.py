@@ -21,6 +21,7 @@ from memories.models import (
     Visibility,
 )
 from memories.supersession import Claim
+from memoryproject.front.wire import FRONT, SESSION, WAIT
 from workspaces.api.fields import (
     Camel,
     Choice,
@@ -140,11 +141,17 @@ class IngestView(WorkspaceView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
+        if waited_for := request.META.get(SESSION):
+            session = MemorySession.objects.get(pk=waited_for, workspace_id=self.scope.workspace_id)
+            return Response(shapes.outcome(session) | {"memories": made(self.scope, session)}, 201)
         body = read(IngestSerializer, request.data)
         session = ingest.ingest(self.scope, request_of(body))
         if session.mode == MemorySession.Mode.SYNC and not session.is_final:
             outbox.post("run_session", session.pk)
-            session = waited(session, body["wait"])
+            if FRONT in request.META:  # which waits beside, and sends the request again
+                request.META[WAIT] = [str(session.pk), body["wait"]]
+            else:
+                session = waited(session, body["wait"])
         if not session.is_final:
             return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
         return Response(shapes.outcome(session) | {"memories": made(self.scope, session)}, 201)

@@ -20,8 +20,7 @@ NOT_INHERITED = (
     "ANTHROPIC_BASE_URL", "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS",
 )  # fmt: skip
 ONLY_LOCAL = {"EMBEDDING_PROVIDER": "local", "EXTRACTION_PROVIDER": "none"}
-# Limits stay on and are never reached.
-LIMITS = {"RATE_LIMIT_PER_MINUTE": "100000000", "LOG_LEVEL": "WARNING"}
+QUIET = {"LOG_LEVEL": "WARNING"}
 
 
 class ServerFailed(Exception):
@@ -32,7 +31,7 @@ def environment(folder: Path) -> dict[str, str]:
     """What a process needs to see the database in `folder`, and only that."""
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     own = {"MEMORY_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
-    return kept | own | ONLY_LOCAL | LIMITS
+    return kept | own | ONLY_LOCAL | QUIET
 
 
 @dataclass

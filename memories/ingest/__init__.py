@@ -8,6 +8,7 @@
 from memories.ingest.keeping import append, receive
 from memories.ingest.learning import (
     MAX_ATTEMPTS,
+    final_among,
     ingest,
     retry,
     run,
@@ -21,6 +22,7 @@ __all__ = [
     "NewMessage",
     "Preview",
     "append",
+    "final_among",
     "ingest",
     "preview",
     "receive",

@@ -288,6 +288,14 @@ def _save(session: MemorySession) -> bool:
     return statements.execute(OUTCOME, values) == 1
 
 
+def final_among(ids: Sequence[str]) -> list[str]:
+    """Those of the sessions that are done, failed or dead."""
+    final = MemorySession.objects.filter(
+        pk__in=ids, state__in=[State.DONE, State.FAILED, State.DEAD]
+    )
+    return [str(pk) for pk in final.values_list("pk", flat=True)]
+
+
 def retry(scope: Scope, session: MemorySession) -> MemorySession:
     """Make due now what failed, is dead or waits, or was kept whole because a model failed.
 

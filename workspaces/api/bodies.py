@@ -2,34 +2,17 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
 from workspaces.api.problems import Problem, invalid
 
 DEEPEST = 64
-MOST_DRAINED, CHUNK = 128 * 2**20, 2**16
-
-
-class UnreadBodyMiddleware:
-    """Reads what a refused request still sends: a client that is writing would see its connection
-    break, and not the answer that tells why."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self.get_response(request)
-        if response.status_code >= 400 and request.META.get("CONTENT_LENGTH"):
-            drained = 0
-            while drained < MOST_DRAINED and (part := request.read(CHUNK)):
-                drained += len(part)
-        return response
 
 
 class StrictJSONParser(BaseParser):

@@ -19,7 +19,6 @@ from workspaces.api.bodies import (
     refuse_null_in_address,
     refuse_unmeasured_body,
 )
-from workspaces.api.limits import AskerThrottle
 from workspaces.api.problems import invalid, not_found, refused
 from workspaces.api.schema import DoorSchema
 from workspaces.auth import as_uuid
@@ -81,7 +80,6 @@ class AskerView(APIView):
     renderer_classes = (AnswerRenderer,)
     content_negotiation_class = AnswersJSON
     permission_classes = (IsKnown,)
-    throttle_classes = (AskerThrottle,)
     metadata_class = None
     schema = DoorSchema()
     beside = NOTHING  # what is read in the statement that finds the key

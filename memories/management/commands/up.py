@@ -16,8 +16,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
 from memoryproject import embedded_postgres, first_run, roles
-from memoryproject.address import Address, AddressInUse, answers, reserve
-from memoryproject.processes import processes
+from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
+from memoryproject.processes import Size, meeting_place, processes
 from memoryproject.supervisor import Child, supervise
 from workspaces.onboarding import FirstRun
 
@@ -84,7 +84,9 @@ class Command(BaseCommand):
             "--data", help="folder of all state (default: MEMORY_DATA_DIR or .data)"
         )
         parser.add_argument("--info", type=Path, help="file that gets url and key when ready")
-        parser.add_argument("--web", type=count, default=cores(), help="web processes")
+        parser.add_argument(
+            "--web", type=count, default=cores(), help="web processes that read; as many write"
+        )
         parser.add_argument("--workers", type=count, default=2, help="worker processes")
 
     def handle(
@@ -98,13 +100,13 @@ class Command(BaseCommand):
             raise CommandError(f"{error}. Choose another --port or --host.") from None
         if info is not None:
             info.unlink(missing_ok=True)  # of a start that was killed: whoever waits for it waits
-        with held, only_one(settings.DATA_DIR), the_database():
+        with held, only_one(settings.DATA_DIR), the_database(), meeting_place() as meeting:
             address = Address(host, held.getsockname()[1])
             role = self.prepare()
             made = first_run.made_now(settings.DATA_DIR)
             known = made or first_run.made_before(settings.DATA_DIR)
             connections.close_all()
-            children = processes(address, role, web=web, workers=workers)
+            children = processes(address, role, Size(web, workers), meeting)
             self.run(children, Start(address, known, made is not None), info)
 
     def stop(self, *_: object) -> None:
@@ -132,7 +134,8 @@ class Command(BaseCommand):
                 first_run.write_private(info.resolve(), start.info())
 
         ready = Once(lambda: answers(start.address), tell)
-        supervise(children, until=lambda: self.stopping, watch=(revive_database, ready))
+        pulse = Pulse(start.address, children[0].begin_anew)
+        supervise(children, until=lambda: self.stopping, watch=(revive_database, ready, pulse))
         if info is not None:
             info.unlink(missing_ok=True)
 

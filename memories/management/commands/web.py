@@ -1,0 +1,28 @@
+"""The web processes, without their front."""
+
+import gc
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.urls import get_resolver
+
+from memoryproject.web import Parent
+from memoryproject.wsgi import application
+
+
+class Command(BaseCommand):
+    help = "Run the web processes until SIGTERM, behind the front that `up` starts beside them."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--front", required=True, help="socket where the front waits for them")
+        parser.add_argument(
+            "--processes", type=int, default=1, help="so many that read, and as many that write"
+        )
+
+    def handle(self, *, front: str, processes: int, **_: Any) -> None:
+        get_resolver().url_patterns  # noqa: B018  every view is loaded once, for all
+        gc.collect()
+        gc.freeze()  # what is shared stays shared
+        Parent(front, processes, application).run()

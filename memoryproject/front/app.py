@@ -1,0 +1,234 @@
+"""The RSGI application of the front."""
+
+import asyncio
+import json
+import logging
+import os
+import resource
+import sys
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+from memoryproject.front.answers import ClientGone, Refusal
+from memoryproject.front.bodies import Bodies
+from memoryproject.front.lanes import BESIDE, LANES, READ, WAITING, Lane
+from memoryproject.front.options import Options
+from memoryproject.front.pools import Connection, Gone, Pool, Queued, Reply
+from memoryproject.front.relay import Relay, is_stream
+from memoryproject.front.requests import Request, request_of
+from memoryproject.front.tenants import Tenants
+from memoryproject.front.waits import Waits
+from memoryproject.front.wire import SESSION
+
+log = logging.getLogger("memoryproject.front")
+
+LIVE = json.dumps({"status": "ok"})
+# A refused client that asks again at once would keep us busy with refusing.
+BREATH, MOST_BREATHING = 0.5, 1000
+PATIENT = 1.0  # seconds; a client that goes sooner is answered all the same
+SERVED_ELSEWHERE = (
+    60.0  # seconds for which a tenant's requests of a kind go to the other lane at once
+)
+
+
+class Front:
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.pools: dict[str, Pool] = {name: Pool(lane) for name, lane in LANES.items()}
+        self.tenants = Tenants()
+        self.bodies = Bodies(options.largest_body, options.body_seconds)
+        self.waits = Waits(self.pools[BESIDE.name])
+        self.relay = Relay(options.streams)
+        self.elsewhere: dict[tuple[str, str], float] = {}
+        self.breathing = 0
+        self.refused: dict[str, int] = {}
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        with suppress(FileNotFoundError):
+            os.unlink(self.options.socket)
+        loop.run_until_complete(
+            loop.create_unix_server(lambda: Connection(self.pools), self.options.socket)
+        )
+
+    async def __rsgi__(self, scope: Any, proto: Any) -> None:
+        if scope.path == "/health/live":
+            proto.response_str(200, [("content-type", "application/json")], LIVE)
+            return
+        request = request_of(scope, behind_proxy=self.options.behind_proxy)
+        try:
+            if is_stream(request.path):
+                await self.relay.pass_on(request, scope, proto)
+            else:
+                await self.serve(request, scope, proto)
+        except Refusal as refusal:
+            await self.refuse(request, refusal, proto)
+        except ClientGone:
+            proto.response_empty(408, [])
+        except Exception:
+            log.exception("request %s failed in the front", request.request_id)
+            await self.refuse(request, Refusal(500, "The server failed.", "internal"), proto)
+
+    async def serve(self, request: Request, scope: Any, proto: Any) -> None:
+        known = self.tenants.name(request)
+        self.check(request, known=known)
+        headers = scope.headers
+        length = headers.get("content-length", "")
+        if (length and length != "0") or "transfer-encoding" in headers:
+            request.body = await self.bodies.read(proto, length, known=known)
+        size = len(request.body)
+        try:
+            reply = await self.unless_gone(self.answer(request), proto)
+        finally:
+            self.bodies.release(size, known=known)
+        await self.send(request, reply, proto)
+
+    def check(self, request: Request, *, known: bool) -> None:
+        """Raise Refusal where this tenant has its share in the lane already, or more than a cap."""
+        options, queue = self.options, self.pools[request.lane.name].queue
+        self.tenants.check_caps(
+            request,
+            known=known,
+            key=options.key_cap,
+            workspace=options.workspace_cap,
+            anonymous=options.anonymous_cap,
+        )
+        if known:
+            queue.saw(request.tenant)
+        if queue.is_full(request.tenant):
+            wait = self.pools[request.lane.name].pause(request.tenant)
+            raise Refusal(
+                429, "Others wait too: this asks for too much at once.", "share", wait=wait
+            )
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply of a process, of whichever lane can give it."""
+        kind = (request.tenant, request.path)
+        loop = asyncio.get_running_loop()
+        lane = WAITING if self.elsewhere.get(kind, 0.0) > loop.time() else request.lane
+        reply = await self.work(request, lane)
+        if "elsewhere" in reply.head:
+            if len(self.elsewhere) > 10_000:
+                self.elsewhere.clear()
+            self.elsewhere[kind] = loop.time() + SERVED_ELSEWHERE
+            reply = await self.work(request, LANES[reply.head["elsewhere"]])
+        wait = reply.head.get("wait")
+        if wait and await self.waits.until_final(*wait):
+            request.environ[SESSION] = wait[0]
+            reply = await self.work(request, READ)
+        return reply
+
+    async def work(self, request: Request, lane: Lane) -> Reply:
+        name = f"{request.method} {request.path}, request {request.request_id}"
+        for attempt in (1, 2):
+            try:
+                reply = await self.pools[lane.name].reply_to(
+                    request.frame(), tenant=request.tenant, asker=request.asker, name=name
+                )
+            except Queued:
+                raise Refusal(503, "The server is busy: no turn came.", "busy", wait=5) from None
+            except Gone as gone:
+                if gone.stuck:
+                    detail = f"This took longer than {lane.work:.0f} seconds and was ended."
+                    raise Refusal(504, detail, "stuck") from None
+                if lane is READ and attempt == 1:  # it changed nothing: another one can answer
+                    continue
+                detail = "The process that had this ended before it answered."
+                raise Refusal(503, detail, "process_ended", wait=1) from None
+            if tenant := reply.head.get("tenant"):
+                self.tenants.learn(request.credential, tenant)
+            return reply
+        raise AssertionError
+
+    async def unless_gone(self, answer: Coroutine[Any, Any, Reply], proto: Any) -> Reply:
+        """The reply; given up where its client goes while it waits."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        watching: list[asyncio.Task[None]] = []
+        gone = False
+
+        async def watch() -> None:
+            nonlocal gone
+            await proto.client_disconnect()
+            gone = True
+            if task:
+                task.cancel()
+
+        timer = loop.call_later(PATIENT, lambda: watching.append(loop.create_task(watch())))
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if not gone:
+                raise
+            raise ClientGone from None
+        finally:
+            timer.cancel()
+            for watcher in watching:
+                watcher.cancel()
+
+    async def send(self, request: Request, reply: Reply, proto: Any) -> None:
+        status = reply.head["status"]
+        headers = [(name.lower(), value) for name, value in reply.head["headers"]]
+        body = reply.body
+        if request.path == "/metrics" and status == 200:
+            body += self.metrics().encode()
+            headers = [header for header in headers if header[0] != "content-length"]
+        if reply.parts is None:
+            proto.response_bytes(status, headers, body)
+            return
+        stream = proto.response_stream(status, headers)
+        await stream.send_bytes(body)
+        async for part in reply.rest():
+            await stream.send_bytes(part)
+
+    async def refuse(self, request: Request, refusal: Refusal, proto: Any) -> None:
+        self.refused[refusal.code] = self.refused.get(refusal.code, 0) + 1
+        log.warning(
+            "%s %s %s: %s (%s) for %s key %s, request %s",
+            refusal.status, request.method, request.path, refusal.detail, refusal.code,
+            request.address, request.key_prefix or "-", request.request_id,
+        )  # fmt: skip
+        if refusal.status == 429 and self.breathing < MOST_BREATHING:
+            self.breathing += 1
+            try:
+                await asyncio.sleep(BREATH)
+            finally:
+                self.breathing -= 1
+        proto.response_str(
+            refusal.status, refusal.headers(request.request_id), refusal.body(request.request_id)
+        )
+
+    def metrics(self) -> str:
+        """What only the front knows, in Prometheus' text format."""
+        lines = []
+        for name, tell in {
+            "waiting": lambda pool: pool.queue.waiting,
+            "busy": lambda pool: len(pool.connections) - len(pool.idle),
+            "places": lambda pool: len(pool.connections),
+            "killed_total": lambda pool: pool.killed,
+        }.items():
+            kind = "counter" if name.endswith("_total") else "gauge"
+            lines.append(f"# TYPE memory_front_{name} {kind}")
+            lines += [
+                f'memory_front_{name}{{lane="{lane}"}} {tell(pool)}'
+                for lane, pool in self.pools.items()
+            ]
+        lines.append("# TYPE memory_front_refused_total counter")
+        lines += [
+            f'memory_front_refused_total{{code="{code}"}} {count}'
+            for code, count in sorted(self.refused.items())
+        ]
+        lines.append("# TYPE memory_front_bodies_bytes gauge")
+        lines.append(f"memory_front_bodies_bytes {self.bodies.held}")
+        return "\n".join([*lines, ""])
+
+
+def application() -> Front:
+    options = Options.of_variable()
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=options.log_level,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    return Front(options)

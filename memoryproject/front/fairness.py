@@ -1,0 +1,106 @@
+"""Whose turn it is: tenants take turns, and so do the askers within one.
+
+A lone tenant has everything. Where others asked a moment ago too, a tenant leaves a quarter of a
+lane's places free, and may not let more wait than MOST_WAITING.
+"""
+
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+CONTENDED = 2.0  # seconds for which a tenant that asked counts as present
+MOST_WAITING = 16  # of one tenant in one lane while others are present
+MOST_IN_ALL = 2000  # waiting in a lane: what more there is would outlive its clients
+MOST_SEEN = 1000
+LOOKED_AT = 50  # tenants that are compared for the next turn
+
+
+class FairQueue(Generic[Item]):
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.waiting = 0
+        self.at_work: Counter[str] = Counter()
+        self._queues: OrderedDict[str, OrderedDict[str, deque[Item]]] = OrderedDict()
+        self._lengths: Counter[str] = Counter()
+        self._seen: OrderedDict[str, float] = OrderedDict()
+
+    def saw(self, tenant: str) -> None:
+        """Somebody of this tenant asks. Who is not known by a key counts for nobody's presence."""
+        self._seen[tenant] = self.clock()
+        self._seen.move_to_end(tenant)
+        if len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
+
+    def is_contended(self, tenant: str) -> bool:
+        """Whether another tenant asked a moment ago, or has something at work or waiting."""
+        if any(other != tenant for other in self.at_work):
+            return True
+        for other, at in reversed(self._seen.items()):
+            if other != tenant:
+                return self.clock() - at < CONTENDED
+        return False
+
+    def is_full(self, tenant: str) -> bool:
+        """Whether one more of this tenant is more than its share."""
+        if self.waiting >= MOST_IN_ALL:
+            return True
+        return self._lengths[tenant] >= MOST_WAITING and self.is_contended(tenant)
+
+    def length_of(self, tenant: str) -> int:
+        return self._lengths[tenant]
+
+    def put(self, tenant: str, asker: str, item: Item) -> None:
+        queue = self._queues.setdefault(tenant, OrderedDict()).setdefault(asker, deque())
+        queue.append(item)
+        self._lengths[tenant] += 1
+        self.waiting += 1
+
+    def take(self, places: int) -> tuple[str, Item] | None:
+        """The next one, of the tenant that has least at work; None where nobody may go on.
+
+        `places`: how many can be at work in this lane. Who takes must tell `done` of the tenant.
+        """
+        tenant = self._next(places)
+        if tenant is None:
+            return None
+        askers = self._queues[tenant]
+        asker, queue = next(iter(askers.items()))
+        item = queue.popleft()
+        if queue:
+            askers.move_to_end(asker)
+        else:
+            del askers[asker]
+        if askers:
+            self._queues.move_to_end(tenant)
+        else:
+            del self._queues[tenant]
+        self._count(self._lengths, tenant, -1)
+        self.waiting -= 1
+        self.at_work[tenant] += 1
+        return tenant, item
+
+    def done(self, tenant: str) -> None:
+        self._count(self.at_work, tenant, -1)
+
+    def _next(self, places: int) -> str | None:
+        least: tuple[int, str] | None = None
+        for place, tenant in enumerate(self._queues):
+            held = self.at_work.get(tenant, 0)
+            if held == 0:
+                return tenant
+            if held >= max(1, places - max(1, places // 4)) and self.is_contended(tenant):
+                continue
+            if least is None or held < least[0]:
+                least = held, tenant
+            if place >= LOOKED_AT:
+                break
+        return least[1] if least else None
+
+    @staticmethod
+    def _count(counter: Counter[str], tenant: str, by: int) -> None:
+        counter[tenant] += by
+        if counter[tenant] <= 0:
+            del counter[tenant]

@@ -1,0 +1,221 @@
+"""The web processes as the front sees them: connections that come, take a request, and answer."""
+
+import asyncio
+import logging
+import os
+import signal
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoryproject.front.fairness import FairQueue
+from memoryproject.front.lanes import Lane
+from memoryproject.front.wire import Frames
+
+log = logging.getLogger(__name__)
+
+MOST_PARTS = 64  # of an answer, held for a client that reads slowly
+AVERAGED = 0.1  # weight of the newest request in the time that one takes
+
+
+class Gone(Exception):
+    """The process that had the request ended; `stuck`: because it took too long."""
+
+    def __init__(self, *, stuck: bool = False) -> None:
+        super().__init__()
+        self.stuck = stuck
+
+
+class Queued(Exception):
+    """The request's turn did not come in time."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A frame for a process of a lane, and where its reply is awaited. `name` is for the log."""
+
+    frame: bytes
+    tenant: str
+    asker: str
+    name: str
+    reply: "asyncio.Future[Reply]"
+    is_begun: bool = False
+
+    def fail(self, error: Exception) -> None:
+        if not self.reply.done():
+            self.reply.set_exception(error)
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a process sent: see wire.py. Further parts of a long body come one by one."""
+
+    head: dict[str, Any]
+    body: bytes
+    parts: "asyncio.Queue[bytes | None] | None" = None
+    go_on: Callable[[], None] = field(default=lambda: None)
+
+    async def rest(self) -> AsyncIterator[bytes]:
+        """The parts behind the first; the process is held back while nobody reads them."""
+        if self.parts is None:
+            return
+        while (part := await self.parts.get()) is not None:
+            yield part
+            if self.parts.qsize() < MOST_PARTS // 2:
+                self.go_on()
+
+
+class Pool:
+    """One lane at work: which of its processes are free, and who waits."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.queue: FairQueue[Job] = FairQueue()
+        self.idle: deque[Connection] = deque()
+        self.connections: set[Connection] = set()
+        self.stuck: Counter[int] = Counter()  # connections that were given up, by process
+        self.killed = 0
+        self.seconds = 0.01  # that a job takes, on average
+
+    async def reply_to(self, frame: bytes, *, tenant: str, asker: str, name: str) -> Reply:
+        """Wait for a turn and for the reply. Raises Queued and Gone."""
+        loop = asyncio.get_running_loop()
+        job = Job(frame, tenant, asker, name, loop.create_future())
+        self.queue.put(tenant, asker, job)
+        self.hand_out()
+        if job.is_begun:
+            return await job.reply
+        timer = loop.call_later(self.lane.queue, self._is_late, job)
+        try:
+            return await job.reply
+        finally:
+            timer.cancel()
+
+    def hand_out(self) -> None:
+        """Give every free process what is next."""
+        while self.idle and (taken := self.queue.take(len(self.connections))):
+            tenant, job = taken
+            if job.reply.done():  # its client went, or its time was up
+                self.queue.done(tenant)
+            else:
+                self.idle.pop().begin(job)
+
+    def _is_late(self, job: Job) -> None:
+        if not job.is_begun:
+            job.fail(Queued())
+
+    def pause(self, tenant: str) -> float:
+        """Seconds after which one more of this tenant may find its turn."""
+        waiting = self.queue.length_of(tenant) + 1
+        return max(1.0, waiting * self.seconds / max(1, len(self.connections)))
+
+
+class Connection(asyncio.Protocol):
+    """One thread of a web process. It is free, or has a job, or sends the rest of its reply."""
+
+    def __init__(self, pools: dict[str, Pool]) -> None:
+        self.pools = pools
+        self.frames = Frames()
+        self.pool: Pool | None = None
+        self.pid = 0
+        self.job: Job | None = None
+        self.parts: asyncio.Queue[bytes | None] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.began = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        for head, body in self.frames.feed(data):
+            if self.pool is None:
+                self.pid, self.pool = head["pid"], self.pools[head["lane"]]
+                self.pool.connections.add(self)
+                self._rest()
+            elif self.parts is None:
+                self._replied(head, body)
+            else:
+                self._part(body, more=head["more"])
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self.pool is None:
+            return
+        self.pool.connections.discard(self)
+        with suppress(ValueError):
+            self.pool.idle.remove(self)
+        if self.parts is not None:
+            self.parts.put_nowait(None)
+        if self.job is not None:
+            self._let_go(Gone())
+
+    def begin(self, job: Job) -> None:
+        loop = asyncio.get_running_loop()
+        assert self.pool is not None
+        job.is_begun = True
+        self.job, self.began = job, loop.time()
+        self.timer = loop.call_later(self.pool.lane.work, self._is_stuck)
+        self.transport.write(job.frame)
+
+    def _replied(self, head: dict[str, Any], body: bytes) -> None:
+        if self.job is None or self.pool is None:
+            return
+        taken = asyncio.get_running_loop().time() - self.began
+        self.pool.seconds += AVERAGED * (taken - self.pool.seconds)
+        reply = Reply(head, body)
+        if head.get("more"):
+            self.parts = reply.parts = asyncio.Queue()
+            reply.go_on = self.transport.resume_reading
+        if not self.job.reply.done():
+            self.job.reply.set_result(reply)
+        if self.parts is None:
+            self._let_go()
+            self._rest()
+
+    def _part(self, body: bytes, *, more: bool) -> None:
+        assert self.parts is not None
+        if body:
+            self.parts.put_nowait(body)
+        if not more:
+            self.parts.put_nowait(None)
+            self.parts = None
+            self._let_go()
+            self._rest()
+        elif self.parts.qsize() > MOST_PARTS:
+            self.transport.pause_reading()
+
+    def _rest(self) -> None:
+        assert self.pool is not None
+        self.pool.idle.append(self)
+        self.pool.hand_out()
+
+    def _let_go(self, error: Exception | None = None) -> None:
+        assert self.pool is not None
+        assert self.job is not None
+        if self.timer:
+            self.timer.cancel()
+        if error:
+            self.job.fail(error)
+        self.pool.queue.done(self.job.tenant)
+        self.job = None
+
+    def _is_stuck(self) -> None:
+        """Nothing inside a process can end a loop of its own: it is killed, and started again by
+        its parent. Of many threads half may be stuck before the others are ended with them."""
+        assert self.pool is not None
+        assert self.job is not None
+        pool, lane = self.pool, self.pool.lane
+        log.error(
+            "web process %s (%s) is stuck for %.0f s in %s",
+            self.pid, lane.name, lane.work, self.job.name,
+        )  # fmt: skip
+        self._let_go(Gone(stuck=True))
+        pool.stuck[self.pid] += 1
+        self.transport.abort()
+        if pool.stuck[self.pid] * 2 >= lane.threads:
+            del pool.stuck[self.pid]
+            pool.killed += 1
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, signal.SIGKILL)

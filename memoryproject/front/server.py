@@ -1,0 +1,3 @@
+from memoryproject.front.app import application
+
+app = application()

@@ -1,0 +1,83 @@
+"""Whose request it is, as far as the front can know: what a credential proved when it was last used."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memoryproject.front.answers import Refusal
+from memoryproject.front.requests import Request
+
+MOST_KNOWN = 20_000
+KNOWN_FOR = 600.0  # seconds; what was revoked meanwhile is refused by the process all the same
+MOST_BUCKETS = 20_000
+
+
+@dataclass(slots=True)
+class Bucket:
+    tokens: float
+    filled_at: float
+
+
+class Caps:
+    """Requests a minute, where the operator set a cap: buckets of a minute's worth, refilled evenly."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, name: str, per_minute: int) -> float:
+        """Take one request out of a bucket: 0, or the seconds until there is one again."""
+        if not per_minute:
+            return 0.0
+        now, rate = self.clock(), per_minute / 60
+        bucket = self._buckets.setdefault(name, Bucket(per_minute, now))
+        self._buckets.move_to_end(name)
+        if len(self._buckets) > MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        bucket.tokens = min(per_minute, bucket.tokens + (now - bucket.filled_at) * rate)
+        bucket.filled_at = now
+        if bucket.tokens < 1:
+            return (1 - bucket.tokens) / rate
+        bucket.tokens -= 1
+        return 0.0
+
+
+class Tenants:
+    """Credentials by their digest, with the tenant that a process found for them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.caps = Caps(clock)
+        self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()
+
+    def name(self, request: Request) -> bool:
+        """Say whose share the request takes; whether its credential is known.
+
+        What proved nothing yet counts by its address: a made-up key takes nobody's turn, and many
+        of them are no more than one.
+        """
+        known = self._known.get(request.credential)
+        if known and self.clock() - known[1] < KNOWN_FOR:
+            request.tenant, request.asker = known[0], request.credential[:16]
+            return True
+        request.tenant = request.asker = f"address:{request.address}"
+        return False
+
+    def learn(self, credential: str, tenant: str) -> None:
+        if credential:
+            self._known[credential] = tenant, self.clock()
+            self._known.move_to_end(credential)
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    def check_caps(
+        self, request: Request, *, known: bool, key: int, workspace: int, anonymous: int
+    ) -> None:
+        """Raise Refusal where the operator's caps are reached."""
+        if known:
+            pause = self.caps.take(request.asker, key) or self.caps.take(request.tenant, workspace)
+        else:
+            pause = self.caps.take(request.tenant, anonymous)
+        if pause:
+            raise Refusal(429, "Too many requests in a minute.", "throttled", wait=pause)

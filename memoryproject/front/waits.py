@@ -1,0 +1,47 @@
+"""Waiting for ingests that a worker does, without a process that stands by: their rows are looked at,
+all of them in one question."""
+
+import asyncio
+
+from memoryproject.front.pools import Gone, Pool, Queued
+from memoryproject.front.wire import packed
+
+FIRST_LOOK, SLOWEST_LOOK = 0.03, 0.25  # seconds between two looks
+
+
+class Waits:
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.awaited: dict[str, asyncio.Event] = {}
+        self.looking: asyncio.Task[None] | None = None
+
+    async def until_final(self, session: str, seconds: float) -> bool:
+        """Whether the session became final within `seconds`."""
+        event = self.awaited.setdefault(session, asyncio.Event())
+        if self.looking is None or self.looking.done():
+            self.looking = asyncio.ensure_future(self._look())
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return False
+        finally:
+            self.awaited.pop(session, None)
+        return True
+
+    async def _look(self) -> None:
+        pause = FIRST_LOOK
+        while self.awaited:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, SLOWEST_LOOK)
+            try:
+                reply = await self.pool.reply_to(
+                    packed({"sessions": list(self.awaited)}),
+                    tenant="front", asker="front", name="a look at waiting ingests",
+                )  # fmt: skip
+            except (Queued, Gone):
+                continue  # whoever waits has a deadline of his own
+            for session in reply.head["final"]:
+                if event := self.awaited.get(session):
+                    event.set()
+                    pause = FIRST_LOOK

@@ -1,0 +1,57 @@
+"""What front and web processes say to each other: a head as JSON and a body of bytes, each frame led
+by the lengths of both.
+
+A web process connects and says {"lane", "pid"}. Then, one at a time: the front sends {"environ"} and
+the request's body, or {"sessions"}; the process answers {"status", "headers", "more"} and a part of
+the body, further parts as {"more"}; or {"elsewhere": lane}, or {"final": sessions}.
+"""
+
+import json
+import struct
+from typing import Any, BinaryIO
+
+# In the environ of a request: that the front can wait for it; whose it was; which session it is to wait
+# for, and how many seconds; and afterwards, which session it has waited for.
+FRONT, TENANT = "memoryproject.front", "memoryproject.tenant"
+WAIT, SESSION = "memoryproject.wait", "memoryproject.session"
+
+LENGTHS = struct.Struct("!II")
+Frame = tuple[dict[str, Any], bytes]
+
+
+def packed(head: dict[str, Any], body: bytes = b"") -> bytes:
+    text = json.dumps(head, separators=(",", ":")).encode()
+    return LENGTHS.pack(len(text), len(body)) + text + body
+
+
+def read_frame(stream: BinaryIO) -> Frame | None:
+    """The next frame of a blocking stream; None at its end."""
+    lengths = stream.read(LENGTHS.size)
+    if len(lengths) < LENGTHS.size:
+        return None
+    head, body = LENGTHS.unpack(lengths)
+    data = stream.read(head + body)
+    if len(data) < head + body:
+        return None
+    return json.loads(data[:head]), data[head:]
+
+
+class Frames:
+    """Frames out of the pieces that a socket brings."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames that are whole by now."""
+        self._buffer += data
+        whole: list[Frame] = []
+        while len(self._buffer) >= LENGTHS.size:
+            head, body = LENGTHS.unpack_from(self._buffer)
+            end = LENGTHS.size + head + body
+            if len(self._buffer) < end:
+                break
+            text = bytes(self._buffer[LENGTHS.size : LENGTHS.size + head])
+            whole.append((json.loads(text), bytes(self._buffer[LENGTHS.size + head : end])))
+            del self._buffer[:end]
+        return whole

@@ -1,0 +1,146 @@
+"""The front of a real server: what people do to it by accident or on purpose, and what it answers."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from email.message import Message
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.live_server import PATIENCE, Server, wait_for
+
+LIMITS = {"BODY_TIMEOUT": "2", "MAX_BODY_BYTES": "200000"}
+SEARCH = "/api/v1/workspaces/demo/memories/search"
+INGEST = "/api/v1/workspaces/demo/memories/ingest"
+HALF_SENT = 200
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("front"), env=LIMITS)
+    try:
+        yield running.wait_until_ready()
+    finally:
+        running.end()
+
+
+def asked(server: Server, method: str, path: str, **request: Any) -> tuple[Message, int, bytes]:
+    """The headers, the status and the body of the answer."""
+    address = urlsplit(server.info["url"])
+    assert address.hostname
+    with closing(HTTPConnection(address.hostname, address.port, timeout=PATIENCE)) as made:
+        made.request(method, path, **request)
+        answer = made.getresponse()
+        return answer.headers, answer.status, answer.read()
+
+
+def half_sent(server: Server, path: str, key: bool) -> socket.socket:
+    """A request of which the rest never comes."""
+    address = urlsplit(server.info["url"])
+    line = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
+    line += f"X-API-Key: {server.info['key']}\r\n" if key else ""
+    made = socket.create_connection((address.hostname, address.port))
+    made.sendall(f"{line}\r\n{{".encode())
+    return made
+
+
+@pytest.mark.parametrize("path", ["/health/live", SEARCH, "/admin/login/"])
+@pytest.mark.parametrize("key", [True, False])
+def test_half_sent_requests_are_in_nobodys_way(server: Server, path: str, key: bool) -> None:
+    with ExitStack() as stack:
+        for _ in range(HALF_SENT):
+            stack.enter_context(half_sent(server, path, key))
+        assert server.get("/health/live") == 200
+        assert server.get("/health/ready") == 200
+        assert server.post(SEARCH, {"query": "apples"}) == 200
+
+
+def test_a_body_that_does_not_come_is_a_408(server: Server) -> None:
+    with half_sent(server, SEARCH, True) as made:
+        made.settimeout(PATIENCE)
+        answer = made.recv(65536).decode()
+    assert answer.startswith("HTTP/1.1 408")
+    assert json.loads(answer.partition("\r\n\r\n")[2])["code"] == "too_slow"
+
+
+def test_a_body_that_is_too_large_is_a_413_that_can_be_read(server: Server) -> None:
+    assert server.post(SEARCH, {"query": "x" * 8_000_000}) == 413
+
+
+def test_a_body_in_chunks_is_a_body(server: Server) -> None:
+    headers = {"X-API-Key": server.info["key"], "Content-Type": "application/json"}
+    body = iter([b'{"query":', b' "apples"}'])
+    _, status, _ = asked(server, "POST", SEARCH, body=body, headers=headers, encode_chunked=True)
+    assert status == 200
+
+
+def test_the_request_id_of_the_caller_comes_back(server: Server) -> None:
+    headers, status, body = asked(
+        server, "GET", "/api/v1/workspaces", headers={"X-Request-Id": "mine-1"}
+    )
+    assert (status, headers["X-Request-Id"]) == (401, "mine-1")
+    assert json.loads(body)["requestId"] == "mine-1"
+
+
+@pytest.mark.parametrize("path", ["/static/admin/css/base.css", "/api/schema", "/admin/login/"])
+def test_files_pages_and_documents_come_whole(server: Server, path: str) -> None:
+    headers, status, body = asked(server, "GET", path)
+    assert (status, int(headers["Content-Length"])) == (200, len(body))
+
+
+def test_what_the_front_counts_is_in_the_metrics(server: Server) -> None:
+    text = asked(server, "GET", "/metrics")[2].decode()
+    assert 'memory_front_places{lane="read"} 1' in text
+    assert "memory_requests_seconds" in text
+
+
+def test_readers_are_answered_while_all_that_writes_is_frozen(server: Server) -> None:
+    """A stuck lane is its own."""
+    web = server.children("web")
+    writers = [pid for pid in web[1:] if lane_of_process(server, pid) == "write"]
+    for pid in writers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        assert server.post(SEARCH, {"query": "apples"}) == 200
+        assert server.get("/health/ready") == 200
+    finally:
+        for pid in writers:
+            os.kill(pid, signal.SIGCONT)
+    assert server.post(INGEST, {"content": "The apples are ripe.", "extract": "none"}) == 201
+
+
+def lane_of_process(server: Server, pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip().removeprefix("web-")
+
+
+def test_a_process_that_dies_with_a_read_is_not_noticed(server: Server) -> None:
+    readers = [pid for pid in server.children("web") if lane_of_process(server, pid) == "read"]
+    os.kill(readers[0], signal.SIGSTOP)
+    with connect_and_ask(server) as made:
+        os.kill(readers[0], signal.SIGKILL)
+        made.settimeout(PATIENCE)
+        assert made.recv(15) == b"HTTP/1.1 200 OK"
+    assert wait_for(lambda: server.post(SEARCH, {"query": "apples"}) == 200)
+
+
+def connect_and_ask(server: Server) -> socket.socket:
+    address, body = urlsplit(server.info["url"]), b'{"query": "apples"}'
+    made = socket.create_connection((address.hostname, address.port))
+    lines = [
+        f"POST {SEARCH} HTTP/1.1", "Host: localhost", f"X-API-Key: {server.info['key']}",
+        "Content-Type: application/json", f"Content-Length: {len(body)}", "", "",
+    ]  # fmt: skip
+    made.sendall("\r\n".join(lines).encode() + body)
+    return made
+
+
+def test_who_made_up_a_key_is_told_so(server: Server) -> None:
+    headers = {"X-API-Key": "mp_made_up"}
+    assert asked(server, "GET", "/api/v1/workspaces", headers=headers)[1] == 401

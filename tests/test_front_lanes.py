@@ -1,0 +1,123 @@
+"""Which lane a request belongs to, and what the front makes of its headers."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from memoryproject.front.answers import Refusal
+from memoryproject.front.fairness import FairQueue
+from memoryproject.front.lanes import LANES, READ, lane_of, processes_of
+from memoryproject.front.requests import Request, request_of
+from memoryproject.front.tenants import Tenants
+from memoryproject.front.wire import Frames, packed
+
+W = "/api/v1/workspaces/demo"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "lane"),
+    [
+        ("GET", f"{W}/memories", "read"),
+        ("POST", f"{W}/memories/search", "read"),
+        ("POST", f"{W}/memories/context", "read"),
+        ("POST", f"{W}/memories/ingest", "write"),
+        ("DELETE", f"{W}/memories/1", "write"),
+        ("GET", "/health/ready", "beside"),
+        ("GET", "/metrics", "beside"),
+        ("GET", "/admin/login/", "pages"),
+        ("POST", "/admin/login/", "login"),
+        ("POST", "/accounts/password/x/y", "login"),
+        ("POST", "/admin/memories/memory/", "pages"),
+        ("GET", "/static/memoryproject/desk.css", "pages"),
+    ],
+)
+def test_requests_queue_with_their_own_kind_only(method: str, path: str, lane: str) -> None:
+    assert lane_of(method, path).name == lane
+
+
+def test_each_lane_has_a_process_however_small_the_server() -> None:
+    assert all(processes_of(lane, 1) == 1 for lane in LANES.values())
+    assert processes_of(READ, 4) == 4
+
+
+class Headers(list[tuple[str, str]]):
+    def items(self) -> list[tuple[str, str]]:
+        return self
+
+
+def request(*headers: tuple[str, str], path: str = "/x", behind_proxy: bool = False) -> Request:
+    scope: Any = SimpleNamespace(
+        method="GET", path=path, query_string="a=1", client="10.0.0.9:5", authority=None,
+        http_version="1.1", headers=Headers([("host", "memory.example:8000"), *headers]),
+    )  # fmt: skip
+    return request_of(scope, behind_proxy=behind_proxy)
+
+
+def test_what_wsgi_wants_to_know_is_said() -> None:
+    environ = request(("accept", "a"), ("accept", "b"), path="/ä b").environ
+    assert environ["PATH_INFO"].encode("latin-1").decode() == "/ä b"
+    assert (environ["SERVER_NAME"], environ["SERVER_PORT"]) == ("memory.example", "8000")
+    assert (environ["HTTP_ACCEPT"], environ["QUERY_STRING"]) == ("a,b", "a=1")
+
+
+def test_no_header_passes_for_another_or_for_a_word_of_the_front() -> None:
+    environ = request(("x_api_key", "k"), ("memoryproject.tenant", "t")).environ
+    assert "HTTP_X_API_KEY" not in environ
+    assert "memoryproject.tenant" not in environ
+
+
+def test_the_address_is_the_proxys_word_only_behind_a_proxy() -> None:
+    forwarded = ("x-forwarded-for", "6.6.6.6, 1.2.3.4")
+    assert request(forwarded).address == "10.0.0.9"
+    assert request(forwarded, behind_proxy=True).address == "1.2.3.4"
+
+
+def test_a_request_without_an_id_gets_one_and_a_plain_one_is_kept() -> None:
+    assert request(("x-request-id", "abc-1")).request_id == "abc-1"
+    assert len(request(("x-request-id", "no spaces please")).request_id) == 32
+
+
+def test_a_log_line_shows_the_prefix_of_a_key_and_no_more() -> None:
+    shown = request(("authorization", "Bearer mp_0a1b2c3d4e5f_secret-part"))
+    assert shown.key_prefix == "mp_0a1b2c3d4e5f"
+
+
+def test_a_made_up_key_counts_by_its_address_until_it_has_proved_something() -> None:
+    tenants = Tenants()
+    first = request(("x-api-key", "mp_a_b"))
+    assert not tenants.name(first)
+    assert first.tenant == "address:10.0.0.9"
+    tenants.learn(first.credential, "orchard")
+    again = request(("x-api-key", "mp_a_b"))
+    assert tenants.name(again)
+    assert again.tenant == "orchard"
+
+
+def test_a_cap_of_the_operators_holds_for_each_key_and_refills() -> None:
+    now = [0.0]
+    tenants = Tenants(lambda: now[0])
+    one = request(("x-api-key", "mp_a_b"))
+    tenants.learn(one.credential, "orchard")
+    caps = {"key": 60, "workspace": 0, "anonymous": 0}
+    known = tenants.name(one)
+    for _ in range(60):
+        tenants.check_caps(one, known=known, **caps)
+    with pytest.raises(Refusal) as refused:
+        tenants.check_caps(one, known=known, **caps)
+    assert (refused.value.status, refused.value.wait) == (429, 1.0)
+    now[0] += 1.0
+    tenants.check_caps(one, known=known, **caps)
+
+
+def test_frames_come_whole_out_of_pieces_of_any_size() -> None:
+    sent = packed({"status": 200}, b"x" * 1000) + packed({"more": False})
+    frames = Frames()
+    came = [frame for at in range(len(sent)) for frame in frames.feed(sent[at : at + 1])]
+    assert came == [({"status": 200}, b"x" * 1000), ({"more": False}, b"")]
+
+
+def test_a_lone_queue_is_never_contended() -> None:
+    queue: FairQueue[str] = FairQueue()
+    queue.saw("a")
+    assert not queue.is_contended("a")
