@@ -10,6 +10,8 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
+from granian.rsgi import ProtocolClosed
+
 from memoryproject.front.answers import ClientGone, Refusal
 from memoryproject.front.bodies import Bodies
 from memoryproject.front.lanes import BESIDE, LANES, READ, WAITING, Lane
@@ -59,14 +61,13 @@ class Front:
             return
         request = request_of(scope, behind_proxy=self.options.behind_proxy)
         try:
-            if is_stream(request.path):
-                await self.relay.pass_on(request, scope, proto)
-            else:
-                await self.serve(request, scope, proto)
+            await self.serve(request, scope, proto)
         except Refusal as refusal:
             await self.refuse(request, refusal, proto)
         except ClientGone:
             proto.response_empty(408, [])
+        except ProtocolClosed:
+            log.debug("request %s: its client went", request.request_id)
         except Exception:
             log.exception("request %s failed in the front", request.request_id)
             await self.refuse(request, Refusal(500, "The server failed.", "internal"), proto)
@@ -80,6 +81,9 @@ class Front:
             request.body = await self.bodies.read(proto, length, known=known)
         size = len(request.body)
         try:
+            if is_stream(request.path):
+                await self.relay.pass_on(request, scope, proto)
+                return
             reply = await self.unless_gone(self.answer(request), proto)
         finally:
             self.bodies.release(size, known=known)
@@ -202,18 +206,16 @@ class Front:
     def metrics(self) -> str:
         """What only the front knows, in Prometheus' text format."""
         lines = []
-        for name, tell in {
-            "waiting": lambda pool: pool.queue.waiting,
-            "busy": lambda pool: len(pool.connections) - len(pool.idle),
-            "places": lambda pool: len(pool.connections),
-            "killed_total": lambda pool: pool.killed,
-        }.items():
+        counted = {
+            "waiting": {name: pool.queue.waiting for name, pool in self.pools.items()},
+            "busy": {name: len(p.connections) - len(p.idle) for name, p in self.pools.items()},
+            "places": {name: len(pool.connections) for name, pool in self.pools.items()},
+            "killed_total": {name: pool.killed for name, pool in self.pools.items()},
+        }
+        for name, values in counted.items():
             kind = "counter" if name.endswith("_total") else "gauge"
             lines.append(f"# TYPE memory_front_{name} {kind}")
-            lines += [
-                f'memory_front_{name}{{lane="{lane}"}} {tell(pool)}'
-                for lane, pool in self.pools.items()
-            ]
+            lines += [f'memory_front_{name}{{lane="{lane}"}} {v}' for lane, v in values.items()]
         lines.append("# TYPE memory_front_refused_total counter")
         lines += [
             f'memory_front_refused_total{{code="{code}"}} {count}'

@@ -39,7 +39,7 @@ class Relay:
         headers.append(("x-request-id", request.request_id))
         try:
             async with self._client.stream(
-                request.method, f"http://streams{target}", headers=headers, content=proto
+                request.method, f"http://streams{target}", headers=headers, content=request.body
             ) as answer:
                 kept = [(n, v) for n, v in answer.headers.multi_items() if n not in BY_HOP]
                 stream = proto.response_stream(answer.status_code, kept)
