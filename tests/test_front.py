@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from email.message import Message
 from http.client import HTTPConnection
@@ -13,8 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from tests.live_server import PATIENCE, Server, wait_for
+from tests.wire_servers import FACT, chat_completion, facts_json
 
 LIMITS = {"BODY_TIMEOUT": "2", "MAX_BODY_BYTES": "200000"}
 SEARCH = "/api/v1/workspaces/demo/memories/search"
@@ -144,3 +149,61 @@ def connect_and_ask(server: Server) -> socket.socket:
 def test_who_made_up_a_key_is_told_so(server: Server) -> None:
     headers = {"X-API-Key": "mp_made_up"}
     assert asked(server, "GET", "/api/v1/workspaces", headers=headers)[1] == 401
+
+
+UNDER_WAY = "select count(*) from memories_memorysession where state <> 'done'"
+SAID = "I live in Lisbon, and the harbour is right below my windows."
+
+
+@pytest.fixture
+def model(server: Server) -> Iterator[threading.Event]:
+    """A language model that answers when it is let go."""
+    go = threading.Event()
+
+    def answer(_: object) -> Response:
+        assert go.wait(PATIENCE)
+        body = chat_completion(facts_json(FACT))
+        return Response(json.dumps(body), content_type="application/json")
+
+    with HTTPServer(threaded=True) as wire:
+        wire.expect_request("/v1/chat/completions").respond_with_handler(answer)
+        rung = {"provider": "openai", "model": "m", "baseUrl": wire.url_for("/v1"), "timeout": 60}
+        configure(server, {"extractors": [rung], "llm": "always"})
+        yield go
+        go.set()
+        configure(server, {})
+
+
+def configure(server: Server, settings: dict[str, Any]) -> None:
+    text = json.dumps(settings)
+    server.ask(f"update workspaces_workspace set settings = '{text}' returning slug")
+
+
+def ingest(server: Server, number: int, **more: Any) -> tuple[int, dict[str, Any]]:
+    headers = {"X-API-Key": server.info["key"], "Content-Type": "application/json"}
+    said = {"role": "user", "name": "Ana", "content": SAID, "id": f"{number}"}
+    body = {"messages": [said], "threadId": f"talk-{number}", "userId": f"{number}", **more}
+    _, status, answer = asked(server, "POST", INGEST, body=json.dumps(body), headers=headers)
+    return status, json.loads(answer)
+
+
+def test_who_waits_for_a_model_is_in_nobodys_way_and_is_told_what_came_of_it(
+    server: Server, model: threading.Event
+) -> None:
+    with ThreadPoolExecutor(4) as people:
+        waiting = [people.submit(ingest, server, number, wait=60) for number in range(4)]
+        assert wait_for(lambda: server.ask(UNDER_WAY) == [(4,)])
+        assert server.post(SEARCH, {"query": "apples"}) == 200
+        assert ingest(server, 9, extract="none")[0] == 201
+        assert not any(one.done() for one in waiting)
+        model.set()
+        answers = [one.result() for one in waiting]
+    assert [status for status, _ in answers] == [201] * 4
+    assert [body["memoriesCreated"] for _, body in answers] == [1] * 4
+
+
+def test_who_does_not_want_to_wait_longer_is_told_where_to_look(
+    server: Server, model: threading.Event
+) -> None:
+    status, body = ingest(server, 20, wait=0.5)
+    assert (status, set(body)) == (202, {"sessionId", "status"})
