@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import folding
+from memories import folding, repairing
 from memories.indexing import sealing
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
@@ -37,6 +37,7 @@ class Command(CommandWithExamples):
         told = self.stdout.write if verbosity else _nothing
         if every is None:
             done = sweep(told, math.inf)
+            repairing.run_all(math.inf, told)
             done.episodes = folding.fold_due(math.inf, told)
             told(summary(done))
             sealing.settle(told)
@@ -48,6 +49,7 @@ class Command(CommandWithExamples):
         with interruptible() as asked:
             while not asked.is_asked:
                 done = sweep(told, every)
+                repairing.run_all(time.monotonic() + every, told)
                 done.episodes = folding.fold_due(time.monotonic() + every, told)
                 told(summary(done))
                 _wait(every, asked)
