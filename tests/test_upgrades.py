@@ -27,7 +27,9 @@ RELEASES = sorted(path.name.removesuffix(".json") for path in FOLDER.glob("*.jso
 
 
 @pytest.fixture(params=RELEASES)
-def release(request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+def release(
+    request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[str]:
     """A database of its own with the data of a release, as `up` has migrated it."""
     own, other = str(connection.settings_dict["NAME"]), f"upgrade_{uuid.uuid4().hex[:12]}"
     with django_db_blocker.unblock():
@@ -69,7 +71,9 @@ def beliefs() -> dict[str, list[str]]:
 
 def homes_of(person: Person, user: str) -> list[str]:
     live = Memory.objects.live().filter(subject__external_id=user)
-    return [content for content in live.values_list("content", flat=True) if " lives in " in content]
+    return [
+        content for content in live.values_list("content", flat=True) if " lives in " in content
+    ]
 
 
 def tell(person: Person, user: str, words: str) -> MemorySession:
