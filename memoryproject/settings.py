@@ -243,6 +243,10 @@ RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # 
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 
+# /health/ready: below so much room in the data folder the server is not ready; below ten times as
+# much its disk is told to be degraded. 0: never.
+DISK_FREE_MIN_MB = env_int("DISK_FREE_MIN_MB", 50, maximum=1_000_000)
+
 # Measuring: `/metrics` is open to all where no token is set
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import logging
 import secrets
 import uuid
 from collections.abc import Iterable
@@ -10,12 +11,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from memoryproject.postgres import prepared
+from memoryproject.postgres.causes import cause_of
 from workspaces.models import Agent, ApiKey, AuditEntry, Subject, User, all_capabilities
 from workspaces.scope import Scope
+
+log = logging.getLogger(__name__)
 
 LABEL = "mp"
 LAST_USED_EVERY = timedelta(minutes=1)
@@ -132,7 +136,7 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
     if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
     if last_used_at is None or now - last_used_at > LAST_USED_EVERY:
-        ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
+        _note_use(key_id, now)
     return Scope(
         workspace_id,
         f"key:{key_id}",
@@ -145,6 +149,16 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         slug=slug,
         beside=row[OWN:],
     )
+
+
+def _note_use(key_id: uuid.UUID, now: datetime) -> None:
+    """A database that takes no changes is no reason to refuse who only reads."""
+    try:
+        ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
+    except DatabaseError as error:
+        if cause_of(error) is None:
+            raise
+        log.warning("The last use of a key is not noted: %s", error)
 
 
 def _ids(values: Iterable[uuid.UUID]) -> tuple[uuid.UUID, ...]:

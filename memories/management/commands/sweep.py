@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import folding, repairing
+from memories import folding, heartbeat, repairing
 from memories.indexing import sealing
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
@@ -46,7 +46,7 @@ class Command(CommandWithExamples):
             if done.failed:
                 raise CommandError(f"{done.failed} sessions failed; the log says why.")
             return
-        with interruptible() as asked:
+        with interruptible() as asked, heartbeat.beating("sweep"):
             while not asked.is_asked:
                 done = sweep(told, every)
                 repairing.run_all(time.monotonic() + every, told)
