@@ -15,7 +15,7 @@ from memoryproject.env import (
     env_str,
     kept_secret,
 )
-from memoryproject.log_lines import without_trace_of_refusals
+from memoryproject.log_lines import with_request_id, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -255,18 +255,21 @@ LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "E
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"}
+    },
     "filters": {
         "refusals": {
             "()": "django.utils.log.CallbackFilter",
             "callback": without_trace_of_refusals,
-        }
+        },
+        "request_id": {"()": "django.utils.log.CallbackFilter", "callback": with_request_id},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["refusals"],
+            "filters": ["refusals", "request_id"],
         }
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},

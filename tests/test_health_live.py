@@ -4,6 +4,7 @@ nothing that it took, and goes on by itself."""
 import json
 import os
 import signal
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -113,9 +114,9 @@ def test_without_a_connection_left_it_says_so_and_goes_on_when_there_is_one(
 def fill(server: Server, crowd: ExitStack) -> None:
     """Take connections until there is none for an ordinary role."""
     words = {"host": str(server.home.socket), "user": APP_ROLE, "dbname": DATABASE}
+    more = iter(lambda: psycopg.connect(**words, application_name="crowd"), None)
     with pytest.raises(psycopg.OperationalError, match="connection"):
-        while True:
-            crowd.enter_context(psycopg.connect(**words, application_name="crowd"))
+        deque(map(crowd.enter_context, more), maxlen=0)
 
 
 def let_go(hand: "psycopg.Connection[Any]") -> None:

@@ -110,14 +110,20 @@ def revoke_key(key: ApiKey, *, actor: str) -> None:
 def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
     """The scope of the key that `text` proves, with what was read beside it; None where it proves
     nothing."""
-    label, _, rest = text.partition("_")
-    prefix, _, secret = rest.partition("_")
-    if label != LABEL or not secret or not prefix.isalnum():
+    prefix = prefix_of(text)
+    if not prefix:
         return None
-    row = _found(prefix[:16], beside)
+    row = _found(prefix, beside)
     # An unknown prefix costs the same comparison as a known one.
     proves = hmac.compare_digest(bytes(row[1]) if row else bytes(32), digest_of(text))
     return _scope_of(row) if row and proves else None
+
+
+def prefix_of(text: str) -> str:
+    """What names a key and proves nothing; empty where `text` is not written like one."""
+    label, _, rest = text.partition("_")
+    prefix, _, secret = rest.partition("_")
+    return prefix[:16] if label == LABEL and secret and prefix.isalnum() else ""
 
 
 def _found(prefix: str, beside: Beside) -> tuple[Any, ...] | None:
