@@ -17,6 +17,7 @@ from pytest_django.fixtures import Settings
 from memories import condition, heartbeat
 from memories.models import IndexRepair, MemorySession, WorkerBeat
 from memoryproject import parts
+from tests.desk import list_of, member, page_of, superuser
 from tests.factories import SessionFactory
 from tests.live_server import wait_for
 from workspaces.models import Workspace
@@ -178,3 +179,20 @@ def test_a_database_that_takes_no_changes_is_not_ready(worker: WorkerBeat) -> No
     status, found = ready()
     assert (status, found["database"]["detail"]) == (503, "It is read-only.")
     assert ready()[0] == 200
+
+
+def test_only_who_runs_the_server_sees_workers_and_repairs(
+    worker: WorkerBeat, workspace: Workspace
+) -> None:
+    now = timezone.now()
+    repair = IndexRepair.objects.create(
+        workspace=workspace, version=1, rows=1_500, done=200, seconds=2.0, started_at=now,
+        updated_at=now, next_attempt_at=now,
+    )  # fmt: skip
+    hers = superuser()
+    assert "here" in hers.sees(list_of(WorkerBeat))
+    told = hers.sees(list_of(IndexRepair))
+    assert all(words in told for words in ("Orchard", "running", "1,300", "100"))
+    assert [hers.status(page_of(row)) for row in (repair, worker)] == [200, 200]
+    for page in map(list_of, (WorkerBeat, IndexRepair)):
+        assert member(workspace).status(page) == 403
