@@ -1,7 +1,7 @@
 """Tells a running server of some release a story, and keeps its database for tests of upgrades.
 
     python manage.py up --port 0 --data DIR --info FILE          (in a checkout of the release)
-    python tests/keep_release.py --info FILE --data DIR --out tests/data/upgrades/NAME
+    python -m tests.keep_release --info FILE --data DIR --out tests/data/upgrades/NAME
 
 Writes NAME.sql.xz, a dump, and NAME.json: what was believed of whom. It speaks HTTP alone, so that
 the one of today keeps any release.

@@ -105,6 +105,11 @@ def test_new_words_replace_old_beliefs_before_the_repair(backend: Person) -> Non
     assert repair.count_stale(spaces.space_of(backend.workspace.pk)) > 0
 
 
+def test_what_is_written_by_hand_replaces_old_beliefs_before_the_repair(backend: Person) -> None:
+    made = backend.note("Mira lives in Cork now", user_id="mira", category="identity")
+    assert [old.content for old in made.supersedes.all()] == ["Mira lives in Porto"]
+
+
 def test_new_words_replace_old_beliefs_after_the_repair(backend: Person) -> None:
     repair_all()
     assert len(tell(backend, "mira", "I moved to Cork, I live in Cork now.").updated_ids) > 0

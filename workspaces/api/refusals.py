@@ -54,5 +54,5 @@ def asker(request: HttpRequest) -> str:
     key = presented_key(request.META)
     if key is not None:
         return f"key {LABEL}_{prefix_of(key)}" if prefix_of(key) else "a key that is none"
-    user = getattr(request, "_cached_user", None)
-    return f"user {user.pk}" if getattr(user, "pk", None) else "nobody"
+    user = getattr(getattr(request, "_cached_user", None), "pk", None)
+    return f"user {user}" if user else "nobody"
