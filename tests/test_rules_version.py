@@ -82,6 +82,16 @@ def test_passages_are_cut_as_they_were_since_the_version_that_says_so() -> None:
     assert cuts.get(str(PASSAGES_SINCE - 1)) != made_now()["passages"]
 
 
+def test_words_have_the_same_keys_in_every_release() -> None:
+    """A search would not find rows that wait for their repair. Who has to change them lets it look
+    at these by their text meanwhile."""
+    for marks in kept().values():
+        assert {kind: marks[kind] for kind in ("terms", "trigrams")} == {
+            "terms": "977ba2a7c4b7fc2a",
+            "trigrams": "236460dc541cd2c8",
+        }
+
+
 def test_a_fingerprint_is_the_same_in_every_release() -> None:
     """Rejections and features keep it under a unique constraint: it cannot be made anew."""
     assert lexical.fingerprint("Mira lives in Porto.").hex() == "cabb75ceed9190da4cc63582bd8a627a"

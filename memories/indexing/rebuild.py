@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import psycopg
 from django.db import transaction
 from django.utils import timezone
 
@@ -131,7 +130,7 @@ def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
     records = [
         dict(zip(ENTRY_COLUMNS, _record(space, entry, item), strict=True)) for entry, item in old
     ]
-    with psycopg.Cursor(statements.hot_connection()) as cursor:
+    with statements.cursor_of() as cursor:
         cursor.executemany(UPDATE, records)
         changed = cursor.rowcount
     statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})

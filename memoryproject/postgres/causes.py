@@ -4,14 +4,18 @@ import psycopg
 from psycopg import errors
 
 # PostgreSQL's code of a connection that it refuses does not reach us; its words do.
+NO_ROOM = "No space left on device"
 CROWDED = (
     "too many clients",
     "remaining connection slots",
     "too many connections for",
     "no more connections allowed",
 )
-FULL = ("database_full", "The database's disk is full. Nothing of this was stored.")
-READ_ONLY = ("database_read_only", "The database is read-only. Nothing of this was stored.")
+FULL = ("database_full", "The database's disk is full: send this again when there is room.")
+READ_ONLY = (
+    "database_read_only",
+    "The database is read-only: send this again when it takes changes.",
+)
 NO_CONNECTION = ("database_crowded", "The database has no connection left for this.")
 
 
@@ -22,6 +26,8 @@ def cause_of(error: BaseException | None) -> tuple[str, str] | None:
         error = error.__cause__
     match error:
         case errors.DiskFull():
+            return FULL
+        case psycopg.OperationalError() if NO_ROOM in str(error):
             return FULL
         case errors.ReadOnlySqlTransaction():
             return READ_ONLY
