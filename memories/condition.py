@@ -27,7 +27,7 @@ SESSIONS = """
 select count(*) as number, now() as now, min(created_at) as oldest,
        min(next_attempt_at) filter (where next_attempt_at <= now()) as due
 from memories_memorysession
-where state in ('received', 'extracting', 'resolving') and state = 'received'
+where state = 'received'
 """
 _started = time.monotonic()
 
@@ -58,15 +58,15 @@ def sessions() -> Part:
 
 def repair() -> Part:
     """Indexes that other rules made and are being made anew."""
-    rows = list(IndexRepair.objects.filter(finished_at=None).select_related("workspace"))
+    rows = list(IndexRepair.objects.filter(finished_at=None))
     if not rows:
         ended = IndexRepair.objects.order_by("-finished_at").values_list("finished_at", flat=True)
         return Part("repair", State.OK, since=ended.first(), value=0)
     rest = sum(row.rest or 0 for row in rows)
     rate = sum(row.rate for row in rows if row.state == IndexRepair.State.RUNNING)
     detail = f"{len(rows)} workspaces, {rest:,} rows to go, {rate:,.0f} a second"
-    if errors := [f"{row.workspace.slug}: {row.error}" for row in rows if row.error]:
-        detail += f"; failing: {errors[0]}"
+    if failing := sum(row.state == IndexRepair.State.FAILING for row in rows):
+        detail += f"; {failing} failing, the admin tells why"
     since = min(row.started_at for row in rows)
     return Part("repair", State.DEGRADED, detail, since, value=rest)
 

@@ -20,7 +20,6 @@ insert into memories_workerbeat (id, kind, host, pid, started_at, seen_at)
 values (%(id)s, %(kind)s, %(host)s, %(pid)s, now(), now())
 on conflict (id) do update set seen_at = now()
 """
-# Of this machine, what died without a word: its process is gone, or it was lost long ago.
 GONE = "delete from memories_workerbeat where id = any(%(ids)s::uuid[])"
 ENDED = "delete from memories_workerbeat where seen_at < now() - interval '1 day'"
 

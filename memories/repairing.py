@@ -80,7 +80,7 @@ def run(workspace_id: uuid.UUID, seconds: float = SLICE) -> bool:
         is_whole = _work(row, time.monotonic() + seconds)
     except Exception as error:
         pause = min(BACK_OFF * 2 ** min(row.attempts, 7), LONGEST_PAUSE)
-        _save(row, attempts=row.attempts + 1, error=str(error)[:LONGEST_ERROR],
+        _save(row, attempts=row.attempts + 1, error=str(error).partition("\n")[0][:LONGEST_ERROR],
               next_attempt_at=timezone.now() + pause, lease_until=None)  # fmt: skip
         raise
     log.info("%s: %s of %s rows, %.0f a second", row, row.done, row.rows, row.rate)

@@ -7,17 +7,19 @@ import json
 import os
 import select
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 import psycopg
 from django.conf import settings
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg import pq
 
 from memoryproject.first_run import write_private
@@ -55,10 +57,9 @@ class Part:
 def database() -> Part:
     """Whether it answers, and takes changes."""
     try:
-        with _connection() as pgconn:
-            read_only, started, used, most = _answer(pgconn, ASKED)
+        read_only, started, used, most = _asked()
     except (psycopg.Error, TimeoutError) as error:
-        detail = str(error).strip().splitlines()[0] if str(error).strip() else "no answer"
+        detail = str(error).strip().partition("\n")[0] or "It does not answer."
         return Part("database", State.FAILED, detail, value=0)
     since = datetime.fromtimestamp(float(started), UTC)
     if read_only == "on":
@@ -68,21 +69,21 @@ def database() -> Part:
     return Part("database", state, f"{used} of {most} connections", since, value=1)
 
 
-@contextmanager
-def _connection() -> Iterator[pq.abc.PGconn]:
-    """This process' own where it is open, so that a server without a free one is not called dead;
-    else one for this question. One that fails is closed."""
+def _asked() -> list[str]:
+    """By this process' own connection where it is open, so that a server without a free one is not
+    called dead; else, and where a server that was started anew has closed it, by a new one."""
     own = connection.connection
     if own is not None and not own.closed:
         try:
-            yield own.pgconn
-        except (psycopg.Error, TimeoutError):
+            return _answer(own.pgconn, ASKED)
+        except TimeoutError:
             connection.close()
             raise
-        return
+        except psycopg.Error:
+            connection.close()
     words = connection.get_connection_params() | {"connect_timeout": int(DEADLINE)}
-    with psycopg.connect(**words) as made:
-        yield made.pgconn
+    with closing(psycopg.connect(**words)) as made:
+        return _answer(made.pgconn, ASKED)
 
 
 def _answer(pgconn: pq.abc.PGconn, query: bytes) -> list[str]:
@@ -110,11 +111,15 @@ def _answer(pgconn: pq.abc.PGconn, query: bytes) -> list[str]:
 
 def migrations() -> Part:
     """Whether the database has the tables of this version."""
-    executor = MigrationExecutor(connection)
-    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    missing = _shipped() - MigrationRecorder(connection).applied_migrations().keys()
     if missing:
         return Part("migrations", State.FAILED, f"{len(missing)} migrations are not applied")
     return Part("migrations", State.OK)
+
+
+@cache
+def _shipped() -> frozenset[tuple[str, str]]:
+    return frozenset(MigrationLoader(None).disk_migrations)
 
 
 # ---- the disk -------------------------------------------------------------------------------
@@ -150,7 +155,7 @@ def dated(parts: Sequence[Part]) -> list[Part]:
     now = datetime.now(UTC)
     known = _known()
     found = [replace(part, since=_since(part, known.get(part.name), now)) for part in parts]
-    told = {p.name: {"state": str(p.state), "since": str(p.since)} for p in found}
+    told = known | {p.name: {"state": str(p.state), "since": str(p.since)} for p in found}
     if told != known:
         _last.clear()
         _last.update(told)

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings as real
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -134,6 +136,27 @@ def test_a_repair_is_told_with_its_progress(worker: WorkerBeat, workspace: Works
     assert found["repair"]["detail"] == "1 workspaces, 300 rows to go, 100 a second"
     assert datetime.fromisoformat(found["repair"]["since"]) == now
     assert metric("repair_rows") == 300
+
+
+def test_a_table_that_is_not_there_yet_is_told(worker: WorkerBeat) -> None:
+    last = MigrationRecorder.Migration.objects.latest("pk")
+    last.delete()
+    try:
+        status, found = ready()
+    finally:
+        last.save()
+    assert (status, found["migrations"]["detail"]) == (503, "1 migrations are not applied")
+    assert ready()[0] == 200
+
+
+def test_a_server_that_was_started_anew_is_asked_by_a_new_connection(worker: WorkerBeat) -> None:
+    ready()
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_backend_pid()")
+        pid = cursor.fetchone()[0]
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("select pg_terminate_backend(%s, 60000)", [pid])
+    assert ready()[0] == 200
 
 
 def test_too_little_room_is_not_ready(worker: WorkerBeat, settings: Settings) -> None:

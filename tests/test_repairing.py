@@ -117,7 +117,8 @@ def test_a_failure_is_told_and_tried_again(old: Person, broken: None) -> None:
         cursor.execute("drop function refuse() cascade")
     assert (the_repair().state, the_repair().attempts) == ("failing", 1)
     assert condition.repair().state == State.DEGRADED
-    assert "orchard: not this one" in condition.repair().detail
+    assert the_repair().error == "not this one"
+    assert "1 failing" in condition.repair().detail
     assert not repairing.run(old.workspace.pk)  # later
     IndexRepair.objects.update(next_attempt_at=timezone.now())
     run_to_its_end(old)

@@ -38,18 +38,16 @@ insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
 select id, 0, now(), %(error)s from memories_entry where id = any(%(ids)s::int8[])
 on conflict (entry_id) do nothing
 """
-
 NOT_YET = "update memories_entry set rules = 0 where id = any(%(ids)s::int8[])"
 
 
 def count_stale(space: WorkspaceIndex) -> int:
     """How many rows have marks of another version."""
-    return sum(
-        statements.rows(COUNT.format(table=table, only=ONLY.get(layer, "")), _values(space, layer))[
-            0
-        ].number
-        for layer, table in truth.TABLE.items()
-    )
+    number = 0
+    for layer, table in truth.TABLE.items():
+        text = COUNT.format(table=table, only=ONLY.get(layer, ""))
+        number += statements.rows(text, _values(space, layer))[0].number
+    return number
 
 
 def stale(space: WorkspaceIndex, layer: Layer, after: uuid.UUID | None) -> list[uuid.UUID]:

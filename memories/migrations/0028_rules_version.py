@@ -30,12 +30,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='entry',
             name='rules',
-            field=models.SmallIntegerField(default=0, help_text="Version of the rules that made the marks, the memory's slots too."),
+            field=models.SmallIntegerField(db_default=0, default=0, help_text="Version of the rules that made the marks, the memory's slots too."),
         ),
         migrations.AddField(
             model_name='workspaceindex',
             name='rules',
-            field=models.SmallIntegerField(default=0, help_text='All rows have marks of this version; see memories.indexing.rules.'),
+            field=models.SmallIntegerField(db_default=0, default=0, help_text='All rows have marks of this version; see memories.indexing.rules.'),
         ),
         migrations.CreateModel(
             name='IndexRepair',
