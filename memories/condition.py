@@ -1,10 +1,11 @@
 """Parts of the server's health that rows tell: workers, what waits for them, the index's repair.
 
-PARTS is what /health/ready and /metrics ask; a part that has failed makes the server not ready.
+PARTS is what /health/ready and /metrics ask, one part or several of a kind; one that has failed makes
+the server not ready, one that is degraded does not.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -71,7 +72,7 @@ def repair() -> Part:
     return Part("repair", State.DEGRADED, detail, since, value=rest)
 
 
-PARTS: tuple[Callable[[], Part], ...] = (workers, sessions, repair)
+PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (workers, sessions, repair)
 
 
 def _row(statement: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """For those who watch the server: is the process alive, and can it do its work?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import DatabaseError
@@ -10,7 +10,7 @@ from memories import condition
 from memoryproject.parts import Part, State, database, dated, disk, migrations
 
 # Those that need the database are asked where it answers.
-ROWS: tuple[Callable[[], Part], ...] = (migrations, *condition.PARTS)
+ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *condition.PARTS)
 
 
 def live(request: HttpRequest) -> JsonResponse:
@@ -40,16 +40,18 @@ def ready(request: HttpRequest) -> JsonResponse:
 def parts() -> list[Part]:
     found = [database(), disk()]
     if found[0].value:
-        found += [_asked(part) for part in ROWS]
+        for part in ROWS:
+            found += _asked(part)
     return dated(found)
 
 
-def _asked(part: Callable[[], Part]) -> Part:
+def _asked(part: Callable[[], Part | Sequence[Part]]) -> Sequence[Part]:
     """A part whose rows cannot be read has failed: the database may have gone since."""
     try:
-        return part()
+        told = part()
     except DatabaseError as error:
-        return Part(part.__name__, State.FAILED, str(error).strip().partition("\n")[0])
+        told = Part(part.__name__, State.FAILED, str(error).strip().partition("\n")[0])
+    return [told] if isinstance(told, Part) else told
 
 
 def shape(part: Part) -> dict[str, Any]:

@@ -3,8 +3,10 @@ where it failed or nobody goes on."""
 
 from collections.abc import Iterator
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import InternalError, connection
 from django.utils import timezone
 from django_q.models import OrmQ
@@ -71,6 +73,12 @@ def test_rows_of_another_version_are_made_anew(old: Person, version: int) -> Non
     assert set(Entry.objects.values_list("rules", flat=True)) == {RULES_VERSION}
     assert all(Memory.objects.filter(subject__external_id="mira").values_list("slots", flat=True))
     assert repairing.ring() == 0
+
+
+def test_reindex_leaves_nothing_to_repair(old: Person) -> None:
+    call_command("reindex", stdout=StringIO(), stderr=StringIO())
+    assert repairing.ring() == 0
+    assert repair.count_stale(spaces.space_of(old.workspace.pk)) == 0
 
 
 def test_the_sweep_finds_them_and_rings_once(old: Person) -> None:
