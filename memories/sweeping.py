@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import erasing, figures, folding, ingest, outbox
+from memories import erasing, figures, folding, ingest, outbox, repairing
 from memories.features import embedding
 from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
@@ -80,6 +80,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         tell(f"{done.vectors} vectors made")
     _run_erasures(done, tell, until)
     _run_summaries(done, tell, until)
+    repairing.ring()
     done.counted = common_terms.count_due()
     if sealing.is_due():
         outbox.post("seal")

@@ -2,7 +2,7 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, sweeping
+from memories import erasing, folding, ingest, repairing, sweeping
 from memories.features import embedding
 from memories.indexing import sealing
 from memories.short_term import summarizing
@@ -34,6 +34,10 @@ def consolidate_set(set_id: str) -> None:
 
 def erase(erasure_id: str) -> None:
     erasing.run(uuid.UUID(erasure_id))
+
+
+def repair_index(workspace_id: str) -> None:
+    repairing.run(uuid.UUID(workspace_id))
 
 
 def seal() -> None:

@@ -1,8 +1,16 @@
 """For those who watch the server: is the process alive, and can it do its work?"""
 
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
+
+from memories import condition
+from memoryproject.parts import Part, State, database, dated, disk, migrations
+
+# Those that need the database are asked where it answers.
+ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *condition.PARTS)
 
 
 def live(request: HttpRequest) -> JsonResponse:
@@ -11,17 +19,41 @@ def live(request: HttpRequest) -> JsonResponse:
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """The database answers and has the tables of this version; 503 with the reason otherwise."""
-    try:
-        executor = MigrationExecutor(connection)
-        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    except DatabaseError as error:
-        return not_ready(f"database: {str(error).strip()}")
-    if missing:
-        return not_ready(f"{len(missing)} migrations are not applied")
-    return JsonResponse({"status": "ok"})
-
-
-def not_ready(reason: str) -> JsonResponse:
-    problem = {"type": "about:blank", "title": "Not ready", "status": 503, "detail": reason}
+    """How each part is; 503 where one has failed."""
+    found = parts()
+    shown = {"parts": [shape(part) for part in found]}
+    failed = [part for part in found if part.state == State.FAILED]
+    if not failed:
+        return JsonResponse({"status": "ok", **shown})
+    problem = {
+        "type": "about:blank",
+        "title": "Not ready",
+        "status": 503,
+        "detail": "; ".join(f"{part.name}: {part.detail}" for part in failed),
+        "code": "not_ready",
+        "errors": [],
+        **shown,
+    }
     return JsonResponse(problem, status=503, content_type="application/problem+json")
+
+
+def parts() -> list[Part]:
+    found = [database(), disk()]
+    if found[0].value:
+        for part in ROWS:
+            found += _asked(part)
+    return dated(found)
+
+
+def _asked(part: Callable[[], Part | Sequence[Part]]) -> Sequence[Part]:
+    """A part whose rows cannot be read has failed: the database may have gone since."""
+    try:
+        told = part()
+    except DatabaseError as error:
+        told = Part(part.__name__, State.FAILED, str(error).strip().partition("\n")[0])
+    return [told] if isinstance(told, Part) else told
+
+
+def shape(part: Part) -> dict[str, Any]:
+    since = part.since.isoformat() if part.since else None
+    return {"name": part.name, "state": part.state, "since": since, "detail": part.detail}

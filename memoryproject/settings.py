@@ -15,7 +15,7 @@ from memoryproject.env import (
     env_str,
     kept_secret,
 )
-from memoryproject.log_lines import without_trace_of_refusals
+from memoryproject.log_lines import with_request_id, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -243,6 +243,10 @@ RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # 
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 
+# /health/ready: below so much room in the data folder the server is not ready; below ten times as
+# much its disk is told to be degraded. 0: never.
+DISK_FREE_MIN_MB = env_int("DISK_FREE_MIN_MB", 50, maximum=1_000_000)
+
 # Measuring: `/metrics` is open to all where no token is set
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
@@ -251,18 +255,21 @@ LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "E
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"}
+    },
     "filters": {
         "refusals": {
             "()": "django.utils.log.CallbackFilter",
             "callback": without_trace_of_refusals,
-        }
+        },
+        "request_id": {"()": "django.utils.log.CallbackFilter", "callback": with_request_id},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["refusals"],
+            "filters": ["refusals", "request_id"],
         }
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},

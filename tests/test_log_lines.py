@@ -5,11 +5,18 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.db import OperationalError, connection
 from django.http import HttpResponse
+from django.test import Client
 from django.utils.log import log_response
+from pytest_django.fixtures import Settings
 
 from memories.models import EvaluationRun
+from tests.api_fixtures import caller
 from tests.desk import list_of, member
+from tests.people import Person, with_key
+from workspaces.api import limits
+from workspaces.keys import KeyOptions
 from workspaces.models import Role, Workspace
 
 
@@ -33,7 +40,7 @@ def test_a_page_that_is_not_for_the_role_is_one_line(workspace: Workspace) -> No
         assert bob.status(list_of(EvaluationRun)) == 403
 
     [line] = log.getvalue().splitlines()
-    assert line.endswith("Forbidden (Permission denied): /admin/memories/evaluationrun/")
+    assert f"403 GET /admin/memories/evaluationrun/ from 127.0.0.1, user {bob.user.pk}" in line
 
 
 def test_a_failure_still_tells_where_in_the_code() -> None:
@@ -41,3 +48,73 @@ def test_a_failure_still_tells_where_in_the_code() -> None:
         log_response("Failed", response=HttpResponse(status=500), exception=ZeroDivisionError())
 
     assert "ZeroDivisionError" in log.getvalue()
+
+
+# ---- who was refused ------------------------------------------------------------------------
+
+
+def refused(path: str, **headers: str) -> str:
+    """The one line that a refused request leaves, with the id that the answer has."""
+    with written() as log:
+        answer = Client(raise_request_exception=False).get(path, headers=headers)
+    assert answer.status_code in (401, 403, 429, 503)
+    [line] = log.getvalue().splitlines()
+    assert f"[{answer['X-Request-Id']}]" in line
+    return line
+
+
+def test_who_shows_no_key_leaves_the_address(db: None) -> None:
+    line = refused("/api/v1/workspaces?token=swordfish")
+    assert "401 GET /api/v1/workspaces from 127.0.0.1, nobody" in line
+    assert "swordfish" not in line
+
+
+def test_of_a_key_the_prefix_is_told_and_never_the_secret(alice: Person) -> None:
+    label, prefix, secret = alice.key.split("_", 2)
+    line = refused("/api/v1/workspaces", authorization=f"Bearer {label}_{prefix}_x{secret}")
+    assert line.endswith(f"from 127.0.0.1, key mp_{prefix}")
+    assert secret not in line
+    assert refused("/api/v1/workspaces", authorization="Bearer hunter2").endswith(
+        "key that is none"
+    )
+
+
+def test_who_asks_too_much_and_who_may_not_leave_a_line(alice: Person, settings: Settings) -> None:
+    narrow = with_key(alice.workspace, KeyOptions("reader", ("read",)))
+    line = refused("/api/v1/workspaces/orchard/keys", authorization=f"Bearer {narrow.key}")
+    assert (
+        f"403 GET /api/v1/workspaces/orchard/keys from 127.0.0.1, key mp_{narrow.key[3:15]}" in line
+    )
+    settings.RATE_LIMIT_PER_MINUTE = 1
+    limits.forget_askers()
+    caller(narrow).get("/memories")
+    line = refused("/api/v1/workspaces/orchard/memories", authorization=f"Bearer {narrow.key}")
+    limits.forget_askers()
+    assert " 429 GET " in line
+
+
+def test_a_forwarded_address_counts_behind_our_own_proxy_only(db: None, settings: Settings) -> None:
+    forwarded = {"x-forwarded-for": "6.6.6.6, 203.0.113.9"}
+    assert "from 127.0.0.1," in refused("/api/v1/workspaces", **forwarded)
+    settings.BEHIND_TLS_PROXY = True
+    assert "from 203.0.113.9," in refused("/api/v1/workspaces", **forwarded)
+    assert "from 127.0.0.1," in refused("/api/v1/workspaces", **{"x-forwarded-for": "nonsense"})
+
+
+def test_a_path_cannot_forge_a_line(db: None) -> None:
+    line = refused("/api/v1/workspaces/a%0A2026-01-01 INFO all is well/memories")
+    assert "/a%0A2026-01-01%20INFO" in line
+
+
+def test_every_line_that_a_request_writes_has_its_id(alice: Person) -> None:
+    log = logging.getLogger("memories.search")
+
+    def ask(*_: object) -> None:
+        log.warning("in the middle")
+        raise OperationalError("away")
+
+    with written() as lines, connection.execute_wrapper(ask):
+        answer = caller(alice).call("GET", "/memories", headers={"X-Request-Id": "mine-1"})
+    assert answer.status == 503
+    assert all("[mine-1]" in line for line in lines.getvalue().splitlines())
+    assert "in the middle" in lines.getvalue()

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import logging
 import secrets
 import uuid
 from collections.abc import Iterable
@@ -10,12 +11,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from memoryproject.postgres import prepared
+from memoryproject.postgres.causes import cause_of
 from workspaces.models import Agent, ApiKey, AuditEntry, Subject, User, all_capabilities
 from workspaces.scope import Scope
+
+log = logging.getLogger(__name__)
 
 LABEL = "mp"
 LAST_USED_EVERY = timedelta(minutes=1)
@@ -106,14 +110,20 @@ def revoke_key(key: ApiKey, *, actor: str) -> None:
 def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
     """The scope of the key that `text` proves, with what was read beside it; None where it proves
     nothing."""
-    label, _, rest = text.partition("_")
-    prefix, _, secret = rest.partition("_")
-    if label != LABEL or not secret or not prefix.isalnum():
+    prefix = prefix_of(text)
+    if not prefix:
         return None
-    row = _found(prefix[:16], beside)
+    row = _found(prefix, beside)
     # An unknown prefix costs the same comparison as a known one.
     proves = hmac.compare_digest(bytes(row[1]) if row else bytes(32), digest_of(text))
     return _scope_of(row) if row and proves else None
+
+
+def prefix_of(text: str) -> str:
+    """What names a key and proves nothing; empty where `text` is not written like one."""
+    label, _, rest = text.partition("_")
+    prefix, _, secret = rest.partition("_")
+    return prefix[:16] if label == LABEL and secret and prefix.isalnum() else ""
 
 
 def _found(prefix: str, beside: Beside) -> tuple[Any, ...] | None:
@@ -132,7 +142,7 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
     if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
     if last_used_at is None or now - last_used_at > LAST_USED_EVERY:
-        ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
+        _note_use(key_id, now)
     return Scope(
         workspace_id,
         f"key:{key_id}",
@@ -145,6 +155,16 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         slug=slug,
         beside=row[OWN:],
     )
+
+
+def _note_use(key_id: uuid.UUID, now: datetime) -> None:
+    """A database that takes no changes is no reason to refuse who only reads."""
+    try:
+        ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
+    except DatabaseError as error:
+        if cause_of(error) is None:
+            raise
+        log.warning("The last use of a key is not noted: %s", error)
 
 
 def _ids(values: Iterable[uuid.UUID]) -> tuple[uuid.UUID, ...]:

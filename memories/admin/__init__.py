@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django_q.models import Success
 
+from memories.admin import condition
 from memories.admin.beliefs import MemoryAdmin
 from memories.admin.conversations import ConversationAdmin
 from memories.admin.episodes import EpisodeAdmin
@@ -58,5 +59,5 @@ admin.site.register(Subject, SubjectAdmin)
 admin.site.register(Workspace, SettledWorkspaceAdmin)
 
 admin.site.unregister([Success, *PAGES])
-for model, page in PAGES.items():
+for model, page in {**PAGES, **condition.PAGES}.items():
     admin.site.register(model, page)

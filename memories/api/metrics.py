@@ -15,6 +15,8 @@ from django.views.decorators.http import require_safe
 
 from memories import figures, metrics
 from memories.models import Figure
+from memoryproject import health
+from memoryproject.parts import Part, State
 from workspaces.api.problems import Problem, page
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -26,6 +28,14 @@ TOLD = {
     "query_vectors": "Vectors of queries of a network model: taken from the cache, or made.",
     "provider_calls": "Calls of models and other services, by outcome.",
     "reranks": "Searches put in order by the reranker, by outcome.",
+}
+STATES = {State.FAILED: 0, State.DEGRADED: 1, State.OK: 2}
+OF_PARTS = {
+    "database": ("database_up", "1 where the database answers and takes changes."),
+    "disk": ("disk_free_bytes", "Room in the data folder."),
+    "workers": ("workers_alive", "Worker processes that were seen lately."),
+    "sessions": ("oldest_session_seconds", "Age of the oldest session that waits."),
+    "repair": ("repair_rows", "Rows of indexes that are still to be made anew."),
 }
 
 
@@ -55,9 +65,26 @@ def view(request: HttpRequest) -> HttpResponseBase:
         refusal = page(Problem(401, "These figures want a token: METRICS_TOKEN."), request)
         refusal.headers["WWW-Authenticate"] = "Bearer"
         return refusal
-    figures.flush()
-    lines = [*_counted(figures.totals()), *_gauges(figures.gauges()), ""]
-    return HttpResponse("\n".join(lines), content_type=CONTENT_TYPE)
+    parts = health.parts()
+    lines = list(_gauges(_of_parts(parts)))
+    if is_readable(parts):
+        figures.flush()
+        lines += [*_counted(figures.totals()), *_gauges(figures.gauges())]
+    return HttpResponse("\n".join([*lines, ""]), content_type=CONTENT_TYPE)
+
+
+def is_readable(parts: Iterable[Part]) -> bool:
+    """What was counted stands in the database; of one that fails there is that to tell."""
+    return any(part.name == "database" and part.state != State.FAILED for part in parts)
+
+
+def _of_parts(parts: Iterable[Part]) -> Iterator[figures.Gauge]:
+    for part in parts:
+        told = "Of each part of the server: 0 failed, 1 degraded, 2 ok; as /health/ready tells."
+        yield figures.Gauge("part_state", told, STATES[part.state], {"part": part.name})
+    for part in parts:
+        if part.value is not None and part.name in OF_PARTS:
+            yield figures.Gauge(*OF_PARTS[part.name], part.value)
 
 
 def is_let_in(request: HttpRequest) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from django.db import connection, transaction
 
 from memories import lexical, ranking
-from memories.indexing import due, rebuild, sealing, spaces, statements, truth
+from memories.conflicts import OwnWords
+from memories.indexing import due, rebuild, sealing, slots, spaces, statements, truth
 from memories.indexing.entries import Item
 from memories.models import Entry, Layer, WorkspaceIndex
 from memories.providers.embedder import embeddable
@@ -70,9 +71,10 @@ def check(space: WorkspaceIndex, advance: Callable[[int], object]) -> Agreement:
     with snapshot():
         # What is counted is read here: the caller's row is from before the snapshot.
         space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=space.pk)
+        words = slots.words_of(space)
         for layer in truth.TABLE:
             for ids in truth.batches(space, layer):
-                _check_batch(space, layer, ids, found)
+                _check_batch(space, layer, ids, words, found)
                 advance(len(ids))
         _check_counts(space, found)
         _check_speakers(space, found)
@@ -84,7 +86,11 @@ def check(space: WorkspaceIndex, advance: Callable[[int], object]) -> Agreement:
 
 
 def _check_batch(
-    space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], found: Agreement
+    space: WorkspaceIndex,
+    layer: Layer,
+    ids: Sequence[uuid.UUID],
+    words: OwnWords,
+    found: Agreement,
 ) -> None:
     name = layer.label
     setattr(found, name, getattr(found, name) + len(ids))
@@ -98,6 +104,9 @@ def _check_batch(
         here.append((entry.pk, item))
         for column in _differing(space, entry, item):
             found.add(f"{name} whose entry has another {column}", item.id)
+    if layer == Layer.MEMORIES:
+        for memory in slots.stale(ids, words):
+            found.add("memories with other keys of attributes", memory.pk)
     lacking = set(rebuild.incomplete(space, here))
     _check_vectors(space, [(e, item) for e, item in here if e in lacking], found)
 

@@ -15,6 +15,7 @@ from memories import lexical, ranking
 from memories.chunking import passages
 from memories.indexing import inserts, model_change, statements
 from memories.indexing.inserts import New, Rows, Table
+from memories.indexing.rules import RULES_VERSION
 from memories.indexing.spaces import count, count_new
 from memories.models import (
     SCOPE_CODE,
@@ -37,6 +38,7 @@ ENTRY_COLUMNS = {
     "conversation": "uuid", "occurred_at": "timestamptz", "event_at": "timestamptz",
     "role": "varchar", "author": "varchar", "position": "int4", "marks": "int2", "live": "bool",
     "length": "int4", "terms": "int8[]", "trigrams": "int8[]", "weights": "sparsevec",
+    "rules": "int2",
 }  # fmt: skip
 VECTOR_COLUMNS = {
     "entry_id": "int8", "embedding_model_id": "int2", "part": "int2", "workspace": "int4",
@@ -284,7 +286,7 @@ def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
         round(sum(item.counts.values())),
         lexical.term_keys(number, item.layer, item.counts),
         lexical.trigram_keys(number, item.layer, item.text),
-        sparse(weights),
+        sparse(weights), RULES_VERSION,
     )  # fmt: skip
 
 

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import psycopg
 from django.db import transaction
 from django.utils import timezone
 
 from memories.indexing import entries, slots, speakers, statements, truth
 from memories.indexing.entries import ENTRY_COLUMNS, Item
+from memories.indexing.rules import PASSAGES_SINCE, RULES_VERSION
 from memories.indexing.spaces import lock
 from memories.models import Entry, FeatureSet, Layer, WorkspaceIndex
 
@@ -88,29 +88,40 @@ def rebuild(space: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
     for layer in truth.TABLE:
         for ids in truth.batches(space, layer):
             with alone(space):
-                _rebuild_batch(space, layer, ids, done)
+                rebuild_batch(space, layer, ids, done)
             advance(len(ids))
-        done.removed += _remove_strangers(space, layer)
-    _recount_speakers(space)
-    _recount(space)
+    finish(space, done)
     own = FeatureSet.objects.filter(workspace=space.workspace_id, embedding_model__isnull=False)
     own.update(embedding_due_at=timezone.now())
     return done
 
 
-def _rebuild_batch(
+def finish(space: WorkspaceIndex, done: Rebuilt) -> None:
+    """What is true of the whole workspace, once all its rows are made anew."""
+    for layer in truth.TABLE:
+        done.removed += _remove_strangers(space, layer)
+    _recount_speakers(space)
+    _recount(space)
+    WorkspaceIndex.objects.filter(pk=space.pk).update(rules=RULES_VERSION)
+
+
+def rebuild_batch(
     space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
 ) -> None:
+    """Make the marks of these rows anew; the caller holds the workspace's lock."""
     if layer == Layer.MEMORIES:
         slots.rebuild(ids, slots.words_of(space))
-    known = dict(Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk"))
+    rows = Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk", "rules")
+    known = {item: (entry, version) for item, entry, version in rows}
     items = truth.items(layer, ids)
     new = [item for item in items if item.id not in known]
     entries.write(space, new, None)
-    old = [(known[item.id], item) for item in items if item.id in known]
+    old = [(known[item.id][0], item) for item in items if item.id in known]
+    cut = {entry for entry, version in known.values() if version < PASSAGES_SINCE}
     done.added += len(new)
     done.changed += _update(space, old)
-    done.incomplete += incomplete(space, old)
+    done.incomplete += incomplete(space, [each for each in old if each[0] not in cut])
+    done.incomplete += [entry for entry, item in old if entry in cut and len(item.texts) > 1]
 
 
 def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
@@ -119,7 +130,7 @@ def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
     records = [
         dict(zip(ENTRY_COLUMNS, _record(space, entry, item), strict=True)) for entry, item in old
     ]
-    with psycopg.Cursor(statements.hot_connection()) as cursor:
+    with statements.cursor_of() as cursor:
         cursor.executemany(UPDATE, records)
         changed = cursor.rowcount
     statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})

@@ -36,12 +36,17 @@ def of_memory(memory: Memory, words: OwnWords) -> list[int]:
     return keys(memory.subject_id or memory.workspace_id, conflicts.read(memory.content, words))
 
 
+def stale(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:
+    """Of these memories those that have other keys than they tell now, with the right ones."""
+    found = []
+    for memory in Memory.objects.filter(pk__in=ids):
+        keys_now = of_memory(memory, words)
+        if memory.slots != keys_now:
+            memory.slots = keys_now
+            found.append(memory)
+    return found
+
+
 def rebuild(ids: Sequence[uuid.UUID], words: OwnWords) -> int:
     """Give these memories the keys that they tell now; how many had others."""
-    stale = []
-    for memory in Memory.objects.filter(pk__in=ids):
-        found = of_memory(memory, words)
-        if memory.slots != found:
-            memory.slots = found
-            stale.append(memory)
-    return Memory.objects.bulk_update(stale, ["slots"])
+    return Memory.objects.bulk_update(stale(ids, words), ["slots"])

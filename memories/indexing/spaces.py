@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from memories.indexing import statements
+from memories.indexing.rules import RULES_VERSION
 from memories.indexing.seals import SEALS
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
@@ -21,7 +22,7 @@ LOCK_CLASS = 4242
 
 
 COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-       s.live_features, s.stamp,
+       s.live_features, s.stamp, s.rules,
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
@@ -45,7 +46,7 @@ BESIDE_KEY = Beside(
 )
 OF_THE_ROW = (
     "number", "workspace_id", "embedding_model_id", "live_memories", "live_episodes",
-    "live_features", "stamp",
+    "live_features", "stamp", "rules",
 )  # fmt: skip
 OF_THE_MODEL = (
     "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state"
@@ -80,7 +81,9 @@ def _space_from(row: Sequence[Any]) -> WorkspaceIndex:
 
 def _new_space(workspace_id: uuid.UUID) -> WorkspaceIndex:
     # bulk_create with ignore_conflicts: two first requests at once make one row.
-    row = WorkspaceIndex(workspace_id=workspace_id, embedding_model=configured_model())
+    row = WorkspaceIndex(
+        workspace_id=workspace_id, embedding_model=configured_model(), rules=RULES_VERSION
+    )
     WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
     return space_of(workspace_id)
 

@@ -16,7 +16,7 @@ from memories import extraction, metrics, misses, outbox, served, supersession, 
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
-from memories.indexing import due, entries, inserts, spaces, statements
+from memories.indexing import due, entries, inserts, repair, spaces, statements
 from memories.ingest.before import before
 from memories.ingest.keeping import LEASE, LEASE_WITH_MODEL, Kept, State, keep
 from memories.ingest.request import IngestRequest
@@ -141,6 +141,7 @@ def _finish(
     claims = [
         replace(claim, metadata=session.metadata) for claim in _unwritten(session, found.claims)
     ]
+    repair.repair_subject(space, session.subject_id)
     embedding = time.perf_counter()
     texts = [entries.texts_of(claim.statement) for claim in claims]
     vectors = due.embed_or_leave(space, texts)

@@ -50,9 +50,11 @@ from memories.models.merge import MergedRows, SubjectMerge
 from memories.models.miss import Miss
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
+from memories.models.repair import IndexRepair
 from memories.models.summary import ConversationSummary
 from memories.models.supersession import Supersession
 from memories.models.use import ExtractorUse
+from memories.models.worker import WorkerBeat
 
 __all__ = [
     "AS_KNOWN",
@@ -85,6 +87,7 @@ __all__ = [
     "FeatureRefusal",
     "FeatureSet",
     "IdempotentAnswer",
+    "IndexRepair",
     "LargeLayer",
     "Layer",
     "Link",
@@ -102,6 +105,7 @@ __all__ = [
     "Supersession",
     "Vector",
     "Visibility",
+    "WorkerBeat",
     "WorkspaceIndex",
     "WorkspaceChange",
     "WorkspacePattern",

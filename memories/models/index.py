@@ -70,6 +70,11 @@ class WorkspaceIndex(models.Model):
     live_episodes = models.BigIntegerField(default=0)
     live_features = models.BigIntegerField(default=0)
     stamp = models.BigIntegerField(default=0)
+    rules = models.SmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="All rows have marks of this version; see memories.indexing.rules.",
+    )
 
     # What `space_of` reads beside the row, because every ingest or search asks for it.
     extractors: Any = None
@@ -145,6 +150,11 @@ class Entry(models.Model):
     terms = ArrayField(models.BigIntegerField())
     trigrams = ArrayField(models.BigIntegerField())
     weights = SparseVectorField(null=True)
+    rules = models.SmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Version of the rules that made the marks, the memory's slots too.",
+    )
 
     class Meta:
         verbose_name_plural = "entries"

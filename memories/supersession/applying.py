@@ -8,7 +8,7 @@ import numpy as np
 
 from memories import conflicts, rejections
 from memories.conflicts import Reading
-from memories.indexing import entries, slots, spaces
+from memories.indexing import entries, repair, slots, spaces
 from memories.indexing.nearest import Placement
 from memories.models import Fact, WorkspaceIndex
 from memories.supersession import candidates
@@ -39,6 +39,7 @@ def apply(
     # Before the lock: other writers wait for nothing but the database.
     told = _Told.of(placement, claims, vectors, judge)
     spaces.lock(space)
+    repair.repair_locked(space, placement.subject_id)
     batch = Batch(space, placement, actor, session_id)
     resolver = _resolver(batch, told, judge)
     said = [claim.statement for claim in claims]

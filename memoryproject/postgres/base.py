@@ -26,6 +26,7 @@ PASSING = (
     "shutting down",
     "starting up",
 )
+READ_ONLY = b"default_transaction_read_only"
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -52,9 +53,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
         """As Django asks before every request, but mostly without a round trip: a connection that
         the server or the kernel has closed has something to be read."""
+        if self.connection is not None and _is_read_only(self.connection):
+            return False
         if self.connection is not None and not self.errors_occurred and _is_silent(self.connection):
             return True
         return bool(super().is_usable())
+
+
+def _is_read_only(connection: Any) -> bool:
+    """A session that began while the database took no changes stays so, when it does again. The
+    server tells this setting by itself."""
+    told = not connection.closed and connection.pgconn.parameter_status(READ_ONLY)
+    return bool(told == b"on")
 
 
 def _is_silent(connection: Any) -> bool:

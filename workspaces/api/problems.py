@@ -1,6 +1,7 @@
 """Errors on the wire: RFC 9457 `application/problem+json`, always, and never a stack trace."""
 
 import logging
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -9,12 +10,13 @@ from typing import Any
 import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views import csrf, defaults
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
+from memoryproject.postgres.causes import cause_of
 from workspaces.api.request_ids import request_id_of
 from workspaces.members import MembershipConflict
 from workspaces.naming import NotAllowed
@@ -167,6 +169,9 @@ def _of_rest(error: APIException) -> Problem:
 
 
 def _of_django(error: Exception) -> Problem | None:
+    if (cause := cause_of(error)) is not None:
+        code, detail = cause
+        return Problem(503, detail, code=code, wait=DATABASE_PAUSE)
     match error:
         case Http404():
             return not_found()
@@ -232,6 +237,13 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    if is_html(request):
+    """Django's hook for what no view expected; a database that cannot is told as what it is."""
+    error = sys.exception()
+    problem = _of_django(error) if isinstance(error, Exception) else None
+    if problem is None or problem.status_code != 503:
+        problem = Problem(500, "The server failed.")
+    if not is_html(request):
+        return page(problem, request)
+    if problem.status_code == 500:
         return defaults.server_error(request)
-    return page(Problem(500, "The server failed."), request)
+    return HttpResponse(f"<!doctype html><title>503</title><p>{problem.detail}</p>", status=503)

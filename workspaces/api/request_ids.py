@@ -1,10 +1,13 @@
-"""An id for every request, in the answer's `X-Request-Id` and in what is logged about it."""
+"""An id for every request, in the answer's `X-Request-Id` and in all that is logged meanwhile."""
 
 import re
 import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
+
+from memoryproject import log_lines
+from workspaces.api import refusals
 
 ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 
@@ -18,7 +21,12 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.META.get("HTTP_X_REQUEST_ID", "")
         request.META["REQUEST_ID"] = given if ACCEPTED.match(given) else uuid.uuid4().hex
-        response = self.get_response(request)
+        token = log_lines.request_id.set(request.META["REQUEST_ID"])
+        try:
+            response = self.get_response(request)
+            refusals.note(request, response)
+        finally:
+            log_lines.request_id.reset(token)
         response.headers["X-Request-Id"] = request.META["REQUEST_ID"]
         return response
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import folding
+from memories import folding, heartbeat, repairing
 from memories.indexing import sealing
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
@@ -37,6 +37,7 @@ class Command(CommandWithExamples):
         told = self.stdout.write if verbosity else _nothing
         if every is None:
             done = sweep(told, math.inf)
+            repairing.run_all(math.inf, told)
             done.episodes = folding.fold_due(math.inf, told)
             told(summary(done))
             sealing.settle(told)
@@ -45,9 +46,10 @@ class Command(CommandWithExamples):
             if done.failed:
                 raise CommandError(f"{done.failed} sessions failed; the log says why.")
             return
-        with interruptible() as asked:
+        with interruptible() as asked, heartbeat.beating("sweep"):
             while not asked.is_asked:
                 done = sweep(told, every)
+                repairing.run_all(time.monotonic() + every, told)
                 done.episodes = folding.fold_due(time.monotonic() + every, told)
                 told(summary(done))
                 _wait(every, asked)

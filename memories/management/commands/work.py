@@ -15,8 +15,9 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 from django_q import cluster
 from django_q.conf import logger
+from django_q.worker import worker
 
-from memories import figures
+from memories import figures, heartbeat
 from memories.sweeping import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -50,12 +51,20 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **__: Any) -> None:
         ensure_schedule()
         figures.start()
+        heartbeat.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
+        cluster.worker = beating_worker  # as does the sentinel
         running = cluster.Cluster()
         running.start()
         running.sentinel.join()
         sys.exit(running.sentinel.exitcode and 1)
+
+
+def beating_worker(*given: Any) -> None:
+    """A process of the pool: each shows for itself that it lives."""
+    with heartbeat.beating("worker"):
+        worker(*given)
 
 
 def is_planned(process: Process) -> bool:

@@ -1,0 +1,86 @@
+"""Parts of the server's health that rows tell: workers, what waits for them, the index's repair.
+
+PARTS is what /health/ready and /metrics ask, one part or several of a kind; one that has failed makes
+the server not ready, one that is degraded does not.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memories.heartbeat import LOST
+from memories.models import IndexRepair
+from memoryproject.parts import Part, State
+
+STARTING = 60.0  # seconds after this process began, in which a worker may still be coming up
+OVERDUE = 120.0  # seconds: a session whose turn came so long ago is waiting for nobody
+WORKERS = """
+select count(*) filter (where age < %(lost)s) as alive,
+       count(*) filter (where age >= %(lost)s) as lost,
+       max(seen_at) filter (where age >= %(lost)s) as last_lost,
+       min(started_at) filter (where age < %(lost)s) as oldest
+from (select *, abs(extract(epoch from now() - seen_at)) as age from memories_workerbeat) b
+"""
+SESSIONS = """
+select count(*) as number, now() as now, min(created_at) as oldest,
+       min(next_attempt_at) filter (where next_attempt_at <= now()) as due
+from memories_memorysession
+where state = 'received'
+"""
+_started = time.monotonic()
+
+
+def workers() -> Part:
+    """Failed where none has been seen lately: what is taken in would not be learned from."""
+    found = _row(WORKERS, {"lost": LOST})
+    alive, lost = found["alive"], found["lost"]
+    if alive and not lost:
+        return Part("workers", State.OK, f"{alive} seen", found["oldest"], value=alive)
+    if alive:
+        detail = f"{alive} seen, {lost} lost"
+        return Part("workers", State.DEGRADED, detail, found["last_lost"], value=alive)
+    if time.monotonic() - _started < STARTING:
+        return Part("workers", State.DEGRADED, "none seen yet", value=0)
+    detail = "No worker has been seen lately: `up` or `work` must run."
+    return Part("workers", State.FAILED, detail, found["last_lost"], value=0)
+
+
+def sessions() -> Part:
+    """What waits to be learned from."""
+    found = _row(SESSIONS, {})
+    age = _seconds(found["now"], found["oldest"])
+    detail = f"{found['number']} wait, the oldest for {age:.0f} s" if found["number"] else ""
+    is_late = _seconds(found["now"], found["due"]) > OVERDUE
+    return Part("sessions", State.DEGRADED if is_late else State.OK, detail, value=age)
+
+
+def repair() -> Part:
+    """Indexes that other rules made and are being made anew."""
+    rows = list(IndexRepair.objects.filter(finished_at=None))
+    if not rows:
+        ended = IndexRepair.objects.order_by("-finished_at").values_list("finished_at", flat=True)
+        return Part("repair", State.OK, since=ended.first(), value=0)
+    rest = sum(row.rest or 0 for row in rows)
+    rate = sum(row.rate for row in rows if row.state == IndexRepair.State.RUNNING)
+    detail = f"{len(rows)} workspaces, {rest:,} rows to go, {rate:,.0f} a second"
+    if failing := sum(row.state == IndexRepair.State.FAILING for row in rows):
+        detail += f"; {failing} failing, the admin tells why"
+    since = min(row.started_at for row in rows)
+    return Part("repair", State.DEGRADED, detail, since, value=rest)
+
+
+PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (workers, sessions, repair)
+
+
+def _row(statement: str, values: dict[str, Any]) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        names = [column.name for column in cursor.description]
+        return dict(zip(names, cursor.fetchone(), strict=True))
+
+
+def _seconds(now: datetime, since: datetime | None) -> float:
+    return max(0.0, (now - since).total_seconds()) if since else 0.0

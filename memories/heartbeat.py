@@ -1,0 +1,77 @@
+"""A process that does the background work shows that it lives: a row, written every few seconds."""
+
+import logging
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import DatabaseError, connection
+
+from memories.models import WorkerBeat
+
+EVERY = 15.0  # seconds
+LOST = 45.0  # seconds without a beat; ahead of the clock, too, for it may have been wrong
+BEAT = """
+insert into memories_workerbeat (id, kind, host, pid, started_at, seen_at)
+values (%(id)s, %(kind)s, %(host)s, %(pid)s, now(), now())
+on conflict (id) do update set seen_at = now()
+"""
+GONE = "delete from memories_workerbeat where id = any(%(ids)s::uuid[])"
+ENDED = "delete from memories_workerbeat where seen_at < now() - interval '1 day'"
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def beating(kind: str) -> Iterator[None]:
+    """While the block runs, this process is seen to live. In a thread of its own, with a connection
+    that does not stay: what the process is at may take long."""
+    values = {"id": uuid.uuid4(), "kind": kind, "host": socket.gethostname(), "pid": os.getpid()}
+    done = threading.Event()
+
+    def beat() -> None:
+        while not done.is_set():
+            _write(BEAT, values)
+            done.wait(EVERY)
+        _write(GONE, {"ids": [values["id"]]})
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(EVERY)
+
+
+def forget_the_dead() -> None:
+    """Take away the rows of processes of this machine that are gone, and of any that were lost a
+    day ago."""
+    own = WorkerBeat.objects.filter(host=socket.gethostname()).values_list("pk", "pid")
+    with connection.cursor() as cursor:
+        cursor.execute(GONE, {"ids": [pk for pk, pid in own if not _is_there(pid)]})
+        cursor.execute(ENDED)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _write(statement: str, values: dict[str, Any]) -> None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+    except DatabaseError as error:
+        log.warning("A heartbeat is not written: %s", error)
+    finally:
+        connection.close()

@@ -1,0 +1,140 @@
+"""Data of earlier releases: the same beliefs after an upgrade, and it goes on learning at once."""
+
+import json
+import lzma
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+from django.db import connection
+from pytest_django.plugin import DjangoDbBlocker
+
+from memories import repairing
+from memories.indexing import agreement, repair, spaces
+from memories.indexing.rules import RULES_VERSION
+from memories.ingest import NewMessage
+from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
+from tests.people import Person, backend_of
+from workspaces.models import Workspace
+
+FOLDER = Path(__file__).parent / "data" / "upgrades"
+RELEASES = sorted(path.name.removesuffix(".json") for path in FOLDER.glob("*.json"))
+
+
+@pytest.fixture(params=RELEASES)
+def release(
+    request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[str]:
+    """A database of its own with the data of a release, as `up` has migrated it."""
+    own, other = str(connection.settings_dict["NAME"]), f"upgrade_{uuid.uuid4().hex[:12]}"
+    with django_db_blocker.unblock():
+        _execute(f"create database {other}")
+        try:
+            _speak_to(other)
+            _execute(lzma.decompress((FOLDER / f"{request.param}.sql.xz").read_bytes()).decode())
+            _speak_to(other)  # the dump has emptied the search path
+            call_command("migrate", verbosity=0)
+            yield request.param
+        finally:
+            _speak_to(own)
+            _execute(f"drop database {other} with (force)")
+
+
+def _speak_to(database: str) -> None:
+    connection.close()
+    connection.settings_dict["NAME"] = database
+    ContentType.objects.clear_cache()
+
+
+def _execute(text: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.connection.execute(text, prepare=False)
+
+
+@pytest.fixture
+def backend(release: str) -> Person:
+    return backend_of(Workspace.objects.get())
+
+
+def beliefs() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    live = Memory.objects.live().values_list("subject__external_id", "content")
+    for subject, content in live:
+        found.setdefault(subject or "", []).append(content)
+    return {subject: sorted(found[subject]) for subject in sorted(found)}
+
+
+def homes_of(person: Person, user: str) -> list[str]:
+    live = Memory.objects.live().filter(subject__external_id=user)
+    return [
+        content for content in live.values_list("content", flat=True) if " lives in " in content
+    ]
+
+
+def tell(person: Person, user: str, words: str) -> MemorySession:
+    return person.say(NewMessage(words, name=user), user_id=user)
+
+
+def repair_all() -> None:
+    assert repairing.begin() in (0, 1)
+    repairing.run_all(time.monotonic() + 600, lambda line: None)
+
+
+def test_what_was_believed_is_believed_and_truth_and_index_agree(
+    release: str, backend: Person
+) -> None:
+    recorded = json.loads((FOLDER / f"{release}.json").read_text())
+    assert beliefs() == recorded
+    repair_all()
+    assert beliefs() == recorded
+    space = spaces.space_of(backend.workspace.pk)
+    assert agreement.check(space, lambda done: None).broken == {}
+    assert (space.rules, repair.count_stale(space)) == (RULES_VERSION, 0)
+
+
+def test_new_words_replace_old_beliefs_before_the_repair(backend: Person) -> None:
+    told = tell(backend, "mira", "I moved to Cork, I live in Cork now.")
+    assert len(told.updated_ids) > 0
+    assert [home for home in homes_of(backend, "mira") if "Porto" in home] == []
+    assert tell(backend, "rada", "I moved to Sofia, I live in Sofia now.").updated_ids != []
+    assert repair.count_stale(spaces.space_of(backend.workspace.pk)) > 0
+
+
+def test_what_is_written_by_hand_replaces_old_beliefs_before_the_repair(backend: Person) -> None:
+    made = backend.note("Mira lives in Cork now", user_id="mira", category="identity")
+    assert [old.content for old in made.supersedes.all()] == ["Mira lives in Porto"]
+
+
+def test_new_words_replace_old_beliefs_after_the_repair(backend: Person) -> None:
+    repair_all()
+    assert len(tell(backend, "mira", "I moved to Cork, I live in Cork now.").updated_ids) > 0
+    assert [home for home in homes_of(backend, "mira") if "Porto" in home] == []
+    told = tell(backend, "mira", "I moved to Lima, I live in Lima now.")
+    assert len(told.updated_ids) > 0
+    assert [home for home in homes_of(backend, "mira") if "Cork" in home] == []
+
+
+def test_search_finds_old_words_before_and_after_the_repair(backend: Person) -> None:
+    for _ in range(2):
+        for ranking in ("hybrid", "keyword", "linea"):
+            found = backend.finds("banjo", user_id="jonas", ranking=ranking)
+            assert "Jonas is learning to play the banjo" in found
+        repair_all()
+
+
+def test_a_repair_that_stops_goes_on_where_it_was(backend: Person) -> None:
+    repairing.begin()
+    repairing.run(backend.workspace.pk, seconds=0.0)
+    row = IndexRepair.objects.get()
+    assert (row.state, row.rest) == ("running", (row.rows or 0) - row.done)
+    assert 0 < row.done < (row.rows or 0)
+    while IndexRepair.objects.get().finished_at is None:
+        assert repairing.run(backend.workspace.pk, seconds=0.0)
+    row = IndexRepair.objects.get()
+    assert (row.state, row.rest, row.done) == ("done", 0, row.rows)
+    assert WorkspaceIndex.objects.get().rules == RULES_VERSION
