@@ -99,6 +99,9 @@ TEMPLATES = [
     }
 ]
 
+# What this process is for: `up` says so to its children. Commands wait as long as it takes.
+PROCESS_KIND = env_str("PROCESS_KIND", "command", choices=("web", "worker", "command"))
+
 # Database: the server that DATABASE_URL names, else one below DATA_DIR that brings itself. The
 # owner migrates; web and worker are the ordinary role (`up` starts them with DATABASE_ROLE=app).
 DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
@@ -236,6 +239,8 @@ ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL")
 PROVIDER_TIMEOUT = env_float(
     "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=190.0
 )  # below the worker's
+# A search waits so long for the vector of its query, then words alone decide.
+QUERY_TIMEOUT = env_float("QUERY_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)
 RERANK_BASE_URL = env_str("RERANK_BASE_URL")  # empty: none
 RERANK_MODEL = env_str("RERANK_MODEL")
 RERANK_API_KEY = env_secret("RERANK_API_KEY")

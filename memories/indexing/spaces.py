@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
+from memories.breakers import Line
 from memories.indexing import statements
 from memories.indexing.seals import SEALS
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
@@ -147,6 +148,26 @@ def embedder_of(space: WorkspaceIndex) -> Embedder:
 def embedder_for(model: EmbeddingModel) -> Embedder:
     """The embedder of a model, reached as the settings say."""
     return named_embedder(model.provider, model.name, model.dimensions)
+
+
+def in_a_search(embedder: Embedder) -> Embedder:
+    """The same, in the time that a search waits and without a second try."""
+    return embedder_from(
+        replace(
+            configured_config(),
+            provider=embedder.provider,
+            model=embedder.name,
+            dimensions=embedder.dimensions,
+            timeout=settings.QUERY_TIMEOUT,
+            retries=0,
+        )
+    )
+
+
+def line_to(embedder: Embedder, purpose: str, seconds: float) -> Line:
+    """The way to a remote embedder, for its breaker."""
+    url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
+    return Line(purpose, embedder.name, url, key, seconds)
 
 
 def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:
