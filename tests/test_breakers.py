@@ -118,7 +118,8 @@ def test_a_refused_key_opens_it_at_once_and_for_long(
         assert search(alice).status == 200
     row = Breaker.objects.get()
     assert (len(bodies), row.state, row.detail) == (1, "open", "answered 401 (the key was refused)")
-    assert row.next_try_at and row.next_try_at > timezone.now() + timedelta(minutes=3)
+    assert row.next_try_at
+    assert row.next_try_at > timezone.now() + timedelta(minutes=3)
     assert "secret" not in str(breakers.states())
 
 
@@ -230,7 +231,8 @@ def test_what_fails_again_stays_open_for_longer() -> None:
     assert wait_for(lambda: Breaker.objects.filter(failures=4).exists())
     after = Breaker.objects.get(pk=row.pk)
     assert (after.state, after.since) == ("open", row.since)
-    assert after.next_try_at and after.next_try_at > timezone.now() + timedelta(seconds=6)
+    assert after.next_try_at
+    assert after.next_try_at > timezone.now() + timedelta(seconds=6)
 
 
 def test_a_pause_that_a_wrong_clock_made_does_not_last() -> None:
