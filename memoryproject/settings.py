@@ -108,10 +108,18 @@ DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
 DATABASE_URL = env_secret("DATABASE_URL")
 APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
 EMBEDDED_POSTGRES = None if DATABASE_URL else Home.below(DATA_DIR)
+# Seconds; 0: no end. The last two are those of web processes: the worker's are minutes, and commands
+# have none.
+DATABASE_CONNECT_TIMEOUT = env_int("DATABASE_CONNECT_TIMEOUT", 5, minimum=2, maximum=600)
+DATABASE_STATEMENT_TIMEOUT = env_float("DATABASE_STATEMENT_TIMEOUT", 20.0, maximum=3600.0)
+DATABASE_LOCK_TIMEOUT = env_float("DATABASE_LOCK_TIMEOUT", 10.0, maximum=3600.0)
+DATABASE_LIMITS = databases.limits_of(
+    PROCESS_KIND, DATABASE_CONNECT_TIMEOUT, DATABASE_STATEMENT_TIMEOUT, DATABASE_LOCK_TIMEOUT
+)
 DATABASES = {
-    "default": databases.external(DATABASE_URL, APP_DATABASE_URL, DATABASE_ROLE)
+    "default": databases.external(DATABASE_URL, APP_DATABASE_URL, DATABASE_ROLE, DATABASE_LIMITS)
     if DATABASE_URL
-    else databases.embedded(DATA_DIR, DATABASE_ROLE)
+    else databases.embedded(DATA_DIR, DATABASE_ROLE, DATABASE_LIMITS)
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

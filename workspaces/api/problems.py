@@ -182,11 +182,20 @@ def _of_django(error: Exception) -> Problem | None:
             | psycopg.OperationalError()
             | psycopg.InterfaceError()
         ):
-            return Problem(
-                503, "The database cannot be reached.", code="database", wait=DATABASE_PAUSE
-            )
+            return Problem(503, _of_database(error), code="database", wait=DATABASE_PAUSE)
         case _:
             return None
+
+
+def _of_database(error: Exception) -> str:
+    cause = error if isinstance(error, psycopg.Error) else error.__cause__
+    match cause:
+        case psycopg.errors.QueryCanceled() | psycopg.errors.ConnectionTimeout():
+            return "The database did not answer in time."
+        case psycopg.errors.LockNotAvailable():
+            return "Another write holds what this one needs, for too long."
+        case _:
+            return "The database cannot be reached."
 
 
 # ---- Django's own error pages, for what never reaches a view ---------------------------------
