@@ -8,6 +8,7 @@ from django.db.models import Model
 from django.urls import URLPattern, URLResolver
 
 from memories.models import (
+    Breaker,
     Episode,
     Erasure,
     EvaluationRun,
@@ -40,14 +41,14 @@ from workspaces.models import User, Workspace
 
 ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
 SECRET = "knows-the-way-to-the-orchard"
-OF_THE_SERVER = {User, EvaluationRun}  # and the worker's queue: these have no workspace
+OF_THE_SERVER = {User, EvaluationRun, Breaker}  # and the worker's queue: these have no workspace
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
     "login", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
-    "memories_evaluationrun_add", "django_q_failure_add", "django_q_ormq_add",
+    "memories_evaluationrun_add", "memories_breaker_add", "django_q_failure_add", "django_q_ormq_add",
     "django_q_schedule_add",
 }  # fmt: skip
 

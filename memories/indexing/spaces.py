@@ -1,5 +1,6 @@
 """The workspace as the index knows it: its number, and the embedding model it speaks."""
 
+import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -11,6 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from memories.breakers import Line
+from memories.errors import ProviderError
 from memories.indexing import statements
 from memories.indexing.seals import SEALS
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
@@ -19,6 +21,7 @@ from workspaces.keys import Beside
 from workspaces.scope import Scope
 
 LOCK_CLASS = 4242
+log = logging.getLogger(__name__)
 
 
 COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
@@ -109,6 +112,14 @@ def _configured_provider() -> str:
 @cache
 def _has_local() -> bool:
     return find_spec("wordllama") is not None
+
+
+def warm_up() -> None:
+    """Import what the configured embedder needs, before the first request: an SDK takes seconds."""
+    try:
+        embedder_from(configured_config())
+    except ProviderError as error:
+        log.warning("The configured embedder cannot be used: %s", error)
 
 
 def configured_model() -> EmbeddingModel | None:
