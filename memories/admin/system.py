@@ -43,6 +43,7 @@ class ScheduleAdmin(SystemAdmin):
 class BreakerAdmin(SystemAdmin):
     """Deleting one lets the model be asked again at once."""
 
+    ordering = ("-state", "name")  # the open ones first
     list_display = ("name", "state", "since", "detail", "failures", "next_try_at")
     list_filter = ("state", "purpose")
 

@@ -24,7 +24,6 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ('-state', 'name'),
                 'constraints': [models.CheckConstraint(condition=models.Q(('state', 'closed'), ('next_try_at__isnull', False), _connector='OR'), name='breaker_open_tried_again')],
             },
         ),

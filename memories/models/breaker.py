@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.db import models
 from django.utils import timezone
 
@@ -27,7 +25,6 @@ class Breaker(models.Model):
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        ordering: Any = ("-state", "name")  # the open ones first
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(state="closed") | models.Q(next_try_at__isnull=False),

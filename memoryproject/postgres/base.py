@@ -37,7 +37,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     features_class = DatabaseFeatures
     validation_class = DatabaseValidation
 
-    Database = SimpleNamespace(**{**vars(psycopg), "connect": Connection.connect})
+    # psycopg, with our kind of connection
+    Database = SimpleNamespace(  # type: ignore[assignment]
+        **{**vars(psycopg), "connect": Connection.connect}
+    )
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         home = settings.EMBEDDED_POSTGRES

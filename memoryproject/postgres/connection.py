@@ -16,7 +16,12 @@ from psycopg.abc import PQGen
 INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
 Found = TypeVar("Found")
 
-_bound = threading.local()
+
+class _Bound(threading.local):
+    seconds: float | None = None
+
+
+_bound = _Bound()
 
 
 class ServerSilent(errors.QueryCanceled):
@@ -26,8 +31,7 @@ class ServerSilent(errors.QueryCanceled):
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """Nothing that this thread asks a database waits longer than that, each statement by itself."""
-    before = getattr(_bound, "seconds", None)
-    _bound.seconds = shortest(seconds)
+    before, _bound.seconds = _bound.seconds, shortest(seconds)
     try:
         yield
     finally:
@@ -36,8 +40,10 @@ def at_most(seconds: float) -> Iterator[None]:
 
 def shortest(limit: float | None) -> float | None:
     """`limit`, or what `at_most` says where that is less; None for no end."""
-    bound: float | None = getattr(_bound, "seconds", None)
-    return min((each for each in (limit, bound) if each is not None), default=None)
+    bound = _bound.seconds
+    if bound is None or limit is None:
+        return limit if bound is None else bound
+    return min(limit, bound)
 
 
 class Connection(psycopg.Connection[Any]):
