@@ -150,6 +150,8 @@ def _try_beside(line: Line, act: Callable[[], object]) -> None:
         _watched(line, act, is_trial=True)
     except ProviderError as error:
         log.info("%s was tried again: %s", line.name, error)
+    except Exception:  # nobody waits for it who could tell
+        log.exception("%s could not be tried again", line.name)
     finally:
         connection.close()
 

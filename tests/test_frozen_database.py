@@ -154,6 +154,22 @@ def test_a_statement_that_takes_too_long_is_told_as_that(alice: Person) -> None:
     assert (refused.status, refused.body["detail"]) == (503, SILENT)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("path", ["/metrics", "/admin/login/"])
+def test_what_is_no_api_says_it_too(alice: Person, path: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("set statement_timeout = '200ms'")
+    asker = caller(alice)
+    asker.client.cookies["sessionid"] = "x" * 32
+    with owner_connection() as other:
+        other.execute("begin")
+        other.execute("lock table memories_memorysession, django_session")
+        refused = asker.client.get(path)
+        other.execute("rollback")
+    connection.close()
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+
+
 def options(kind: str) -> tuple[str, object]:
     found = databases.embedded(Path("/x"), "app", databases.limits_of(kind, 5, 20.0, 10.0))
     return found["OPTIONS"]["options"], found["ANSWER_WITHIN"]

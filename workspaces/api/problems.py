@@ -1,6 +1,7 @@
 """Errors on the wire: RFC 9457 `application/problem+json`, always, and never a stack trace."""
 
 import logging
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -241,6 +242,16 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
+    """Of an error that no view caught; Django calls this while it handles it."""
+    error = sys.exc_info()[1]
+    problem = problem_of(error) if isinstance(error, Exception) else None
+    if problem is None or problem.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+        problem = Problem(500, "The server failed.")
     if is_html(request):
-        return defaults.server_error(request)
-    return page(Problem(500, "The server failed."), request)
+        response: HttpResponseBase = defaults.server_error(request)
+        response.status_code = problem.status_code
+    else:
+        response = page(problem, request)
+    for name, value in _headers(problem, problem).items():
+        response.headers[name] = value
+    return response
