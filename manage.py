@@ -49,6 +49,8 @@ def main() -> None:
         os.execv(sys.executable, test_command(sys.argv[2:]))
     if sys.argv[1:2] == ["up"]:
         before_up(sys.argv[2:])
+    if sys.argv[1:2] in (["web"], ["work"]):
+        os.environ.setdefault("PROCESS_KIND", "web" if sys.argv[1] == "web" else "worker")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
     run_django()
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from django.db import connection
 
+from memories import breakers
 from memories.heartbeat import LOST
-from memories.models import IndexRepair
+from memories.models import Breaker, IndexRepair
 from memoryproject.parts import Part, State
 
 STARTING = 60.0  # seconds after this process began, in which a worker may still be coming up
@@ -72,7 +73,21 @@ def repair() -> Part:
     return Part("repair", State.DEGRADED, detail, since, value=rest)
 
 
-PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (workers, sessions, repair)
+def models() -> list[Part]:
+    """Models that are asked over the network; one that fails is asked no more for a while, and makes
+    nothing wait."""
+    return [
+        Part(
+            f"model {breaker.name}",
+            State.DEGRADED if breaker.state == Breaker.State.OPEN else State.OK,
+            breaker.detail,
+            breaker.since,
+        )
+        for breaker in breakers.states()
+    ]
+
+
+PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (workers, sessions, repair, models)
 
 
 def _row(statement: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,7 @@ class Context:
     truncated: bool
     took_ms: float
     reranked: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def memory_ids(self) -> list[uuid.UUID]:
@@ -83,9 +84,8 @@ def context(scope: Scope, request: SearchRequest, tokens: int = USUAL) -> Contex
     entries.sort(key=lambda entry: (entry.at, entry.hit.row.id), reverse=True)
     text = "".join([HEAD, *_lines(entries), TAIL]) if entries else ""
     took = (time.perf_counter() - started) * 1e3
-    return Context(
-        text, tokens_of(text), [entry.hit for entry in entries], truncated, took, found.reranked
-    )
+    hits = [entry.hit for entry in entries]
+    return Context(text, tokens_of(text), hits, truncated, took, found.reranked, found.notes)
 
 
 def _told(hits: Iterable[Hit]) -> Iterator[Hit]:

@@ -5,8 +5,11 @@ class ProviderError(Exception):
     """An outside or embedded model could not do its work.
 
     `permanent` when asking the same again cannot help until a person changes something.
-    `retry_after` is the wait in seconds that the server asked for, where it did.
+    `retry_after` is the wait in seconds that the server asked for, where it did. `status` is that
+    of an answer over HTTP.
     """
+
+    status: int | None = None
 
     def __init__(self, message: str, permanent: bool, retry_after: float | None = None) -> None:
         super().__init__(message, permanent, retry_after)
@@ -18,8 +21,24 @@ class ProviderError(Exception):
         return self.message
 
 
-class CapReached(ProviderError):
+class Unasked(ProviderError):
+    """It was not asked, or not given its full time: this says nothing about how it does."""
+
+
+class CapReached(Unasked):
     """The calls that somebody allowed for a day are used up: no failure, and not worth waiting."""
+
+
+class TimedOut(ProviderError):
+    """It had its full time and did not answer."""
+
+
+class Unreadable(ProviderError):
+    """It answered, and this one answer cannot be used."""
+
+
+class Misconfigured(ProviderError):
+    """It will answer nobody until a person changes key, address, model or bill."""
 
 
 class Invalid(Exception):

@@ -16,6 +16,7 @@ from django_q.models import OrmQ
 from memories import metrics
 from memories.metrics import BOUNDS, Measure
 from memories.models import (
+    Breaker,
     DueVector,
     Fact,
     FeatureSet,
@@ -224,4 +225,12 @@ def _sets() -> list[Gauge]:
     ]
 
 
-GAUGES: tuple[Callable[[], list[Gauge]], ...] = (_sessions, _waiting, _live, _sets)
+def _breakers() -> list[Gauge]:
+    """By purpose alone: an address can be a workspace's own."""
+    told = "Models that are not waited for since they failed, by purpose."
+    rows = Breaker.objects.order_by().values_list("purpose")
+    found = rows.annotate(number=Count("pk", filter=Q(state=Breaker.State.OPEN)))
+    return [Gauge("breakers_open", told, number, {"purpose": name}) for name, number in found]
+
+
+GAUGES: tuple[Callable[[], list[Gauge]], ...] = (_sessions, _waiting, _live, _sets, _breakers)

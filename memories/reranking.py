@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from django.conf import settings
 
-from memories import metrics
-from memories.errors import ProviderError
+from memories import breakers, metrics
+from memories.errors import ProviderError, Unasked
 from memories.providers.http_reranker import HttpReranker, RerankerConfig
 
 MOST = 50  # so many of the best are put in order anew
@@ -30,10 +30,15 @@ def scores(query: str, texts: Sequence[str]) -> list[float | None] | None:
         api_key=settings.RERANK_API_KEY,
         timeout=settings.RERANK_TIMEOUT,
     )
+    url, key, seconds = config.endpoint.base_url, config.api_key, config.timeout
+    line = breakers.Line("rerank", config.model, url, key, seconds)
+    if not texts:
+        return []
     try:
-        found = HttpReranker(config).scores(query, texts)
+        found = breakers.call(line, lambda: HttpReranker(config).scores(query, texts))
     except ProviderError as error:
-        log.warning("Search goes on without its reranker: %s", error)
+        if not isinstance(error, Unasked):  # what is not asked was told when it failed
+            log.warning("Search goes on without its reranker: %s", error)
         metrics.count("reranks", outcome="failed")
         return None
     metrics.count("reranks", outcome="ok")

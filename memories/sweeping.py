@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import erasing, figures, folding, ingest, outbox, repairing
+from memories import breakers, erasing, figures, folding, ingest, outbox, repairing
 from memories.features import embedding
 from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
@@ -85,6 +85,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     if sealing.is_due():
         outbox.post("seal")
     figures.prune()
+    breakers.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
     return done
 

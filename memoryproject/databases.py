@@ -1,5 +1,6 @@
 """What Django's DATABASES holds: the embedded server, or the one that DATABASE_URL names."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,55 @@ SESSION = (
     "-c plan_cache_mode=force_generic_plan -c jit=off"
     " -c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order -c hnsw.max_scan_tuples=60000"
 )
+# A server that is gone without a word is noticed by TCP. A socket of this machine needs none of it.
+ALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+GRACE = 2.0  # seconds for the server to end a statement by itself, before the client gives it up
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a process waits for the database, in seconds; 0 for no end. `idle` is the time that a
+    transaction may lie open with nothing asked: then its locks are somebody else's."""
+
+    connect: int = 10
+    statement: float = 0.0
+    lock: float = 0.0
+    idle: float = 0.0
+
+    @property
+    def session(self) -> str:
+        own = {
+            "statement_timeout": self.statement,
+            "lock_timeout": self.lock,
+            "idle_in_transaction_session_timeout": self.idle,
+        }
+        return "".join(f" -c {name}={round(1e3 * value)}" for name, value in own.items() if value)
+
+    @property
+    def answer_within(self) -> float | None:
+        return self.statement + GRACE if self.statement else None
+
+
+NO_END = Limits()
+IDLE_IN_WEB = 60.0
+
+
+def limits_of(kind: str, connect: int, statement: float, lock: float) -> Limits:
+    """Those of a process: `kind` is web, worker (a task of it is ended after ten minutes as a whole)
+    or command, which may take hours: it migrates, builds indexes, reads files in."""
+    if kind == "web":
+        return Limits(connect, statement, lock, IDLE_IN_WEB)
+    if kind == "worker":
+        return Limits(connect, statement=570.0, lock=300.0, idle=300.0)
+    return Limits(connect)
+
+
 COMMON: dict[str, Any] = {
     "ENGINE": ENGINE,
     # One connection per process, kept. No pool: a pool is shared by forked workers and breaks
@@ -27,26 +77,32 @@ COMMON: dict[str, Any] = {
 }
 
 
-def embedded(data_dir: Path, role: str) -> dict[str, Any]:
+def embedded(data_dir: Path, role: str, limits: Limits = NO_END) -> dict[str, Any]:
     """Settings of the server below `data_dir`; `role` is owner or app."""
     return {
         **COMMON,
         "NAME": DATABASE,
         "USER": APP_ROLE if role == "app" else OWNER_ROLE,
         "HOST": str(Home.below(data_dir).socket),
-        "OPTIONS": {"prepare_threshold": 5, "options": SESSION},
+        "ANSWER_WITHIN": limits.answer_within,
+        "OPTIONS": {
+            "prepare_threshold": 5,
+            "connect_timeout": limits.connect,
+            "options": SESSION + limits.session,
+        },
     }
 
 
-def external(url: str, app_url: str, role: str) -> dict[str, Any]:
+def external(url: str, app_url: str, role: str, limits: Limits = NO_END) -> dict[str, Any]:
     """Settings of the server at `url`. The app role logs in by `app_url`, or takes its rights after
     the owner's login when there is none."""
     parsed = dict(_parse(app_url if role == "app" and app_url else url))
-    options = {"prepare_threshold": 5, **(parsed.pop("OPTIONS", None) or {})}
-    options["options"] = f"{SESSION} {options.get('options', '')}".strip()
+    own = {"prepare_threshold": 5, "connect_timeout": limits.connect, **ALIVE}
+    options = {**own, **(parsed.pop("OPTIONS", None) or {})}
+    options["options"] = f"{SESSION}{limits.session} {options.get('options', '')}".strip()
     if role == "app" and not app_url:
         options["assume_role"] = APP_ROLE
-    return {**parsed, **COMMON, "OPTIONS": options}
+    return {**parsed, **COMMON, "ANSWER_WITHIN": limits.answer_within, "OPTIONS": options}
 
 
 def _parse(url: str) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from django.db import connections
 from memoryproject import databases
 from memoryproject.postgres.base import DatabaseWrapper
 
-LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")
+LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN")
 
 
 @contextmanager
 def owner_connection() -> Iterator[psycopg.Connection[Any]]:
-    """To the database of this process; every statement commits by itself."""
+    """To the database of this process; every statement commits by itself, and may take as long as it
+    does: an index is built by one."""
     own = connections["default"].settings_dict
     wrapper = DatabaseWrapper({**own, **_login()}, alias="owner")
     with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:

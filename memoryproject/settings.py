@@ -98,16 +98,27 @@ TEMPLATES = [
     }
 ]
 
+# What this process is for: `up` says so to its children. Commands wait as long as it takes.
+PROCESS_KIND = env_str("PROCESS_KIND", "command", choices=("web", "worker", "command"))
+
 # Database: the server that DATABASE_URL names, else one below DATA_DIR that brings itself. The
 # owner migrates; web and worker are the ordinary role (`up` starts them with DATABASE_ROLE=app).
 DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
 DATABASE_URL = env_secret("DATABASE_URL")
 APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
 EMBEDDED_POSTGRES = None if DATABASE_URL else Home.below(DATA_DIR)
+# Seconds; 0: no end. The last two are those of web processes: the worker's are minutes, and commands
+# have none.
+DATABASE_CONNECT_TIMEOUT = env_int("DATABASE_CONNECT_TIMEOUT", 5, minimum=2, maximum=600)
+DATABASE_STATEMENT_TIMEOUT = env_float("DATABASE_STATEMENT_TIMEOUT", 20.0, maximum=3600.0)
+DATABASE_LOCK_TIMEOUT = env_float("DATABASE_LOCK_TIMEOUT", 10.0, maximum=3600.0)
+DATABASE_LIMITS = databases.limits_of(
+    PROCESS_KIND, DATABASE_CONNECT_TIMEOUT, DATABASE_STATEMENT_TIMEOUT, DATABASE_LOCK_TIMEOUT
+)
 DATABASES = {
-    "default": databases.external(DATABASE_URL, APP_DATABASE_URL, DATABASE_ROLE)
+    "default": databases.external(DATABASE_URL, APP_DATABASE_URL, DATABASE_ROLE, DATABASE_LIMITS)
     if DATABASE_URL
-    else databases.embedded(DATA_DIR, DATABASE_ROLE)
+    else databases.embedded(DATA_DIR, DATABASE_ROLE, DATABASE_LIMITS)
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -236,6 +247,8 @@ ANTHROPIC_BASE_URL = env_str("ANTHROPIC_BASE_URL")
 PROVIDER_TIMEOUT = env_float(
     "PROVIDER_TIMEOUT", 30.0, minimum=0.1, maximum=190.0
 )  # below the worker's
+# A search waits so long for the vector of its query, then words alone decide.
+QUERY_TIMEOUT = env_float("QUERY_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)
 RERANK_BASE_URL = env_str("RERANK_BASE_URL")  # empty: none
 RERANK_MODEL = env_str("RERANK_MODEL")
 RERANK_API_KEY = env_secret("RERANK_API_KEY")

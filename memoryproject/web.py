@@ -20,7 +20,9 @@ from typing import Any
 from django.db import close_old_connections
 
 from memories import ingest
-from memoryproject.front.lanes import LANES, Lane, processes_of
+from memories.providers import network
+from memories.providers.network import NeedsNetwork
+from memoryproject.front.lanes import LANES, WAITING, Lane, processes_of
 from memoryproject.front.wire import FRONT, TENANT, WAIT, packed, read_frame
 from memoryproject.supervisor import end_with
 
@@ -31,14 +33,6 @@ PART = 2**18  # bytes of a long answer that are sent at once
 SOON, YOUNG, LONGEST_PAUSE = 0.1, 5.0, 10.0  # seconds
 GRACE = 15.0  # seconds for what is under way when it is to end
 WAITED_FOR = {signal.SIGTERM, signal.SIGCHLD}
-
-
-class Elsewhere(BaseException):
-    """This request has to wait for the network, which is another lane's work."""
-
-    def __init__(self, lane: str) -> None:
-        super().__init__()
-        self.lane = lane
 
 
 class Parent:
@@ -103,6 +97,7 @@ class Parent:
 def serve_lane(lane: Lane, front: str, application: Application) -> None:
     """All that a child does; it does not return."""
     os.nice(lane.niceness)
+    network.ELSEWHERE = lane is not WAITING
     if sys.platform == "linux":
         Path("/proc/self/comm").write_text(f"web-{lane.name}")  # for who looks at the processes
     workers = [Worker(lane, front, application) for _ in range(lane.threads)]
@@ -173,8 +168,8 @@ def respond(
 
     try:
         answer = application(environ, start_response)
-    except Elsewhere as other:
-        connection.sendall(packed({"elsewhere": other.lane, **notes_of(environ)}))
+    except NeedsNetwork:
+        connection.sendall(packed({"elsewhere": WAITING.name, **notes_of(environ)}))
         return
     held, size = [], 0
     try:

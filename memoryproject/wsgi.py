@@ -3,10 +3,13 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
+os.environ.setdefault("PROCESS_KIND", "web")
 application = get_wsgi_application()
 
 from memories import figures  # noqa: E402 - only once Django is set up
 from memories.extraction import warm_up  # noqa: E402
+from memories.indexing import spaces  # noqa: E402
 
 figures.start()
 warm_up()
+spaces.warm_up()

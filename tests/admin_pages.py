@@ -8,6 +8,7 @@ from django.db.models import Model
 from django.urls import URLPattern, URLResolver
 
 from memories.models import (
+    Breaker,
     Episode,
     Erasure,
     EvaluationRun,
@@ -45,6 +46,7 @@ SECRET = "knows-the-way-to-the-orchard"
 OF_THE_SERVER = {
     User,
     EvaluationRun,
+    Breaker,
     IndexRepair,
     WorkerBeat,
 }  # and the worker's queue: these have no workspace
@@ -55,7 +57,7 @@ NO_PAGES = {
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
     "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
-    "django_q_failure_add", "django_q_ormq_add",
+    "memories_breaker_add", "django_q_failure_add", "django_q_ormq_add",
     "django_q_schedule_add",
 }  # fmt: skip
 

@@ -3,8 +3,15 @@ Mallory has a workspace of her own and must see nothing."""
 
 import pytest
 
+from memories import breakers
 from tests.people import Person, backend_of, bound_to_agent
 from workspaces.models import Workspace
+
+
+@pytest.fixture(autouse=True)
+def closed_breakers() -> None:
+    """What a test before saw of a server has nothing to do with this one's."""
+    breakers.forget()
 
 
 @pytest.fixture

@@ -22,6 +22,14 @@ from workspaces.desk.pages import Verb
 from workspaces.models import Agent, Role, Subject, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES as CAPABILITIES
 
+OF_SUPERUSERS = (
+    "workspaces_user",
+    "django_q_ormq",
+    "django_q_failure",
+    "django_q_schedule",
+    "memories_breaker",
+)
+
 
 def test_nobody_gets_in_without_logging_in(workspace: Workspace) -> None:
     answer = Client().get(page_of(MemoryFactory(workspace=workspace)))
@@ -251,14 +259,14 @@ def test_superuser_sees_all_workspaces(workspace: Workspace) -> None:
 
     for row in rows_of(workspace):
         root.sees(page_of(row))
-    for name in ("workspaces_user", "django_q_ormq", "django_q_failure", "django_q_schedule"):
+    for name in OF_SUPERUSERS:
         root.sees(reverse(f"admin:{name}_changelist"))
 
 
 def test_accounts_and_queue_are_for_superusers_only(workspace: Workspace) -> None:
     alice = member(workspace, is_staff=True)
 
-    for name in ("workspaces_user", "django_q_ormq", "django_q_failure", "django_q_schedule"):
+    for name in OF_SUPERUSERS:
         assert alice.status(reverse(f"admin:{name}_changelist")) == 403
 
 

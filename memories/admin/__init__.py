@@ -18,9 +18,10 @@ from memories.admin.rejections import RejectionAdmin
 from memories.admin.runs import RunAdmin
 from memories.admin.sessions import SessionAdmin
 from memories.admin.supersessions import SupersessionAdmin
-from memories.admin.system import PAGES
+from memories.admin.system import PAGES, BreakerAdmin
 from memories.admin.workspace_page import SettledWorkspaceAdmin
 from memories.models import (
+    Breaker,
     Conversation,
     Episode,
     Erasure,
@@ -54,6 +55,7 @@ admin.site.register(WorkspacePattern, WorkspacePatternAdmin)
 admin.site.register(WorkspaceSlot, WorkspaceSlotAdmin)
 admin.site.register(WorkspaceChange, WorkspaceChangeAdmin)
 admin.site.register(EvaluationRun, RunAdmin)
+admin.site.register(Breaker, BreakerAdmin)
 admin.site.register(Subject, SubjectAdmin)
 
 admin.site.register(Workspace, SettledWorkspaceAdmin)

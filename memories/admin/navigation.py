@@ -116,6 +116,7 @@ def _system() -> list[dict[str, Any]]:
         _item("Accounts", "manage_accounts", "workspaces_user_changelist"),
         _item("Waiting tasks", "queue", "django_q_ormq_changelist"),
         _item("Failed tasks", "error", "django_q_failure_changelist"),
+        _item("Models", "power", "memories_breaker_changelist"),
         _item("Schedules", "schedule", "django_q_schedule_changelist"),
         _item("Workers", "engineering", "memories_workerbeat_changelist"),
         _item("Index repairs", "build", "memories_indexrepair_changelist"),

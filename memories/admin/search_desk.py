@@ -22,7 +22,7 @@ from memories import filters, reranking
 from memories.admin.asking import SearchForm
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import AsOf, Category, FactType, MemoryScope
-from memories.search import LAYERS, RANKINGS, Hit, SearchRequest, search
+from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, search
 from workspaces.desk.access import access_of
 from workspaces.scope import Scope
 
@@ -157,6 +157,7 @@ class Answer:
     took_ms: float = 0.0
     shown: list[Shown] = field(default_factory=list)
     error: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 class SearchDeskPage:
@@ -196,7 +197,7 @@ def _answer(scope: Scope, form: DeskForm) -> Answer:
     except (Forbidden, Invalid, ProviderError) as error:
         return Answer(ranking, error=error.message)
     shown = [_shown(rank, hit, form, ranking) for rank, hit in enumerate(found.hits, 1)]
-    return Answer(ranking, found.took_ms, shown)
+    return Answer(ranking, found.took_ms, shown, notes=[NOTES[code] for code in found.notes])
 
 
 def _others(request: HttpRequest, form: DeskForm) -> list[tuple[str, str]]:

@@ -40,6 +40,14 @@ class ScheduleAdmin(SystemAdmin):
     list_display = ("name", "func", "schedule_type", "minutes", "next_run")
 
 
+class BreakerAdmin(SystemAdmin):
+    """Deleting one lets the model be asked again at once."""
+
+    ordering = ("-state", "name")  # the open ones first
+    list_display = ("name", "state", "since", "detail", "failures", "next_try_at")
+    list_filter = ("state", "purpose")
+
+
 PAGES: dict[Any, type[SystemAdmin]] = {
     Failure: FailureAdmin,
     OrmQ: QueueAdmin,

@@ -6,7 +6,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import context
-from memories.api.search import HitSerializer, SearchSerializer, hit_shape, request_of
+from memories.api.search import (
+    NOTES_HELP,
+    HitSerializer,
+    NoteSerializer,
+    SearchSerializer,
+    hit_shape,
+    notes_shape,
+    request_of,
+)
 from memories.indexing import spaces
 from workspaces.api.fields import Camel, Whole, read
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -40,6 +48,7 @@ class ContextAnswerSerializer(Camel):
     reranked = serializers.BooleanField(
         required=False, help_text="With `rerank`: false where the reranker failed."
     )
+    notes = NoteSerializer(many=True, required=False, help_text=NOTES_HELP)
 
 
 class ContextView(WorkspaceView):
@@ -56,6 +65,7 @@ class ContextView(WorkspaceView):
         packed = context.context(self.scope, wanted, body["tokens"])
         return Response(
             ({"reranked": packed.reranked} if wanted.rerank else {})
+            | ({"notes": notes_shape(packed.notes)} if packed.notes else {})
             | {
                 "text": packed.text,
                 "tokens": packed.tokens,

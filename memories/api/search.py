@@ -1,5 +1,6 @@
 """Route: search."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -113,6 +114,14 @@ class HitSerializer(EchoSerializer):
     )
 
 
+class NoteSerializer(Camel):
+    code = serializers.ChoiceField(choices=tuple(search.NOTES))
+    detail = serializers.CharField()
+
+
+NOTES_HELP = "What this answer had to do without; absent where it lacks nothing."
+
+
 class SearchAnswerSerializer(Camel):
     results = HitSerializer(many=True)
     count = serializers.IntegerField()
@@ -120,6 +129,7 @@ class SearchAnswerSerializer(Camel):
     reranked = serializers.BooleanField(
         required=False, help_text="With `rerank`: false where the reranker failed."
     )
+    notes = NoteSerializer(many=True, required=False, help_text=NOTES_HELP)
     weights = serializers.DictField(
         child=serializers.FloatField(),
         required=False,
@@ -152,6 +162,8 @@ class SearchView(WorkspaceView):
         }
         if wanted.rerank:
             shaped["reranked"] = answer.reranked
+        if answer.notes:
+            shaped["notes"] = notes_shape(answer.notes)
         if "scores" in wanted.include and answer.weights:
             shaped["weights"] = answer.weights.named()
         if answer.trace:
@@ -181,6 +193,10 @@ def request_of(body: dict[str, Any]) -> SearchRequest:
         layers=layers,
         include=frozenset(body.get("include", ())),
     )
+
+
+def notes_shape(notes: Iterable[str]) -> list[dict[str, str]]:
+    return [{"code": code, "detail": search.NOTES[code]} for code in notes]
 
 
 def index_paths(trace: Trace) -> dict[str, str]:

@@ -94,5 +94,5 @@ FREE = {
     "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
-    "LargeLayer": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
+    "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
 }  # fmt: skip

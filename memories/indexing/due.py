@@ -4,13 +4,16 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from django.conf import settings
 from django.db import transaction
 
-from memories.errors import ProviderError
+from memories import breakers
+from memories.errors import ProviderError, Unasked
 from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
-from memories.indexing.spaces import embedder_of, lock
+from memories.indexing.spaces import embedder_of, line_to, lock
 from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
+from memories.providers import Embedder, embeddable
 
 BATCH = 256
 TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
@@ -27,13 +30,20 @@ def embed_now(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vec
 
 def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
     """Vectors of each sequence of texts; raises ProviderError."""
-    flat = embedder_of(space).embed([text for group in texts for text in group])
+    flat = _embedded(embedder_of(space), [text for group in texts for text in group])
     found: list[Vectors] = []
     at = 0
     for group in texts:
         found.append(flat[at : at + len(group)])
         at += len(group)
     return found
+
+
+def _embedded(embedder: Embedder, texts: list[str]) -> Vectors:
+    if not embedder.is_remote or not any(map(embeddable, texts)):
+        return embedder.embed(texts)
+    line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT)
+    return breakers.call(line, lambda: embedder.embed(texts))
 
 
 def embed_or_leave(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
@@ -133,7 +143,15 @@ update memories_duevector set error = %(error)s, attempts = attempts + 1,
     next_attempt_at = now() + interval '30 seconds' * 2 ^ least(attempts, 7)
 where entry_id = any(%(ids)s)
 """
+WAIT = """
+update memories_duevector set next_attempt_at = now() + make_interval(secs => %(seconds)s)
+where entry_id = any(%(ids)s)
+"""
 
 
 def _postpone(ids: Sequence[int], error: ProviderError) -> None:
-    statements.execute(POSTPONE, {"ids": list(ids), "error": error.message})
+    """Each failure doubles the pause; where nobody was asked, only that of the breaker is waited for."""
+    if isinstance(error, Unasked) and error.retry_after:
+        statements.execute(WAIT, {"ids": list(ids), "seconds": float(error.retry_after)})
+    else:
+        statements.execute(POSTPONE, {"ids": list(ids), "error": error.message})

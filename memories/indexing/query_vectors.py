@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from django.conf import settings
 
-from memories import metrics
+from memories import breakers, metrics
 from memories.indexing import spaces
 from memories.models import WorkspaceIndex
-from memories.providers import Embedder, Vector
+from memories.providers import Embedder, Vector, embeddable
 
 PER_FOLDER = 40  # 10,240 vectors in all: 31 MB of 1,536 dimensions
 
@@ -26,21 +26,29 @@ PER_FOLDER = 40  # 10,240 vectors in all: 31 MB of 1,536 dimensions
 def vector_of(space: WorkspaceIndex, query: str) -> Vector | None:
     """The query's unit vector in the workspace's model; None where it has none.
 
-    Raises ProviderError. Hits and misses are counted as `query_vectors`.
+    Raises ProviderError; at once where the model's breaker is open. Hits and misses are counted as
+    `query_vectors`.
     """
     embedder = spaces.embedder_of(space)
-    if not embedder.is_remote or not settings.QUERY_CACHE_SECONDS:
+    if not embedder.is_remote or not embeddable(query):
         return embedder.embed_one(query)
     path = _path(embedder, query)
-    found = _read(path, embedder.dimensions)
-    outcome = "miss" if found is None else "hit"
-    metrics.count("query_vectors", outcome=outcome, workspace=str(space.workspace_id))
-    if found is not None:
-        return found
-    made = embedder.embed_one(query)
-    if made is not None:
-        _write(path, made)
-    return made
+    found = kept = _read(path, embedder.dimensions)
+    if kept is None:
+        quick = spaces.in_a_search(embedder)
+        line = spaces.line_to(quick, "query", settings.QUERY_TIMEOUT)
+        found = breakers.call(line, lambda: _made(quick, query, path))
+    if settings.QUERY_CACHE_SECONDS:
+        outcome = "miss" if kept is None else "hit"
+        metrics.count("query_vectors", outcome=outcome, workspace=str(space.workspace_id))
+    return found
+
+
+def _made(embedder: Embedder, query: str, path: Path) -> Vector | None:
+    vector = embedder.embed_one(query)
+    if vector is not None and settings.QUERY_CACHE_SECONDS:
+        _write(path, vector)
+    return vector
 
 
 def _path(embedder: Embedder, query: str) -> Path:
@@ -51,6 +59,8 @@ def _path(embedder: Embedder, query: str) -> Path:
 
 def _read(path: Path, dimensions: int) -> Vector | None:
     """None where there is none, where it is too old or is not what was written."""
+    if not settings.QUERY_CACHE_SECONDS:
+        return None
     try:
         with path.open("rb") as file:
             written = os.fstat(file.fileno()).st_mtime

@@ -112,7 +112,8 @@ EVERYTHING = Wanted()
 class Asked:
     """What is looked for and who asks, as the statements take it.
 
-    `subject` None: about anybody. `trace` None: nobody wants to know how.
+    `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
+    had to do without, by code.
     """
 
     scope: Scope
@@ -126,6 +127,7 @@ class Asked:
     wanted: Wanted = EVERYTHING
     wanted_values: dict[str, Any] = field(default_factory=dict)
     trace: Trace | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def places(self) -> list[uuid.UUID]:

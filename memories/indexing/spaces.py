@@ -1,5 +1,6 @@
 """The workspace as the index knows it: its number, and the embedding model it speaks."""
 
+import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -10,6 +11,8 @@ from typing import Any
 
 from django.conf import settings
 
+from memories.breakers import Line
+from memories.errors import ProviderError
 from memories.indexing import statements
 from memories.indexing.rules import RULES_VERSION
 from memories.indexing.seals import SEALS
@@ -19,6 +22,7 @@ from workspaces.keys import Beside
 from workspaces.scope import Scope
 
 LOCK_CLASS = 4242
+log = logging.getLogger(__name__)
 
 
 COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
@@ -113,6 +117,14 @@ def _has_local() -> bool:
     return find_spec("wordllama") is not None
 
 
+def warm_up() -> None:
+    """Import what the configured embedder needs, before the first request: an SDK takes seconds."""
+    try:
+        embedder_from(configured_config())
+    except ProviderError as error:
+        log.warning("The configured embedder cannot be used: %s", error)
+
+
 def configured_model() -> EmbeddingModel | None:
     """The row of the configured embedding model; None for `none`."""
     embedder = embedder_from(configured_config())
@@ -150,6 +162,26 @@ def embedder_of(space: WorkspaceIndex) -> Embedder:
 def embedder_for(model: EmbeddingModel) -> Embedder:
     """The embedder of a model, reached as the settings say."""
     return named_embedder(model.provider, model.name, model.dimensions)
+
+
+def in_a_search(embedder: Embedder) -> Embedder:
+    """The same, in the time that a search waits and without a second try."""
+    return embedder_from(
+        replace(
+            configured_config(),
+            provider=embedder.provider,
+            model=embedder.name,
+            dimensions=embedder.dimensions,
+            timeout=settings.QUERY_TIMEOUT,
+            retries=0,
+        )
+    )
+
+
+def line_to(embedder: Embedder, purpose: str, seconds: float) -> Line:
+    """The way to a remote embedder, for its breaker."""
+    url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
+    return Line(purpose, embedder.name, url, key, seconds)
 
 
 def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:

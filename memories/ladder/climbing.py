@@ -2,13 +2,16 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from django.conf import settings
 from django.utils import timezone
 
+from memories import breakers
+from memories.breakers import Line
 from memories.chunking import pieces
 from memories.errors import CapReached, Invalid, ProviderError
 from memories.ladder import keys
@@ -19,12 +22,16 @@ from memories.providers import (
     ExtractedFact,
     ExtractionAnswer,
     ExtractionRequest,
+    Extractor,
     ExtractorConfig,
     Question,
     Reply,
     extractor_from,
+    network,
 )
 from workspaces.models import Workspace
+
+Answer = TypeVar("Answer")
 
 MOST_PIECES = 20  # requests that the messages of one ingest are read in
 STEPS = 4  # so many of the server's time-outs has a session's lease room for
@@ -45,8 +52,7 @@ class Ladder:
         errors = []
         for rung in self.rungs:
             try:
-                _count(self.workspace_id, rung)
-                return extractor_from(_config(rung, rung.timeout)).ask(question)
+                return _call(self.workspace_id, rung, lambda model: model.ask(question))
             except ProviderError as error:
                 errors.append(error)
         errors.sort(key=_rank)
@@ -124,8 +130,9 @@ class _Climb:
         started = time.perf_counter()
         number = self.ladder.rungs.index(rung) + 1
         try:
-            _count(self.ladder.workspace_id, rung)
-            found = extractor_from(_config(rung, self._timeout(rung))).extract(piece)
+            # Not longer than the session's lease allows.
+            with network.patience(self.ends_at - time.monotonic()):
+                found = _call(self.ladder.workspace_id, rung, lambda model: model.extract(piece))
         except ProviderError as error:
             took = (time.perf_counter() - started) * 1e3
             step = Step(f"llm:{number}", rung.model, error.message, milliseconds=round(took, 2))
@@ -134,17 +141,25 @@ class _Climb:
         answer.steps.append(step_of(f"llm:{number}", found))
         return found
 
-    def _timeout(self, rung: Rung) -> float:
-        """Not longer than the session's lease allows."""
-        left = self.ends_at - time.monotonic()
-        if left <= 0:
-            raise ProviderError("no time is left for another model", permanent=False)
-        # Whole seconds: extractors are kept by their configuration.
-        return rung.timeout if rung.timeout <= left else max(1.0, left // 1)
-
 
 def _rank(error: ProviderError) -> tuple[bool, bool]:
     return error.permanent, isinstance(error, CapReached)
+
+
+def _call(workspace_id: uuid.UUID, rung: Rung, act: Callable[[Extractor], Answer]) -> Answer:
+    """What the rung's model gives, within its time; at once an error while its breaker is open."""
+    config = _config(rung)
+    extractor = extractor_from(config)
+
+    def counted() -> Answer:
+        network.check_allowed(extractor.who or rung.model)  # before anything is written
+        _count(workspace_id, rung)
+        return act(extractor)
+
+    line = Line(
+        "language", rung.model or extractor.model, rung.base_url, config.api_key, rung.timeout
+    )
+    return breakers.call(line, counted)
 
 
 def _count(workspace_id: uuid.UUID, rung: Rung) -> None:
@@ -156,11 +171,11 @@ def _count(workspace_id: uuid.UUID, rung: Rung) -> None:
         raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)
 
 
-def _config(rung: Rung, timeout: float) -> ExtractorConfig:
+def _config(rung: Rung) -> ExtractorConfig:
     return ExtractorConfig(
         provider=rung.provider,
         model=rung.model,
         api_key=keys.key_for(rung.provider, rung.base_url, rung.key_env),
         base_url=rung.base_url,
-        timeout=timeout,
+        timeout=rung.timeout,
     )

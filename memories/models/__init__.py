@@ -1,4 +1,5 @@
 from memories.models.belief import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
+from memories.models.breaker import Breaker
 from memories.models.chain import Link, chain, versions_of
 from memories.models.conversation import (
     Conversation,
@@ -65,6 +66,7 @@ __all__ = [
     "SCOPE_CODE",
     "VISIBILITY_CODE",
     "WIDEST_COVERED",
+    "Breaker",
     "Category",
     "Citation",
     "CommonTerm",

@@ -1,7 +1,7 @@
 """The only way out of the machine: embedders and extractors behind one small face each."""
 
 from memories.prompts import ExtractionRequest, Message
-from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector
+from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector, embeddable
 from memories.providers.extractor import (
     ExtractedFact,
     ExtractionAnswer,
@@ -27,6 +27,7 @@ __all__ = [
     "Reply",
     "Side",
     "Vector",
+    "embeddable",
     "embedder_from",
     "extractor_from",
 ]

@@ -28,7 +28,8 @@ class AnthropicExtractor(Extractor):
 
     def ask(self, question: Question) -> Reply:
         client = self._client()
-        with network.asking(anthropic, self.who):
+
+        def call() -> Reply:
             # `parse` of the SDK sends the same, but reads the JSON before the stop reason can be
             # looked at, and throws the text away: a cut-off answer would look like a wrong one.
             message = client.messages.create(
@@ -43,7 +44,9 @@ class AnthropicExtractor(Extractor):
                     }
                 },
             )
-            reply = _reply(message)
+            return _reply(message)
+
+        reply = network.ask(anthropic, self.who, self._endpoint.timeout, call)
         if reply.stop_reason == "refusal":
             raise refused(self.who)
         return reply

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from memories.errors import ProviderError
-from memories.providers.network import Endpoint
+from memories.errors import Misconfigured, ProviderError
+from memories.providers.network import MAX_RETRIES, Endpoint
 
 Side = Literal["query", "document"]
 Vector = npt.NDArray[np.float32]
@@ -20,7 +20,7 @@ Matrix = npt.NDArray[np.float32]
 class EmbedderConfig:
     """Which embedder to use. Empty `model` and 0 `dimensions` mean the provider's own default.
 
-    `provider` is local, openai, hash or none; `timeout` is in seconds.
+    `provider` is local, openai, hash or none; `timeout` is in seconds, of a call with its `retries`.
     """
 
     provider: str
@@ -29,10 +29,11 @@ class EmbedderConfig:
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 30.0
+    retries: int = MAX_RETRIES
 
     @property
     def endpoint(self) -> Endpoint:
-        return Endpoint(self.api_key, self.base_url, self.timeout)
+        return Endpoint(self.api_key, self.base_url, self.timeout, self.retries)
 
 
 class Embedder(ABC):
@@ -84,7 +85,7 @@ class Embedder(ABC):
 
     def _check(self, matrix: Matrix, count: int) -> None:
         if matrix.shape != (count, self.dimensions):
-            raise ProviderError(
+            raise Misconfigured(
                 f"{self.provider} model {self.name} answered vectors of {matrix.shape[-1]}"
                 f" dimensions where {self.dimensions} are expected",
                 permanent=True,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel
 
 from memories import prompts
-from memories.errors import ProviderError
+from memories.errors import ProviderError, Unreadable
 from memories.prompts import ExtractionRequest, FactAnswer
 from memories.providers.network import Endpoint
 
@@ -139,7 +139,7 @@ class Extractor(ABC):
             return prompts.read_facts(reply.text).facts
         except ValueError as error:
             start = " ".join(reply.text.split())[:80]
-            raise ProviderError(
+            raise Unreadable(
                 f"{self.model} did not answer with the JSON it was asked for: {start!r}",
                 permanent=False,
             ) from error

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 from memories import metrics
-from memories.errors import ProviderError
+from memories.errors import ProviderError, TimedOut
 from memories.providers import network
 from memories.providers.network import CONNECT_SECONDS, MALFORMED, Endpoint
 
@@ -57,12 +57,11 @@ class HttpReranker:
         """
         if not documents:
             return []
-        if not network.ALLOW_NETWORK:
-            raise ProviderError(
-                f"{self._who} was not asked: the network is switched off", permanent=True
-            )
+        network.check_allowed(self._who)
+        seconds = self._config.timeout
         with metrics.timer("provider_calls", provider="rerank"):
-            return self._scores(self._ask(query, documents), len(documents))
+            response = network.within(self._who, seconds, lambda: self._ask(query, documents))
+            return self._scores(response, len(documents))
 
     def _ask(self, query: str, documents: Sequence[str]) -> httpx2.Response:
         cut = [document[:LONGEST] for document in documents]
@@ -71,7 +70,7 @@ class HttpReranker:
         try:
             return _client(endpoint).post(endpoint.base_url + PATH, json=body)
         except httpx2.TimeoutException as error:
-            raise ProviderError(f"{self._who} did not answer in time", permanent=False) from error
+            raise TimedOut(f"{self._who} did not answer in time", permanent=False) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ProviderError(
                 f"{self._who} cannot be reached: {error}", permanent=False

@@ -6,7 +6,10 @@ so one translation serves both. Neither is imported here: that takes a second or
 
 import functools
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,12 +21,15 @@ from urllib.parse import urlsplit
 import httpx2
 
 from memories import metrics
-from memories.errors import ProviderError
+from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked
 
 Client = TypeVar("Client")
+Answer = TypeVar("Answer")
 
 # Set to False (or enter `offline`) and every call fails before a socket is opened.
 ALLOW_NETWORK = True
+# Set to True in a process that must not wait: what would wait is for another process to do.
+ELSEWHERE = False
 
 MAX_RETRIES = 2
 CONNECT_SECONDS = 5.0
@@ -32,6 +38,7 @@ CONNECT_SECONDS = 5.0
 LONGEST_PAUSE = 20.0
 
 BUSY = {408, 409, 425, 429}
+FOR_ALL = {401, 402, 403, 404}  # whatever is asked, the answer will be the same
 HINTS = {
     401: "the key was refused",
     402: "the account has to be paid",
@@ -47,8 +54,8 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of each of
-    the SDK's tries; `retries` come after the first."""
+    """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of a
+    call as a whole; `retries`, the SDK's, come after its first try and within the same time."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
@@ -71,19 +78,50 @@ def offline() -> Iterator[None]:
         ALLOW_NETWORK = before
 
 
+class NeedsNetwork(BaseException):
+    """Nothing was sent: this process must not wait for a model (ELSEWHERE). Not an Exception, so that
+    it comes through to whoever hands the request on to a process that may."""
+
+
+_patience = threading.local()
+
+
 @contextmanager
-def asking(sdk: ModuleType, who: str) -> Iterator[None]:
-    """Around one call of `sdk` and the reading of its answer: all that fails is a ProviderError.
+def patience(seconds: float) -> Iterator[None]:
+    """All calls of this thread inside wait for at most so long together."""
+    before: float | None = getattr(_patience, "left", None)
+    own = seconds if before is None else min(seconds, before)
+    _patience.left = own
+    try:
+        yield
+    finally:
+        _patience.left = None if before is None else before - own + _patience.left
+
+
+def check_allowed(who: str) -> None:
+    """Raises where `who` must not be asked: Unasked for the network is off or no time is left,
+    NeedsNetwork in a process that must not wait."""
+    if not ALLOW_NETWORK:
+        raise Unasked(f"{who} was not asked: the network is switched off", permanent=True)
+    left: float | None = getattr(_patience, "left", None)
+    if left is not None and left <= 0:
+        raise Unasked(f"{who} was not asked: no time is left", permanent=False)
+    if ELSEWHERE and not getattr(_patience, "aside", False):
+        raise NeedsNetwork(who)
+
+
+def ask(sdk: ModuleType, who: str, seconds: float, call: Callable[[], Answer]) -> Answer:
+    """What one `call` of `sdk`, with the reading of its answer, gives within so many seconds: all
+    that fails is a ProviderError.
 
     `who` names the model and its server in the messages that people will read.
     """
-    if not ALLOW_NETWORK:
-        raise ProviderError(f"{who} was not asked: the network is switched off", permanent=True)
+    check_allowed(who)
     with metrics.timer("provider_calls", provider=sdk.__name__):
         try:
-            yield
+            return within(who, seconds, call)
         except sdk.APITimeoutError as error:
-            raise ProviderError(f"{who} did not answer in time", permanent=False) from error
+            raise TimedOut(f"{who} did not answer in time", permanent=False) from error
         except sdk.APIConnectionError as error:
             raise ProviderError(
                 f"{who} cannot be reached: {error.__cause__ or error}", permanent=False
@@ -96,15 +134,58 @@ def asking(sdk: ModuleType, who: str) -> Iterator[None]:
             ) from error
 
 
+def within(who: str, seconds: float, call: Callable[[], Answer]) -> Answer:
+    """What `call` gives. After so many seconds nobody waits for it any more: TimedOut, and Unasked
+    where the thread's patience was shorter than that.
+
+    In a thread of its own, because nothing else bounds all of it: a name that is looked up, an
+    answer that drips, the SDKs' own tries and pauses.
+    """
+    left: float | None = getattr(_patience, "left", None)
+    wait = seconds if left is None else min(seconds, left)
+    started = time.monotonic()
+    answer = in_thread(call)
+    try:
+        return answer.result(wait)
+    except TimeoutError:
+        late = TimedOut if wait >= seconds else Unasked
+        raise late(f"{who} did not answer in time", permanent=False) from None
+    finally:
+        if left is not None:
+            _patience.left = left - (time.monotonic() - started)
+
+
+def in_thread(call: Callable[[], Answer], *, aside: bool = False) -> "Future[Answer]":
+    """`call`, begun in a thread that ends with the process. `aside`: nobody waits for it, so it may
+    use the network also where ELSEWHERE is set."""
+    answer: Future[Answer] = Future()
+
+    def run() -> None:
+        _patience.aside = aside
+        try:
+            answer.set_result(call())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="provider", daemon=True).start()
+    return answer
+
+
 def from_status(error: Any, who: str) -> ProviderError:
     """Of an SDK's APIStatusError. Only what passes by itself is not permanent."""
     status: int = error.status_code
-    hint = f" ({HINTS[status]})" if status in HINTS else ""
-    return ProviderError(
-        f"{who} answered {status}{hint}: {_told(error.body)}",
+    kind = Misconfigured if status in FOR_ALL else ProviderError
+    found = kind(
+        f"{who} {in_words(status)}: {_told(error.body)}",
         permanent=status < 500 and status not in BUSY,
         retry_after=pause_wanted(error.response.headers),
     )
+    found.status = status
+    return found
+
+
+def in_words(status: int) -> str:
+    return f"answered {status}" + (f" ({HINTS[status]})" if status in HINTS else "")
 
 
 def _told(body: object) -> str:

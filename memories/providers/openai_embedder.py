@@ -50,12 +50,17 @@ class OpenAIEmbedder(Embedder):
     def _ask(self, pieces: list[str]) -> Matrix:
         wish = self.dimensions if self._known.takes_dimensions else openai.omit
         client = client_for(self._endpoint)
-        with network.asking(openai, named(self.name, self._endpoint)):
+
+        def call() -> Matrix:
             answer = client.embeddings.create(model=self.name, input=pieces, dimensions=wish)
             rows = sorted(answer.data, key=lambda row: row.index)
             vectors = np.array([row.embedding for row in rows], np.float32)
             if len(vectors) != len(pieces):
                 raise ValueError(f"{len(vectors)} vectors for {len(pieces)} texts")
+            return vectors
+
+        who = named(self.name, self._endpoint)
+        vectors = network.ask(openai, who, self._endpoint.timeout, call)
         self._check(vectors, len(pieces))
         return vectors
 

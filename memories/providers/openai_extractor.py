@@ -36,7 +36,8 @@ class OpenAIExtractor(Extractor):
 
     def ask(self, question: Question) -> Reply:
         client = client_for(self._endpoint)
-        with network.asking(openai, self.who):
+
+        def call() -> tuple[Reply, str | None]:
             # Not `parse` of the SDK: it drops the text of an answer that is no JSON.
             completion = client.chat.completions.create(
                 model=self.model,
@@ -54,8 +55,9 @@ class OpenAIExtractor(Extractor):
                 },
                 extra_body=self._limit,
             )
-            reply = _reply(completion)
-            refusal = completion.choices[0].message.refusal
+            return _reply(completion), completion.choices[0].message.refusal
+
+        reply, refusal = network.ask(openai, self.who, self._endpoint.timeout, call)
         if refusal or reply.stop_reason == "content_filter":
             raise refused(self.who, refusal or "its content filter")
         return reply

@@ -6,6 +6,7 @@ from memories.search.hits import MEMORY_ROWS, rows_of
 from memories.search.request import (
     INCLUDES,
     LAYERS,
+    NOTES,
     RANKINGS,
     Hit,
     Recency,
@@ -17,6 +18,7 @@ __all__ = [
     "INCLUDES",
     "LAYERS",
     "MEMORY_ROWS",
+    "NOTES",
     "RANKINGS",
     "Hit",
     "Recency",

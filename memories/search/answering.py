@@ -3,14 +3,17 @@
 import time
 from dataclasses import replace
 
+from django.conf import settings
+
 from memories import metrics, reranking
 from memories.errors import Invalid
 from memories.indexing import spaces
+from memories.providers import network
 from memories.ranking import Weights
 from memories.search.asking import asked_of
 from memories.search.hits import hits_of, with_rows
 from memories.search.rankings import RANKERS
-from memories.search.request import SearchAnswer, SearchRequest
+from memories.search.request import NOT_RERANKED, SearchAnswer, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope
 
@@ -19,7 +22,8 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
     ranking `vector` ProviderError.
 
-    Without a vector (no embedder, a provider that fails, no word it knows) words alone decide.
+    Without a vector (no embedder, a provider that fails, no word it knows) words alone decide. All
+    embedders together are waited for QUERY_TIMEOUT at most; what was missing stands in `notes`.
     With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
     """
     if request.rerank and not reranking.is_configured():
@@ -27,9 +31,12 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     started = time.perf_counter()
     space = spaces.space_for(scope)
     asked = asked_of(scope, request)
-    ranked = RANKERS[request.ranking](space, request, asked)
+    with network.patience(settings.QUERY_TIMEOUT):
+        ranked = RANKERS[request.ranking](space, request, asked)
     left = [ranked]
     reranked = _reranked(scope, request, ranked) if request.rerank else None
+    if request.rerank and reranked is None:
+        asked.notes.append(NOT_RERANKED)
     ranked = ranked if reranked is None else reranked
     left.append(ranked)
     if request.threshold is not None:
@@ -43,8 +50,11 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
             one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    notes = tuple(dict.fromkeys(asked.notes))
+    for note in notes:
+        metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
     weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
-    return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None)
+    return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:

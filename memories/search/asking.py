@@ -1,5 +1,6 @@
 """Who asks, about whom and under which conditions, by the ids of the index."""
 
+import logging
 import uuid
 from dataclasses import replace
 from typing import Any
@@ -7,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from memories import filters
-from memories.errors import Forbidden, ProviderError
+from memories.errors import Forbidden, ProviderError, Unasked
 from memories.indexing import query_vectors, statements
 from memories.indexing.shape import Asked, Wanted
 from memories.indexing.trace import Trace
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
-from memories.search.request import LAYERS, SearchRequest
+from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
 from workspaces.naming import NOBODY, NotAllowed, agent_to_read
 from workspaces.scope import Scope
+
+log = logging.getLogger(__name__)
 
 
 def asked_of(scope: Scope, request: SearchRequest) -> Asked:
@@ -54,10 +57,17 @@ def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid
     return (found.subject or NOBODY) if user else None, (found.thread or NOBODY) if thread else None
 
 
-def query_vector(space: WorkspaceIndex, query: str) -> np.ndarray | None:
+def query_vector(
+    space: WorkspaceIndex, query: str, notes: list[str] | None = None
+) -> np.ndarray | None:
+    """None where it has none; also where the model fails, which `notes` are told."""
     try:
         return query_vectors.vector_of(space, query)
-    except ProviderError:
+    except ProviderError as error:
+        if not isinstance(error, Unasked):  # what is not asked was told when it failed
+            log.warning("A search goes on by words alone: %s", error)
+        if notes is not None:
+            notes.append(WORDS_ONLY)
         return None
 
 

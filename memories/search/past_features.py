@@ -18,6 +18,7 @@ from memories.indexing.candidates import TOP, Depth, Found
 from memories.indexing.shape import Asked
 from memories.models import SCOPE_CODE, AsOf, Feature, FeatureChange, Layer, WorkspaceIndex
 from memories.ranking import Candidate, Columns
+from memories.search.request import WORDS_ONLY
 
 MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
 
@@ -103,6 +104,8 @@ class Past:
         vectors = self._still(features)
         changed = [f for f in features if f.pk not in vectors]
         made = due.embed_or_leave(self.space, [entries.texts_of(f.content)[:1] for f in changed])
+        if made is None:
+            self.asked.notes.append(WORDS_ONLY)
         vectors |= {
             f.pk: own[0]
             for f, own in zip(changed, made or [[None]] * len(changed), strict=True)

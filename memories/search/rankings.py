@@ -29,7 +29,9 @@ A_TURN = 0.25
 
 
 def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    found = _merged(space, request, asked, lambda model: query_vector(model, request.query))
+    found = _merged(
+        space, request, asked, lambda model: query_vector(model, request.query, asked.notes)
+    )
     return by_place(found, request.threshold)
 
 
@@ -139,7 +141,9 @@ def _pool(
     """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(space, asked.subject)
     view = ranking.analyse(request.query, people, now=timezone.now())
-    embed: Embed = partial(query_vector, query=view.meaning) if with_vector else _no_vector
+    embed: Embed = (
+        partial(query_vector, query=view.meaning, notes=asked.notes) if with_vector else _no_vector
+    )
     vector = embed(space)
     depth = depth_of(space, request, view)
     parts: list[ranking.Columns] = []

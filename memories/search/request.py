@@ -14,6 +14,14 @@ LAYERS = {
     "episodes": Layer.EPISODES,
     "features": Layer.FEATURES,
 }
+WORDS_ONLY, NOT_RERANKED = "words_only", "not_reranked"
+# What a search had to do without.
+NOTES = {
+    WORDS_ONLY: "The embedding model does not answer, and is tried again by itself: words alone"
+    " decided, where meaning would have.",
+    NOT_RERANKED: "The reranker does not answer, and is tried again by itself: the order is that of"
+    " the ranking.",
+}
 INCLUDES = ("citations", "scores", "chain", "neighbours")
 
 
@@ -75,7 +83,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`weights` are those of the hybrid ranking; of the others there are none. `trace` is there
+    """`notes`: what it had to do without, codes of NOTES. `weights` are those of the hybrid ranking; of the others there are none. `trace` is there
     where scores were asked for; `reranked` is false where the reranker was not asked or failed."""
 
     hits: list[Hit]
@@ -83,3 +91,4 @@ class SearchAnswer:
     weights: Weights | None = None
     trace: Trace | None = None
     reranked: bool = False
+    notes: tuple[str, ...] = ()

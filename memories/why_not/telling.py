@@ -3,8 +3,11 @@
 import uuid
 from dataclasses import replace
 
+from django.conf import settings
+
 from memories.indexing import spaces
 from memories.models import DueVector, Entry, Layer, Memory, Vector
+from memories.providers import network
 from memories.search import SearchRequest, asked_of, search
 from memories.why_not.reached import CHECKS
 from memories.why_not.values import Case, Step, WhyNot
@@ -24,7 +27,9 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
     case = Case(spaces.space_of(scope.workspace_id), request, asked, mine)
     if all(found.note(name, check(case), success) for name, check, success in CHECKS):
         _note_vector(case, found)
-        _walk(scope, case, found)
+        # It searches more than once: none of the models is waited for anew each time.
+        with network.patience(settings.QUERY_TIMEOUT + settings.RERANK_TIMEOUT):
+            _walk(scope, case, found)
     return found
 
 

@@ -4,6 +4,8 @@ So `--help`, type checkers and `collectstatic` never start one."""
 
 import select
 import time
+from math import ceil
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -12,6 +14,7 @@ from django.db.backends.postgresql import base
 
 from memoryproject import embedded_postgres
 from memoryproject.postgres.client import DatabaseClient
+from memoryproject.postgres.connection import Connection, shortest
 from memoryproject.postgres.creation import DatabaseCreation
 from memoryproject.postgres.features import DatabaseFeatures
 from memoryproject.postgres.validation import DatabaseValidation
@@ -35,20 +38,33 @@ class DatabaseWrapper(base.DatabaseWrapper):
     features_class = DatabaseFeatures
     validation_class = DatabaseValidation
 
+    # psycopg, with our kind of connection
+    Database = SimpleNamespace(  # type: ignore[assignment]
+        **{**vars(psycopg), "connect": Connection.connect}
+    )
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         home = settings.EMBEDDED_POSTGRES
         if home is None:
-            return super().get_new_connection(conn_params)
+            return self._connected(conn_params)
         embedded_postgres.ensure_running(home)
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                return super().get_new_connection(conn_params)
+                return self._connected(conn_params)
             except psycopg.OperationalError as error:
                 if time.monotonic() > end or not is_passing(error):
                     raise
             time.sleep(0.05)
             embedded_postgres.ensure_running(home, recheck=True)
+
+    def _connected(self, conn_params: dict[str, Any]) -> Any:
+        """Waits for its server as long as `ANSWER_WITHIN` of its settings says."""
+        if (bound := shortest(None)) is not None:
+            conn_params = {**conn_params, "connect_timeout": ceil(bound)}
+        found = super().get_new_connection(conn_params)
+        found.answer_within = self.settings_dict.get("ANSWER_WITHIN")
+        return found
 
     def is_usable(self) -> bool:
         """As Django asks before every request, but mostly without a round trip: a connection that

@@ -1,4 +1,4 @@
-"""Prepared statements in one call of libpq, for what is read outside of transactions.
+"""Prepared statements by libpq alone, for what is read outside of transactions.
 
 psycopg's cursor takes a statement apart into sending, polling and receiving, and counts what it has
 prepared: a fifth of a millisecond for each, as much as the statement that finds a key takes itself.
@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg import abc, errors
+from psycopg import abc, errors, generators
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.pq.abc import PGresult
@@ -77,7 +77,10 @@ def _ask(raw: Connection, statement: str, values: Mapping[str, Any]) -> Answer:
     key = (statement, transformer.types or ())
     for _ in range(2):
         name = _name_of(raw, key, text)
-        result = raw.pgconn.exec_prepared(name, given, transformer.formats, Format.BINARY)
+        raw.pgconn.send_query_prepared(
+            name, given, transformer.formats, result_format=Format.BINARY
+        )
+        result = _awaited(raw)
         if result.status == ExecStatus.TUPLES_OK:
             return Answer(result, transformer)
         error = _error(raw, result)
@@ -107,12 +110,19 @@ def _name_of(raw: Connection, key: tuple[str, tuple[int, ...]], text: bytes) -> 
         return name
     name = b"prepared_%d" % next(_numbers)
     if len(names) >= MOST:
-        raw.pgconn.exec_(b"deallocate " + names.popitem(last=False)[1])
-    result = raw.pgconn.prepare(name, text, key[1])
+        raw.pgconn.send_query(b"deallocate " + names.popitem(last=False)[1])
+        _awaited(raw)
+    raw.pgconn.send_prepare(name, text, key[1])
+    result = _awaited(raw)
     if result.status != ExecStatus.COMMAND_OK:
         raise _error(raw, result)
     names[key] = name
     return name
+
+
+def _awaited(raw: Connection) -> PGresult:
+    """What came of the one thing that was sent. libpq's own calls that wait do so for ever."""
+    return raw.wait(generators.execute(raw.pgconn))[-1]
 
 
 def _error(raw: Connection, result: PGresult) -> psycopg.Error:

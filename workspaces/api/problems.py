@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.views import csrf, defaults
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException, ValidationError
@@ -187,11 +187,20 @@ def _of_django(error: Exception) -> Problem | None:
             | psycopg.OperationalError()
             | psycopg.InterfaceError()
         ):
-            return Problem(
-                503, "The database cannot be reached.", code="database", wait=DATABASE_PAUSE
-            )
+            return Problem(503, _of_database(error), code="database", wait=DATABASE_PAUSE)
         case _:
             return None
+
+
+def _of_database(error: Exception) -> str:
+    cause = error if isinstance(error, psycopg.Error) else error.__cause__
+    match cause:
+        case psycopg.errors.QueryCanceled() | psycopg.errors.ConnectionTimeout():
+            return "The database did not answer in time."
+        case psycopg.errors.LockNotAvailable():
+            return "Another write holds what this one needs, for too long."
+        case _:
+            return "The database cannot be reached."
 
 
 # ---- Django's own error pages, for what never reaches a view ---------------------------------
@@ -237,13 +246,16 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """Django's hook for what no view expected; a database that cannot is told as what it is."""
-    error = sys.exception()
-    problem = _of_django(error) if isinstance(error, Exception) else None
-    if problem is None or problem.status_code != 503:
+    """Of an error that no view caught; Django calls this while it handles it."""
+    error = sys.exc_info()[1]
+    problem = problem_of(error) if isinstance(error, Exception) else None
+    if problem is None or problem.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
         problem = Problem(500, "The server failed.")
-    if not is_html(request):
-        return page(problem, request)
-    if problem.status_code == 500:
-        return defaults.server_error(request)
-    return HttpResponse(f"<!doctype html><title>503</title><p>{problem.detail}</p>", status=503)
+    if is_html(request):
+        response: HttpResponseBase = defaults.server_error(request)
+        response.status_code = problem.status_code
+    else:
+        response = page(problem, request)
+    for name, value in _headers(problem, problem).items():
+        response.headers[name] = value
+    return response

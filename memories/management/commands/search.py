@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from memories.errors import Forbidden, Invalid
 from memories.management.examples import CommandWithExamples
 from memories.management.workspace_option import add_workspace, one_workspace
-from memories.search import LAYERS, RANKINGS, Hit, SearchRequest, search
+from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, search
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
 
@@ -70,6 +70,8 @@ class Command(CommandWithExamples):
             self.stdout.write(line)
         if not answer.hits:
             self.stdout.write(_nothing(workspace, options["user"]))
+        for note in answer.notes:
+            self.stderr.write(NOTES[note])
         self.stderr.write(f"{len(answer.hits)} hits in {answer.took_ms:.1f} ms")
 
 

@@ -1,0 +1,64 @@
+"""A psycopg connection that waits for its server for a bounded time.
+
+`statement_timeout` is kept by the server, and a server that is frozen keeps nothing: its sockets stay
+open, and whoever waits at one waits for ever. So the client looks at the clock, too.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.abc import PQGen
+
+INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
+Found = TypeVar("Found")
+
+
+class _Bound(threading.local):
+    seconds: float | None = None
+
+
+_bound = _Bound()
+
+
+class ServerSilent(errors.QueryCanceled):
+    """The server did not answer in time, neither with rows nor with an error."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Nothing that this thread asks a database waits longer than that, each statement by itself."""
+    before, _bound.seconds = _bound.seconds, shortest(seconds)
+    try:
+        yield
+    finally:
+        _bound.seconds = before
+
+
+def shortest(limit: float | None) -> float | None:
+    """`limit`, or what `at_most` says where that is less; None for no end."""
+    bound = _bound.seconds
+    if bound is None or limit is None:
+        return limit if bound is None else bound
+    return min(limit, bound)
+
+
+class Connection(psycopg.Connection[Any]):
+    """`answer_within`: seconds that one statement may take; None for no end."""
+
+    answer_within: float | None = None
+
+    def wait(
+        self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None
+    ) -> Found:
+        limit = shortest(self.answer_within) if timeout is None else timeout
+        try:
+            return super().wait(gen, interval, limit)
+        except errors._WaitTimeout:
+            if timeout is not None:
+                raise
+            self.pgconn.finish()  # what it may say later is no answer to anything
+            raise ServerSilent(f"the server did not answer within {limit:g} s") from None
