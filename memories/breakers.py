@@ -61,12 +61,13 @@ class Line:
 
 
 class State(NamedTuple):
-    """Of a breaker, as health and people see it."""
+    """Of a breaker. Its name tells a host, which may be a workspace's own; its purpose does not."""
 
     name: str
     state: str
     since: datetime
     detail: str
+    purpose: str
 
 
 @dataclass(slots=True)
@@ -107,7 +108,7 @@ def states() -> list[State]:
     with _lock:
         found |= {name: seen.row for name, seen in _seen.items() if seen.is_own}
     listed = sorted(found.values(), key=lambda row: (not row.is_open, row.name))
-    return [State(row.name, row.state, row.since, row.detail) for row in listed]
+    return [State(r.name, r.state, r.since, r.detail, r.purpose) for r in listed]
 
 
 def prune() -> int:

@@ -34,13 +34,14 @@ from tests.wire_servers import (
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZE = 1536
-LINE = breakers.Line("query", "a model", "http://x:1/v1", "key", 0.3)
+LINE = breakers.Line("query", "a model", "http://x:1/v1", "key", 30.0)
 GATE = "The orchard gate is painted green"
 
 
 @pytest.fixture(autouse=True)
-def web(settings: Settings, tmp_path: Path) -> Iterator[None]:
-    """As in a web process, where the configured embedder is one of the network."""
+def web(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in a web process; no pause ends while a busy machine is at a test."""
+    monkeypatch.setattr(breakers, "FIRST", 60.0)
     settings.PROCESS_KIND = "web"
     settings.QUERY_TIMEOUT, settings.QUERY_CACHE_DIR = 0.3, tmp_path
     metrics.clear()
@@ -95,7 +96,7 @@ def test_two_time_outs_in_a_row_open_it() -> None:
     with pytest.raises(Unasked, match="did not answer in time") as refused:
         answer()
     assert not refused.value.permanent
-    assert 1 <= (refused.value.retry_after or 0) <= 10
+    assert 1 <= (refused.value.retry_after or 0) <= 75
 
 
 def test_three_failures_in_a_row_open_it() -> None:
@@ -140,7 +141,7 @@ def test_what_was_not_asked_says_nothing() -> None:
 
 def test_a_new_key_is_another_matter() -> None:
     opened(next_try_at=timezone.now() + timedelta(minutes=1))
-    other = breakers.Line("query", "a model", "http://x:1/v1", "another key", 0.3)
+    other = breakers.Line("query", "a model", "http://x:1/v1", "another key", 30.0)
     assert breakers.call(other, lambda: "an answer") == "an answer"
 
 
@@ -148,7 +149,7 @@ def test_pauses_grow_and_end_at_five_minutes() -> None:
     pauses = []
     for failures in (2, 3, 4, 5, 9, 10_000):
         pauses.append(breakers._pause(failures, 0.0, False).total_seconds())
-    wanted = [5, 5, 10, 20, 300, 300]
+    wanted = [60, 60, 120, 240, 300, 300]
     assert pauses == [pytest.approx(seconds, rel=breakers.JITTER) for seconds in wanted]
 
 
@@ -192,6 +193,13 @@ def test_states_tell_open_ones_first_and_not_what_nobody_asks_for() -> None:
     assert breakers.prune() == 1
 
 
+def test_metrics_count_the_open_ones_by_purpose_and_name_no_address(alice: Person) -> None:
+    opened()
+    text = caller(alice).client.get("/metrics").content.decode()
+    assert 'memory_breakers_open{purpose="query"} 1' in text
+    assert "x:1" not in text
+
+
 # ---- trying again ---------------------------------------------------------------------------
 
 
@@ -232,7 +240,7 @@ def test_what_fails_again_stays_open_for_longer() -> None:
     after = Breaker.objects.get(pk=row.pk)
     assert (after.state, after.since) == ("open", row.since)
     assert after.next_try_at
-    assert after.next_try_at > timezone.now() + timedelta(seconds=6)
+    assert after.next_try_at > after.updated_at + timedelta(seconds=90)
 
 
 def test_a_pause_that_a_wrong_clock_made_does_not_last() -> None:
@@ -297,7 +305,7 @@ def test_the_ranking_by_vector_alone_is_refused_with_a_time_to_come_back(
 ) -> None:
     answers = [search(alice, ranking="vector") for _ in range(3)]
     assert {each.status for each in answers} == {503}
-    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 10
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 75
     assert counted("provider_calls") == 2
 
 
@@ -358,7 +366,7 @@ def test_what_is_written_meanwhile_waits_for_its_vector_without_a_count(
         due.fill_entries(space, [entry])
     row = DueVector.objects.get()
     assert (row.attempts, counted("provider_calls")) == (2, 2)
-    assert row.next_attempt_at < timezone.now() + timedelta(seconds=10)
+    assert row.next_attempt_at < timezone.now() + timedelta(seconds=80)
 
 
 @pytest.fixture

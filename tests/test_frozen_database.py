@@ -39,7 +39,7 @@ def processes(data: Path) -> list[int]:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("DATABASE_STATEMENT_TIMEOUT", "1")
+    monkeypatch.setenv("DATABASE_STATEMENT_TIMEOUT", "3")
     monkeypatch.setenv("DATABASE_CONNECT_TIMEOUT", "2")
     running = Server(tmp_path).wait_until_ready()
     yield running
