@@ -7,6 +7,8 @@ the server not ready, one that is degraded does not.
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection
@@ -74,17 +76,22 @@ def repair() -> Part:
 
 
 def models() -> list[Part]:
-    """Models that are asked over the network; one that fails is asked no more for a while, and makes
-    nothing wait."""
-    return [
-        Part(
-            f"model {breaker.name}",
-            State.DEGRADED if breaker.state == Breaker.State.OPEN else State.OK,
-            breaker.detail,
-            breaker.since,
+    """What is asked over the network, by purpose: a model that fails is asked no more for a while,
+    and nothing waits for it. Which one it is, and where, is told to who runs the server."""
+    parts = []
+    by_purpose = attrgetter("purpose")
+    for purpose, group in groupby(sorted(breakers.states(), key=by_purpose), by_purpose):
+        known = list(group)
+        failing = [one for one in known if one.state == Breaker.State.OPEN]
+        parts.append(
+            Part(
+                f"models: {purpose}",
+                State.DEGRADED if failing else State.OK,
+                f"{len(failing)} of {len(known)} fail and are not asked" if failing else "",
+                min(one.since for one in failing or known),
+            )
         )
-        for breaker in breakers.states()
-    ]
+    return parts
 
 
 PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (workers, sessions, repair, models)
