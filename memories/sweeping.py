@@ -103,7 +103,7 @@ def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> N
             return
         tell(f"session {session_id}")
         try:
-            done.sessions += ingest.run(session_id) is not None
+            done.sessions += ingest.run(session_id, until - time.monotonic()) is not None
         except Exception:
             # One that breaks its worker must not keep the others from their turn. Its claim
             # counted the attempt: when the lease has run out it is tried again, then dead.

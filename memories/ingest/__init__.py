@@ -5,18 +5,16 @@
 `ingest` is both, where the request itself can do the work.
 """
 
+from memories.ingest.claiming import MAX_ATTEMPTS, MAX_FAILURES, retry
 from memories.ingest.keeping import append, receive
-from memories.ingest.learning import (
-    MAX_ATTEMPTS,
-    ingest,
-    retry,
-    run,
-)
+from memories.ingest.learning import TURN, ingest, run
 from memories.ingest.preview import Preview, preview
 from memories.ingest.request import IngestRequest, NewMessage
 
 __all__ = [
     "MAX_ATTEMPTS",
+    "MAX_FAILURES",
+    "TURN",
     "IngestRequest",
     "NewMessage",
     "Preview",

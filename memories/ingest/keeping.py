@@ -3,13 +3,11 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memories import outbox
+from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
 from memories.features import sets, waiting
 from memories.indexing import due, entries, spaces, statements
@@ -27,9 +25,6 @@ from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 State = MemorySession.State
-# Longer than a worker can take; where a model is asked, up to three times, it says so itself.
-LEASE = timedelta(seconds=30)
-LEASE_WITH_MODEL = LEASE + timedelta(seconds=4 * settings.PROVIDER_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +76,8 @@ def _keep(
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
     if claimed:
-        session.state, session.attempts = State.EXTRACTING, 1
-        session.lease_until = timezone.now() + LEASE
+        session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
+        session.lease_until = leases.end()
     own = None if vectors is None else [vectors[i] for i in fresh]
     index(space, made, tail, own, beside=[[session], made])
     session._state.adding = False
@@ -271,6 +266,6 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
     unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
     for session_id in unfinished.values_list("pk", flat=True):
         MemorySession.objects.filter(pk=session_id, state__in=[State.FAILED, State.DEAD]).update(
-            state=State.RECEIVED, attempts=0, next_attempt_at=timezone.now(), error=""
+            state=State.RECEIVED, attempts=0, failures=0, next_attempt_at=timezone.now(), error=""
         )
         outbox.post("run_session", session_id)
