@@ -160,7 +160,8 @@ def test_what_is_doubted_is_kept_while_a_model_fails_and_not_doubled(alice: Pers
     """Of two pieces one is read, with an invention in it; then both are read again."""
     long = "The weather was fine all day. " * 1_000
     invented = FACT | {"quotes": [{"message": 0, "text": "I own seven boats"}]}
-    reworded = FACT | {"statement": "Ana has her home in Lisbon"}
+    quotes = [{"message": 0, "text": "I live in Lisbon, by the river"}]
+    reworded = FACT | {"statement": "Ana lives in Lisbon by the river", "quotes": quotes}
     claude(
         claude_message(facts_json(FACT, invented)),
         claude_message("I could not read this, sorry."),
