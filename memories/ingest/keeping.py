@@ -16,6 +16,7 @@ from memories.ingest.request import IngestRequest, NewMessage, check_ids
 from memories.models import (
     Conversation,
     Episode,
+    IdempotentAnswer,
     MemorySession,
     WorkspaceIndex,
 )
@@ -66,6 +67,7 @@ def _keep(
     vectors: list[entries.Vectors] | None,
     claimed: bool,
 ) -> Kept:
+    _hold_answer(request)
     session, new = _session(scope, request), request.said
     known = known_episodes(session.workspace_id, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
@@ -92,6 +94,18 @@ def _keep(
         outbox.post("run_session", session.pk)
     ordered = sorted([*adopted, *made], key=lambda e: (e.position, e.pk))
     return Kept(session, space, tuple(ordered))
+
+
+def _hold_answer(request: IngestRequest) -> None:
+    """Raise Conflict where another request with the same Idempotency-Key goes on in this one's
+    place; one that comes now waits, and finds the session."""
+    if request.answer is None:
+        return
+    pk, claims = request.answer
+    rows = IdempotentAnswer.objects.filter(pk=pk, claims=claims, status=None)
+    if not rows.select_for_update().values_list("pk", flat=True):
+        message = "Another request with this key was faster."
+        raise Conflict(message, code="in_progress", field="Idempotency-Key")
 
 
 def append(
@@ -153,6 +167,7 @@ def _session(scope: Scope, request: IngestRequest) -> MemorySession:
         is_whole_text=request.content is not None,
         metadata=dict(request.metadata),
         requested_by=scope.actor,
+        answer=request.answer[0] if request.answer else None,
         next_attempt_at=timezone.now(),
     )
 

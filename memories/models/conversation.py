@@ -199,6 +199,11 @@ class MemorySession(Row):
     def is_final(self) -> bool:
         return self.state in self.FINAL
 
+    @property
+    def is_postponed(self) -> bool:
+        """A model failed, and is asked again later."""
+        return self.state == self.State.RECEIVED and self.failures > 0
+
     @classmethod
     def words_of(cls, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """By whom, when and how much, of the sessions with these ids."""
