@@ -30,6 +30,7 @@ def answer_once(
     act: Callable[..., Response],
     secrets: Sequence[str],
     request: Request,
+    /,  # a route may have a part of its own that is called `key`
     **kwargs: Any,
 ) -> Response:
     """The kept answer to `key`, or that of `act`, kept for 24 hours without its `secrets`.

@@ -15,6 +15,9 @@ from workspaces.scope import Scope
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
 # What is said to be of later than that is of the future: clocks differ by less, with their zones.
 AHEAD = timedelta(days=1)
+# As `Episode.believed_at`, of the episode `e` of a statement.
+BELIEVED_AT = f"""case when e.occurred_at - e.created_at > interval '{AHEAD.days} day'
+  then e.created_at else e.occurred_at end"""
 
 
 class MemoryScope(models.TextChoices):

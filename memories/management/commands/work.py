@@ -12,11 +12,13 @@ from multiprocessing import Process
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
-from django.db import connections
+from django.db import Error, connections
 from django_q import cluster
 from django_q.conf import logger
+from django_q.scheduler import scheduler as run_schedules
 
 from memories import figures
+from memories.clock_faults import heal_queue
 from memories.sweeping import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -44,6 +46,15 @@ class Sentinel(cluster.Sentinel):
         os._exit(1)
 
 
+def scheduler(broker: Any = None) -> None:
+    """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
+    try:
+        heal_queue()
+    except Error as error:  # as the scheduler itself, the sentinel outlives its database
+        logger.warning("the queue was not healed, and is looked at again: %s", error)
+    run_schedules(broker=broker)
+
+
 class Command(BaseCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
@@ -52,6 +63,7 @@ class Command(BaseCommand):
         figures.start()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
+        cluster.scheduler = scheduler  # and the Sentinel this one
         running = cluster.Cluster()
         running.start()
         running.sentinel.join()

@@ -1,0 +1,107 @@
+"""What a clock that was wrong once has left behind, taken back.
+
+Whatever waits for a time lies no further ahead than its own longest period: what does was written by
+such a clock, and its time has come. Rows have the time at which they were made in their ids, so those
+that were made by one are found at once.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from memories.indexing import statements
+from memories.leases import FAR
+from memories.models.conversation import AHEAD
+from workspaces.ids import first_uuid7
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of times, and how far ahead one honestly lies; `where` leads to its index."""
+
+    table: str
+    name: str
+    longest: timedelta
+    where: str = ""
+
+    @property
+    def statement(self) -> str:
+        where = f" and {self.where}" if self.where else ""
+        return (
+            f"update {self.table} set {self.name} = %(now)s"
+            f" where {self.name} > %(now)s + %(longest)s::interval{where}"
+        )
+
+
+OPEN = "state in ('received', 'extracting', 'resolving')"
+COLUMNS = (
+    _Column("memories_memorysession", "next_attempt_at", DAY + HOUR, OPEN),
+    _Column("memories_memorysession", "lease_until", FAR, OPEN),
+    _Column("memories_featureset", "due_at", 7 * DAY + HOUR),
+    _Column("memories_featureset", "lease_until", FAR),
+    _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
+    _Column("memories_featureset", "embedding_lease_until", FAR),
+    _Column("memories_featureset", "rung_at", FAR),
+    _Column("memories_conversationsummary", "due_at", HOUR),
+    _Column("memories_conversationsummary", "lease_until", FAR, "due_at is not null"),
+    _Column("memories_erasure", "due_at", HOUR),
+    _Column("memories_erasure", "lease_until", FAR, "due_at is not null"),
+    _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
+    _Column("memories_idempotentanswer", "expires_at", DAY + HOUR),
+    _Column("memories_idempotentanswer", "lease_until", FAR, "status is null"),
+    _Column("workspaces_apikey", "last_used_at", FAR),
+)
+# Of rows that a wrong clock made, by their ids: since when we know them, and believed what they say.
+MADE = (
+    "update memories_episode set created_at = %(now)s where id > %(made)s and created_at > %(now)s",
+    """
+update memories_entry e set occurred_at = least(e.occurred_at, %(now)s) from memories_memory m
+where m.id > %(made)s and m.created_at > %(now)s and e.layer = 1 and e.item = m.id
+  and e.occurred_at > %(now)s""",
+    """
+update memories_memory set created_at = %(now)s, updated_at = %(now)s,
+  valid_from = least(valid_from, %(now)s), superseded_at = least(superseded_at, %(now)s)
+where id > %(made)s and created_at > %(now)s""",
+    """
+update memories_liveness set from_at = least(from_at, %(now)s), until_at = least(until_at, %(now)s)
+where memory_id > %(made)s and (from_at > %(now)s or until_at > %(now)s)""",
+    """
+update memories_memory m set superseded_at = %(now)s from memories_supersession s
+where s.id > %(made)s and m.id = s.old_id and m.superseded_at > %(now)s""",
+    """
+update memories_liveness l set until_at = %(now)s from memories_supersession s
+where s.id > %(made)s and l.memory_id = s.old_id and l.until_at > %(now)s""",
+    # Up to it all was taken in; what comes now has lower ids.
+    "update memories_featureset set cursor = null where cursor > %(made)s",
+)
+
+
+def heal() -> int:
+    """Take back what lies too far ahead; the number of rows."""
+    now = timezone.now()
+    done = heal_queue(now)
+    for each in COLUMNS:
+        done += statements.execute(each.statement, {"now": now, "longest": each.longest})
+    values = {"now": now, "made": first_uuid7(now + AHEAD)}
+    return done + sum(statements.execute(text, values) for text in MADE)
+
+
+def heal_queue(now: datetime | None = None) -> int:
+    """Of the queue alone: without it no sweep comes that would heal the rest."""
+    now = now or timezone.now()
+    retry = timedelta(seconds=settings.Q_CLUSTER["retry"])
+    locked = OrmQ.objects.filter(lock__gt=now + retry + FAR).update(lock=now)
+    return locked + sum(_heal_schedule(each, now) for each in Schedule.objects.all())
+
+
+def _heal_schedule(schedule: Schedule, now: datetime) -> int:
+    """Its next run is at most a period and a little ahead; where it lies long ago, the periods
+    since then are not counted one by one."""
+    period = timedelta(minutes=schedule.minutes or 1)
+    is_near = now - DAY < schedule.next_run <= now + period + FAR
+    return 0 if is_near else Schedule.objects.filter(pk=schedule.pk).update(next_run=now)
