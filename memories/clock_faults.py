@@ -60,24 +60,24 @@ COLUMNS = (
 MADE = (
     "update memories_episode set created_at = %(now)s where id > %(made)s and created_at > %(now)s",
     """
-update memories_entry e set occurred_at = least(e.occurred_at, %(now)s) from memories_memory m
+update memories_entry e set occurred_at = %(now)s from memories_memory m
 where m.id > %(made)s and m.created_at > %(now)s and e.layer = 1 and e.item = m.id
   and e.occurred_at > %(now)s""",
     """
 update memories_memory set created_at = %(now)s, updated_at = %(now)s,
-  valid_from = least(valid_from, %(now)s), superseded_at = least(superseded_at, %(now)s)
+  valid_from = case when valid_from > %(now)s then %(now)s else valid_from end
 where id > %(made)s and created_at > %(now)s""",
+    # The oldest first: no span ends before it began.
+    "update memories_liveness set from_at = %(now)s where memory_id > %(made)s and from_at > %(now)s",
     """
-update memories_liveness set from_at = least(from_at, %(now)s), until_at = least(until_at, %(now)s)
-where memory_id > %(made)s and (from_at > %(now)s or until_at > %(now)s)""",
+update memories_liveness l set until_at = greatest(l.from_at, %(now)s) from memories_supersession s
+where s.id > %(made)s and l.memory_id = s.old_id and l.until_at > %(now)s""",
     """
 update memories_memory m set superseded_at = %(now)s from memories_supersession s
 where s.id > %(made)s and m.id = s.old_id and m.superseded_at > %(now)s""",
-    """
-update memories_liveness l set until_at = %(now)s from memories_supersession s
-where s.id > %(made)s and l.memory_id = s.old_id and l.until_at > %(now)s""",
-    # Up to it all was taken in; what comes now has lower ids.
+    # Up to these all was taken in, and seen; what comes now has lower ids.
     "update memories_featureset set cursor = null where cursor > %(made)s",
+    "delete from memories_setdiscovery where seen > %(made)s",
 )
 
 
