@@ -1,15 +1,15 @@
-"""What a clock that was wrong once has left behind, taken back.
+"""What a clock that was wrong once has left in the future, taken back.
 
 Whatever waits for a time lies no further ahead than its own longest period: what does was written by
-such a clock, and its time has come. Rows have the time at which they were made in their ids, so those
-that were made by one are found at once.
+such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be the
+clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.utils import timezone
+from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 
 from memories.indexing import statements
@@ -22,18 +22,20 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of times, and how far ahead one honestly lies; `where` leads to its index."""
+    """A column of times, how far ahead one honestly lies, and where it is taken back to; `where`
+    leads to its index."""
 
     table: str
     name: str
     longest: timedelta
     where: str = ""
+    rest: timedelta = timedelta(0)
 
     @property
     def statement(self) -> str:
         where = f" and {self.where}" if self.where else ""
         return (
-            f"update {self.table} set {self.name} = %(now)s"
+            f"update {self.table} set {self.name} = %(now)s + %(rest)s::interval"
             f" where {self.name} > %(now)s + %(longest)s::interval{where}"
         )
 
@@ -52,30 +54,13 @@ COLUMNS = (
     _Column("memories_erasure", "due_at", HOUR),
     _Column("memories_erasure", "lease_until", FAR, "due_at is not null"),
     _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
-    _Column("memories_idempotentanswer", "expires_at", DAY + HOUR),
+    _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
     _Column("memories_idempotentanswer", "lease_until", FAR, "status is null"),
     _Column("workspaces_apikey", "last_used_at", FAR),
 )
-# Of rows that a wrong clock made, by their ids: since when we know them, and believed what they say.
-MADE = (
-    "update memories_episode set created_at = %(now)s where id > %(made)s and created_at > %(now)s",
-    """
-update memories_entry e set occurred_at = %(now)s from memories_memory m
-where m.id > %(made)s and m.created_at > %(now)s and e.layer = 1 and e.item = m.id
-  and e.occurred_at > %(now)s""",
-    """
-update memories_memory set created_at = %(now)s, updated_at = %(now)s,
-  valid_from = case when valid_from > %(now)s then %(now)s else valid_from end
-where id > %(made)s and created_at > %(now)s""",
-    # The oldest first: no span ends before it began.
-    "update memories_liveness set from_at = %(now)s where memory_id > %(made)s and from_at > %(now)s",
-    """
-update memories_liveness l set until_at = greatest(l.from_at, %(now)s) from memories_supersession s
-where s.id > %(made)s and l.memory_id = s.old_id and l.until_at > %(now)s""",
-    """
-update memories_memory m set superseded_at = %(now)s from memories_supersession s
-where s.id > %(made)s and m.id = s.old_id and m.superseded_at > %(now)s""",
-    # Up to these all was taken in, and seen; what comes now has lower ids.
+# Ids have the time at which they were made. Up to these all was taken in, and seen, and what comes
+# now would have lower ones: it is looked through again.
+PLACES = (
     "update memories_featureset set cursor = null where cursor > %(made)s",
     "delete from memories_setdiscovery where seen > %(made)s",
 )
@@ -86,17 +71,20 @@ def heal() -> int:
     now = timezone.now()
     done = heal_queue(now)
     for each in COLUMNS:
-        done += statements.execute(each.statement, {"now": now, "longest": each.longest})
+        done += statements.execute(
+            each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
+        )
     values = {"now": now, "made": first_uuid7(now + AHEAD)}
-    return done + sum(statements.execute(text, values) for text in MADE)
+    return done + sum(statements.execute(text, values) for text in PLACES)
 
 
 def heal_queue(now: datetime | None = None) -> int:
     """Of the queue alone: without it no sweep comes that would heal the rest."""
     now = now or timezone.now()
-    retry = timedelta(seconds=settings.Q_CLUSTER["retry"])
+    retry = timedelta(seconds=Conf.RETRY)
     locked = OrmQ.objects.filter(lock__gt=now + retry + FAR).update(lock=now)
-    return locked + sum(_heal_schedule(each, now) for each in Schedule.objects.all())
+    schedules = Schedule.objects.filter(schedule_type=Schedule.MINUTES)
+    return locked + sum(_heal_schedule(each, now) for each in schedules)
 
 
 def _heal_schedule(schedule: Schedule, now: datetime) -> int:

@@ -92,12 +92,11 @@ def _figures(taken: Sequence[Measure], now: datetime) -> list[Figure]:
 
 
 def prune() -> int:
-    """Drop figures by minute after two days and by hour after ninety, and those that a wrong clock
-    counted; the number of rows."""
+    """Drop figures by minute after two days and by hour after ninety; the number of rows."""
     now = timezone.now()
     old = Q()
     for span, kept in KEPT.items():
-        old |= Q(span=span, at__lt=now - kept) | Q(span=span, at__gt=now + timedelta(days=1))
+        old |= Q(span=span, at__lt=now - kept)
     return Figure.objects.filter(old).delete()[0]
 
 

@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from memories import leases, outbox
+from memories import leases, metrics, outbox
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.features import waiting
 from memories.indexing import inserts, statements
@@ -43,7 +43,8 @@ def claim(session_id: uuid.UUID) -> MemorySession | None:
     if session.attempts <= MAX_ATTEMPTS:
         return session
     close(session, State.DEAD, "attempts used up")
-    save(session)
+    if save(session):
+        metrics.count("sessions_finished", outcome=State.DEAD)
     return None
 
 

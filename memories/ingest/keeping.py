@@ -281,6 +281,11 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
     unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
     for session_id in unfinished.values_list("pk", flat=True):
         MemorySession.objects.filter(pk=session_id, state__in=[State.FAILED, State.DEAD]).update(
-            state=State.RECEIVED, attempts=0, failures=0, next_attempt_at=timezone.now(), error=""
+            state=State.RECEIVED,
+            attempts=0,
+            failures=0,
+            learned=0,
+            next_attempt_at=timezone.now(),
+            error="",
         )
         outbox.post("run_session", session_id)

@@ -27,7 +27,7 @@ from memories.providers import (
 from workspaces.models import Workspace
 
 MOST_PIECES = 20  # requests that the messages of one ingest are read in
-STEPS = 4  # so many of the server's time-outs has a session's lease room for
+STEPS = 4  # so many of the server's time-outs may the messages of one ingest take
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Climb:
         return found
 
     def _timeout(self, rung: Rung) -> float:
-        """Not longer than the session's lease allows."""
+        """Not longer than is left for these messages."""
         left = self.ends_at - time.monotonic()
         if left <= 0:
             raise ProviderError("no time is left for another model", permanent=False)

@@ -203,6 +203,11 @@ class MemorySession(Row):
         return self.state in self.FINAL
 
     @property
+    def tried(self) -> int:
+        """How often it was tried since it last got on."""
+        return self.attempts + self.failures
+
+    @property
     def is_postponed(self) -> bool:
         """A model failed, and is asked again later."""
         return self.state == self.State.RECEIVED and self.failures > 0
