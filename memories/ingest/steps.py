@@ -6,9 +6,11 @@ many steps a session is learned.
 """
 
 import time
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from django.db import transaction
 
@@ -38,7 +40,9 @@ class Steps:
         self.started = time.perf_counter()
         self.session, self.space = kept.session, kept.space
         self.messages, self.ladder = messages, ladder
-        self.ahead = {e.pk: e.believed_at for e in kept.episodes if e.is_ahead}
+        self.ahead: dict[uuid.UUID | None, datetime] = {
+            episode.pk: episode.believed_at for episode in kept.episodes if episode.is_ahead
+        }
         self.written = Written.of(self.session)
         self.timings = dict(self.session.timings)  # of the attempts before
         self.run = ExtractionRun(wish)
@@ -70,7 +74,8 @@ class Steps:
                 break
 
     def _believed(self, claim: Claim) -> Claim:
-        at = self.ahead.get(claim.quotes[0].episode_id, claim.occurred_at)
+        cited = claim.quotes[0].episode_id if claim.quotes else None
+        at = self.ahead.get(cited, claim.occurred_at)
         return replace(claim, metadata=self.session.metadata, occurred_at=at)
 
     def _embedded(self, claims: Sequence[Claim]) -> list[entries.Vectors] | None:
