@@ -41,7 +41,7 @@ def end(scope: Scope, memory: Memory, reason: str) -> None:
     now = timezone.now()
     memory.forgotten_at, memory.forget_reason = now, reason
     memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])
-    Liveness.objects.filter(memory=memory, until_at=None).update(until_at=now, ended_by="forgotten")
+    Liveness.objects.filter(memory=memory).end(now, "forgotten")
     Supersession.objects.filter(new=memory, state=Supersession.State.PENDING).update(
         state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason
     )

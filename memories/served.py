@@ -5,7 +5,8 @@ a memory says, and blocks that mark served memories in anybody's message, are no
 person who says the same again is heard.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from memories import lexical
@@ -19,14 +20,18 @@ SHORTEST = 3  # characters
 MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
 
 
-def marked(messages: Sequence[Message], asker: Callable[[], Scope]) -> list[Message]:
+def marked(
+    messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
+) -> list[Message]:
     """The messages, each with the places in it that were served before.
 
     `asker` is whoever sent them: only what they may see can have been served to them. It is
-    called, and the database asked, only where a message is not a person's.
+    called, and the database asked, only where a message is not a person's. `own` are memories
+    that were made of these very messages: they were not served when these were sent.
     """
     pieces = [() if m.kind in HUMAN else tuple(_pieces(m.text)) for m in messages]
-    known = _known(asker, {mark for each in pieces for _, mark in each}) if any(pieces) else set()
+    marks = {mark for each in pieces for _, mark in each}
+    known = _known(asker, marks, own) if any(pieces) else set()
     return [
         _with_served(message, [span for span, mark in own if mark in known])
         for message, own in zip(messages, pieces, strict=True)
@@ -54,8 +59,8 @@ def _lines(text: str) -> Iterator[Span]:
         start += len(line)
 
 
-def _known(asker: Callable[[], Scope], marks: set[bytes]) -> set[bytes]:
-    seen = Memory.objects.visible_to(asker())
+def _known(asker: Callable[[], Scope], marks: set[bytes], own: Collection[uuid.UUID]) -> set[bytes]:
+    seen = Memory.objects.visible_to(asker()).exclude(pk__in=own)
     live = seen.filter(superseded_by=None, forgotten_at=None, held_at=None)
     found = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
     return {bytes(each) for each in found}

@@ -14,7 +14,17 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import breakers, erasing, figures, folding, ingest, outbox, repairing
+from memories import (
+    breakers,
+    clock_faults,
+    erasing,
+    figures,
+    folding,
+    ingest,
+    leases,
+    outbox,
+    repairing,
+)
 from memories.features import embedding
 from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
@@ -60,16 +70,20 @@ class Swept:
 
 
 def ensure_schedule() -> None:
-    """Let the worker sweep every minute; calling it again changes nothing."""
+    """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
+    had written."""
     timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
     if not Schedule.objects.filter(func=TASK).update(**timing):
         Schedule.objects.create(name="sweep", func=TASK, **timing)
+    clock_faults.heal_queue()
 
 
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
     """Do all that is due, for about `seconds` at most. `report` is told of each step."""
     tell = report or log.debug
     until = time.monotonic() + seconds
+    if healed := clock_faults.heal():
+        log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     _run_sessions(done, tell, until)
     folding.discover()
@@ -94,7 +108,7 @@ def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
     """Sessions whose turn it is, and those whose worker died."""
     now = timezone.now()
     due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
-    abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING], lease_until__lt=now)
+    abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
     found = MemorySession.objects.filter(due_now | abandoned).order_by("next_attempt_at")
     return list(found.values_list("pk", flat=True)[:limit])
 
@@ -105,7 +119,7 @@ def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> N
             return
         tell(f"session {session_id}")
         try:
-            done.sessions += ingest.run(session_id) is not None
+            done.sessions += ingest.run(session_id, until - time.monotonic()) is not None
         except Exception:
             # One that breaks its worker must not keep the others from their turn. Its claim
             # counted the attempt: when the lease has run out it is tried again, then dead.

@@ -9,7 +9,7 @@ from memories.short_term import summarizing
 
 
 def run_session(session_id: str) -> None:
-    ingest.run(uuid.UUID(session_id))
+    ingest.run(uuid.UUID(session_id), ingest.TURN)
 
 
 def fill_space(number: str) -> None:

@@ -141,7 +141,7 @@ class Worker:
                 head, body = frame
                 if "sessions" in head:
                     close_old_connections()
-                    connection.sendall(packed({"final": ingest.final_among(head["sessions"])}))
+                    connection.sendall(packed({"settled": ingest.settled_among(head["sessions"])}))
                 else:
                     respond(self.application, head["environ"], body, connection)
                 self.is_busy = False

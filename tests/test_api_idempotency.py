@@ -1,11 +1,13 @@
 """The same key and body answer the same again; the act is done once."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
-from memories.models import IdempotentAnswer, Memory
+from memories import ingest, leases
+from memories.errors import Conflict
+from memories.models import Episode, IdempotentAnswer, Memory, MemorySession
 from tests.api_fixtures import Caller, caller
 from tests.people import Person, backend_of
 
@@ -32,12 +34,63 @@ def test_another_body_or_route_is_409(http: Caller) -> None:
         assert (answer.status, answer.codes) == (409, ["key_reused"])
 
 
+def running(until: datetime) -> None:
+    """As a request leaves its row that has not been answered: alive, or with a lease that is over."""
+    IdempotentAnswer.objects.update(status=None, body=None, lease_until=until)
+
+
 def test_while_the_first_still_runs_it_is_409(http: Caller) -> None:
     http.post("/memories", NEW, Idempotency_Key=KEY)
-    IdempotentAnswer.objects.update(status=None, body=None)
+    running(until=leases.end())
     answer = http.post("/memories", NEW, Idempotency_Key=KEY)
     assert (answer.status, answer.codes) == (409, ["in_progress"])
     assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_after_its_process_died_another_does_it_again(http: Caller) -> None:
+    http.post("/memories", NEW, Idempotency_Key=KEY)
+    Memory.objects.all().delete()
+    running(until=timezone.now())
+    first = http.post("/memories", NEW, Idempotency_Key=KEY)
+    again = http.post("/memories", NEW, Idempotency_Key=KEY)
+    assert (first.status, again.body, Memory.objects.count()) == (201, first.body, 1)
+
+
+def test_an_ingest_whose_process_died_is_answered_by_its_session(http: Caller) -> None:
+    told = {"messages": [{"role": "user", "content": "I live in Oslo."}], "userId": "ada"}
+    first = http.post("/memories/ingest", told, Idempotency_Key=KEY)
+    running(until=timezone.now())
+    MemorySession.objects.update(state="extracting")
+    for _ in range(2):
+        meanwhile = http.post("/memories/ingest", told, Idempotency_Key=KEY)
+        assert (meanwhile.status, meanwhile.body["status"]) == (202, "extracting")
+        assert meanwhile.body["sessionId"] == first.body["sessionId"]
+    MemorySession.objects.update(state="done")
+    for _ in range(2):
+        again = http.post("/memories/ingest", told, Idempotency_Key=KEY)
+        assert (again.status, again.body) == (first.status, first.body)
+    assert Episode.objects.count() == MemorySession.objects.count() == 1
+
+
+def test_who_comes_back_after_another_took_the_key_keeps_nothing(alice: Person) -> None:
+    row = IdempotentAnswer.objects.create(
+        workspace=alice.workspace, asker=alice.scope.actor, key=KEY, request_digest=b"",
+        expires_at=timezone.now() + timedelta(hours=1), lease_until=leases.end(), claims=2,
+    )  # fmt: skip
+    with pytest.raises(Conflict):
+        ingest.ingest(alice.scope, ingest.IngestRequest(content="A.", answer=(row.pk, 1)))
+    assert not Episode.objects.exists()
+
+
+def test_an_ingest_that_fails_after_it_kept_what_was_said_does_not_free_the_key(
+    http: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"content": "The gate is green.", "extract": "none"}
+    with monkeypatch.context() as broken:
+        broken.setattr("memories.supersession.apply", lambda *_, **__: 1 / 0)
+        assert http.post("/memories/ingest", told, Idempotency_Key=KEY).status == 500
+    again = http.post("/memories/ingest", told, Idempotency_Key=KEY)
+    assert (again.status, again.body["sessionId"]) == (202, str(MemorySession.objects.get().pk))
 
 
 def test_an_answer_is_forgotten_after_a_day(http: Caller) -> None:

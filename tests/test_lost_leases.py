@@ -16,6 +16,7 @@ from memories import folding
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureSet
+from tests.live_server import wait_for
 from tests.people import Person
 from tests.wire_servers import chat_completion
 
@@ -80,6 +81,17 @@ def in_a_thread(set_id: Any, results: list[Any]) -> threading.Thread:
     thread = threading.Thread(target=work)
     thread.start()
     return thread
+
+
+def test_while_a_model_hangs_its_set_is_nobody_elses(model: Hanging, waiting: FeatureSet) -> None:
+    done: list[Any] = []
+    thread = in_a_thread(waiting.pk, done)
+    assert model.asked.wait(PATIENCE)
+    first = FeatureSet.objects.get().lease_until
+    assert wait_for(lambda: FeatureSet.objects.get().lease_until > first)
+    model.go.set()
+    thread.join(PATIENCE)
+    assert (done[0].added, FeatureSet.objects.get().claims) == (1, 1)
 
 
 def test_who_lost_the_lease_applies_nothing(

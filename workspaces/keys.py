@@ -141,7 +141,7 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
     now = timezone.now()
     if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
-    if last_used_at is None or now - last_used_at > LAST_USED_EVERY:
+    if last_used_at is None or abs(now - last_used_at) > LAST_USED_EVERY:
         _note_use(key_id, now)
     return Scope(
         workspace_id,

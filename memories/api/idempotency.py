@@ -2,21 +2,26 @@
 
 import hashlib
 import json
+import uuid
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
+from django.db.models import JSONField, QuerySet, Value
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.models import IdempotentAnswer
+from memories import leases
+from memories.api.ingest import answer
+from memories.models import IdempotentAnswer, MemorySession
+from memoryproject.front.wire import WAIT
 from workspaces.api.problems import FieldError, Problem, conflict
+from workspaces.api.views import AnswerRenderer
 from workspaces.scope import Scope
 
 KEPT = timedelta(hours=24)
-# Longer than any request runs: after that, its process has died and the key is free again.
-RUNNING = timedelta(minutes=5)
 HEADER = "Idempotency-Key"
 
 
@@ -26,55 +31,100 @@ def answer_once(
     act: Callable[..., Response],
     secrets: Sequence[str],
     request: Request,
+    /,  # a route may have a part of its own that is called `key`
     **kwargs: Any,
 ) -> Response:
     """The kept answer to `key`, or that of `act`, kept for 24 hours without its `secrets`.
 
-    Only answers that did something are kept: an error frees the key.
+    Only answers that did something are kept: an error frees the key. Where the process of the
+    first request died, an ingest is answered as its session stands, and all else is done again.
     Raises 409 for another body, and while the first request still runs.
     """
     claim = _claim(scope, key, _digest(request))
     if claim.status is not None:
         return Response(claim.body, status=claim.status)
-    rows = IdempotentAnswer.objects.filter(pk=claim.pk)
-    try:
-        response = act(request, **kwargs)
-    except BaseException:
-        rows.delete()
-        raise
-    hidden = dict.fromkeys(secrets)
-    rows.update(
-        status=response.status_code,
-        body=response.data | hidden,
-        expires_at=timezone.now() + KEPT,
-    )
+    rows = IdempotentAnswer.objects.filter(pk=claim.pk, claims=claim.claims, status=None)
+    session = MemorySession.objects.filter(answer=claim.pk).first() if claim.claims > 1 else None
+    if session is not None:
+        response = answer(scope, session)
+        if session.is_final:
+            _keep(rows, response, secrets)
+        else:
+            _let_go(rows, claim.pk)
+        return response
+    vars(request)["answer"] = (claim.pk, claim.claims)  # for what is done once by its rows
+    with leases.renewed(lambda: rows):
+        try:
+            response = act(request, **kwargs)
+        except BaseException:
+            _let_go(rows, claim.pk)
+            raise
+    if WAIT in request.META:  # it is asked again when its session is final
+        _let_go(rows, claim.pk)
+    else:
+        _keep(rows, response, secrets)
     return response
 
 
+def _keep(rows: QuerySet[IdempotentAnswer], response: Response, secrets: Sequence[str]) -> None:
+    """As it was rendered, for a body may hold what only the renderer can write."""
+    data = response.data
+    if secrets and isinstance(data, dict):
+        data = data | dict.fromkeys(secrets)
+    body = json.loads(AnswerRenderer.encode(data))
+    rows.update(
+        status=response.status_code,
+        body=Value(body, JSONField()),
+        lease_until=None,
+        expires_at=timezone.now() + KEPT,
+    )
+
+
+def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
+    """Free the key, unless what was kept is learned from by others."""
+    if MemorySession.objects.filter(answer=pk).exists():
+        rows.update(lease_until=timezone.now())
+    else:
+        rows.delete()
+
+
 def _claim(scope: Scope, key: str, digest: bytes) -> IdempotentAnswer:
-    """Our own new row, or a finished one of the same request."""
+    """Our own new row, that of a request whose process died, or a finished one of the same."""
+    now = timezone.now()
     new = IdempotentAnswer(
         workspace_id=scope.workspace_id,
         asker=scope.actor,
         key=key,
         request_digest=digest,
-        expires_at=timezone.now() + RUNNING,
+        expires_at=now + KEPT,
+        lease_until=leases.end(),
     )
     same = IdempotentAnswer.objects.filter(
         workspace_id=scope.workspace_id, asker=scope.actor, key=key
     )
-    same.filter(expires_at__lte=timezone.now()).delete()
+    same.filter(expires_at__lte=now).delete()
     IdempotentAnswer.objects.bulk_create([new], ignore_conflicts=True)
     found = same.first()
-    if found is None or (found.pk != new.pk and found.status is None and _is_same(found, digest)):
+    if found is None:
         raise _in_progress()
-    if not _is_same(found, digest):
+    if found.pk == new.pk:
+        return found
+    if bytes(found.request_digest) != digest:
         raise conflict("This key was used for another request.", field=HEADER, code="key_reused")
-    return found
+    return found if found.status is not None else _taken_over(found)
 
 
-def _is_same(found: IdempotentAnswer, digest: bytes) -> bool:
-    return bytes(found.request_digest) == digest
+@transaction.atomic
+def _taken_over(found: IdempotentAnswer) -> IdempotentAnswer:
+    """The row of a request that runs no more, claimed anew."""
+    now = timezone.now()
+    rows = IdempotentAnswer.objects.filter(pk=found.pk, status=None).select_for_update()
+    row = rows.filter(leases.free(now)).first()
+    if row is None:
+        raise _in_progress()
+    row.claims, row.lease_until = row.claims + 1, leases.end()
+    row.save(update_fields=["claims", "lease_until", "updated_at"])
+    return row
 
 
 def _in_progress() -> Problem:

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -65,7 +66,8 @@ class IngestSerializer(Camel):
         min_value=0,
         max_value=LONGEST_WAIT,
         default=USUAL_WAIT,
-        help_text="Seconds that a sync ingest waits for a network model before it answers 202.",
+        help_text="Seconds after which a sync ingest answers 202: where it waits for a network"
+        " model, or is long. A short one without such a model is always answered 201.",
     )
 
 
@@ -142,29 +144,38 @@ class IngestView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
         if waited_for := request.META.get(SESSION):
-            session = MemorySession.objects.get(pk=waited_for, workspace_id=self.scope.workspace_id)
-            return Response(shapes.outcome(session) | {"memories": made(self.scope, session)}, 201)
-        body = read(IngestSerializer, request.data)
-        session = ingest.ingest(self.scope, request_of(body))
+            own = MemorySession.objects.filter(workspace_id=self.scope.workspace_id)
+            return answer(self.scope, own.get(pk=waited_for))
+        body, began = read(IngestSerializer, request.data), time.monotonic()
+        told = replace(request_of(body), answer=vars(request).get("answer"))
+        session = ingest.ingest(self.scope, told, body["wait"])
         if session.mode == MemorySession.Mode.SYNC and not session.is_final:
-            outbox.post("run_session", session.pk)
-            if FRONT in request.META:  # which waits beside, and sends the request again
-                request.META[WAIT] = [str(session.pk), body["wait"]]
-            else:
-                session = waited(session, body["wait"])
-        if not session.is_final:
-            return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
-        return Response(shapes.outcome(session) | {"memories": made(self.scope, session)}, 201)
+            if not session.claims:
+                outbox.post("run_session", session.pk)
+            left = body["wait"] - (time.monotonic() - began)
+            if FRONT not in request.META:
+                session = waited(session, left)
+            elif left > 0:  # the front waits beside, and sends the request again
+                request.META[WAIT] = [str(session.pk), left]
+        return answer(self.scope, session)
 
 
-def waited(session: MemorySession, wait: float) -> MemorySession:
-    """Look again and again until the session is final or `wait` seconds are over."""
-    deadline, pause = time.monotonic() + wait, FIRST_LOOK
-    while not session.is_final and time.monotonic() < deadline:
+def waited(session: MemorySession, seconds: float) -> MemorySession:
+    """Look again and again until the session is final, or is tried again later because a model
+    failed, or the seconds are over."""
+    deadline, pause = time.monotonic() + seconds, FIRST_LOOK
+    while not (session.is_final or session.is_postponed) and time.monotonic() < deadline:
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, SLOWEST_LOOK)
         session.refresh_from_db()
     return session
+
+
+def answer(scope: Scope, session: MemorySession) -> Response:
+    """What came of an ingest, where that is known; else where to look."""
+    if not session.is_final:
+        return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
+    return Response(shapes.outcome(session) | {"memories": made(scope, session)}, 201)
 
 
 def made(scope: Scope, session: MemorySession) -> list[dict[str, Any]]:

@@ -177,7 +177,7 @@ def session(row: Any) -> dict[str, Any]:
         "agentId": row.agent_external,
         "threadId": row.thread_external,
         "workflowId": row.workflow or None,
-        "attempts": row.attempts,
+        "attempts": row.tried,
         "nextAttemptAt": moment(row.next_attempt_at),
         "episodeIds": [str(one) for one in row.episode_ids],
         "createdIds": [str(one) for one in row.created_ids],

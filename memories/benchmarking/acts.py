@@ -145,6 +145,6 @@ def _sending(client: Client, requests: Sequence[bytes], status: int) -> Callable
 def _ingest(client: Client, place: Place, said: Iterator[str], number: int) -> dict[str, Any]:
     roles = ("user", "user", "assistant")
     messages = [{"role": roles[i % 3], "content": next(said)} for i in range(number)]
-    body = {"messages": messages, "userId": USER, "threadId": "benchmark"}
+    body = {"messages": messages, "userId": USER, "threadId": "benchmark", "wait": 60}
     path = f"/api/v1/workspaces/{place.slug}/memories/ingest"
     return client.send(http_client.post(path, place.key, body)).expect(201)

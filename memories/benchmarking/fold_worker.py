@@ -15,8 +15,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from memories import folding  # noqa: E402
-from memories.folding import claiming  # noqa: E402
+from memories import folding, leases  # noqa: E402
 from memories.models import FeatureSet  # noqa: E402
 
 LOOK = 0.05  # seconds between two looks at what waits
@@ -25,7 +24,7 @@ LOOK = 0.05  # seconds between two looks at what waits
 def work(database: dict[str, Any], lease: float) -> None:
     """`database`: entries of Django's setting that differ; `lease` in seconds."""
     settings.DATABASES["default"].update(database)
-    claiming.LEASE = timedelta(seconds=lease)
+    leases.LEASE = timedelta(seconds=lease)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()

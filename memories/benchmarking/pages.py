@@ -29,10 +29,10 @@ where place % 100 = 1
     """
 insert into memories_memorysession (id, created_at, updated_at, workspace_id, subject_id, state, mode,
   pathway, extract, is_whole_text, workflow, scope, visibility, metadata, requested_by, reason, error,
-  attempts, episode_ids, created_ids, updated_ids, reinforced_ids, counts, timings, steps, finished_at)
+  attempts, claims, failures, learned, episode_ids, created_ids, updated_ids, reinforced_ids, counts, timings, steps, finished_at)
 select id, created_at, created_at, workspace_id, subject_id,
   case when place % 1000 = 0 then 'dead' else 'done' end, 'sync', 'conversation', 'auto', false, '',
-  'user', '', '{}', 'benchmark', '', '', 1, array[id], array[id], '{}', '{}', '{"facts": 1}', '{}', '[]',
+  'user', '', '{}', 'benchmark', '', '', 1, 1, 0, 1, array[id], array[id], '{}', '{}', '{"facts": 1}', '{}', '[]',
   created_at
 from (select *, row_number() over (order by id) as place from memories_memory) m
 """,

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from memories import outbox
@@ -110,8 +109,7 @@ def learn_again(session_ids: list[uuid.UUID]) -> None:
     busy = MemorySession.objects.filter(pk__in=session_ids, state=MemorySession.State.EXTRACTING)
     ids = list(busy.select_for_update().values_list("pk", flat=True))
     busy.filter(pk__in=ids).update(
-        state=MemorySession.State.RECEIVED,
-        attempts=F("attempts") + 1,  # by which the worker sees that it was taken over
+        state=MemorySession.State.RECEIVED,  # by which the worker sees that it was taken over
         next_attempt_at=timezone.now(),
         lease_until=None,
     )

@@ -75,7 +75,7 @@ def _ask_again(space: WorkspaceIndex, new: Memory) -> None:
     if was_believed:
         revive(space, new, Liveness.Cause.UNDONE)
         return
-    new.liveness.filter(until_at=None).update(until_at=timezone.now(), ended_by="held")
+    new.liveness.all().end(timezone.now(), "held")
     entries.set_live(space, Layer.MEMORIES, [new.pk], live=False)
 
 

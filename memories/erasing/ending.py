@@ -30,7 +30,7 @@ def stop_sessions(target: Target) -> int:
     )
     return own.update(
         state=MemorySession.State.FAILED, error="erased", next_attempt_at=None, lease_until=None,
-        finished_at=timezone.now(),
+        finished_at=timezone.now(), learned=0,
     )  # fmt: skip
 
 

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories import outbox
+from memories import leases, outbox
 from memories.erasing import ending, proof
 from memories.erasing.plan import plan
 from memories.erasing.removing import (
@@ -24,28 +24,24 @@ from memories.erasing.removing import (
 )
 from memories.erasing.target import Target, target_again
 from memories.indexing import spaces, statements
+from memories.leases import TakenOver
 from memories.models import Erasure, WorkspaceIndex
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 State = Erasure.State
 BATCH = 50  # rows of one transaction; writers of the workspace wait as long as one takes
-LEASE = timedelta(seconds=120)
 AGAIN = timedelta(seconds=30)
 MAX_ATTEMPTS = 20
 LONGEST = 240.0  # seconds
 
-CLAIM = """
+CLAIM = f"""
 update memories_erasure
-set state = 'running', lease_until = %(until)s, attempts = attempts + 1, updated_at = %(now)s
-where id = %(id)s and state in ('waiting', 'running') and due_at <= %(now)s
-  and (lease_until is null or lease_until < %(now)s)
+set state = 'running', lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1,
+    updated_at = %(now)s
+where id = %(id)s and state in ('waiting', 'running') and due_at <= %(now)s and {leases.FREE}
 returning *
 """
-
-
-class _TakenOver(Exception):
-    """The lease ran out and another worker has it: the batch is rolled back."""
 
 
 @transaction.atomic(durable=True)
@@ -73,7 +69,7 @@ def request(scope: Scope, target: Target) -> Erasure:
 def due() -> list[uuid.UUID]:
     """Erasures whose turn it is, and those whose worker died."""
     now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    free = leases.free(now)
     rows = Erasure.objects.filter(free, due_at__lte=now, state__in=[State.WAITING, State.RUNNING])
     return list(rows.order_by("due_at").values_list("pk", flat=True))
 
@@ -88,23 +84,31 @@ def run(
     `advance` hears how many rows each step took. What is left is due again.
     """
     now = timezone.now()
-    claimed = statements.rows(CLAIM, {"id": erasure_id, "now": now, "until": now + LEASE})
+    claimed = statements.rows(CLAIM, {"id": erasure_id, "now": now, "until": leases.end()})
     if not claimed:
         return None
     row = Erasure(**claimed[0]._asdict())
     row._state.adding = False
     until = time.monotonic() + seconds
     try:
-        for done in _steps(row):
-            (advance or _quiet)(sum(done.values()))
-            if time.monotonic() >= until:
-                return _leave(row, "")
-        return _finish(row)
+        with leases.renewed(partial(held, row)) as work:
+            for done in _steps(row):
+                work.advance()
+                (advance or _quiet)(sum(done.values()))
+                if time.monotonic() >= until:
+                    row.attempts = 0  # a turn that was too short is no failure
+                    return _leave(row, "")
+            return _finish(row)
     except IntegrityError:
         # Somebody wrote about it meanwhile: what came is taken away with the rest.
         return _leave(row, "the database refused a step, as when rows come in meanwhile")
-    except _TakenOver:
+    except TakenOver:
         return None
+
+
+def held(row: Erasure) -> QuerySet[Erasure]:
+    """The erasure, as long as this claim of it stands."""
+    return Erasure.objects.filter(pk=row.pk, claims=row.claims, state=State.RUNNING)
 
 
 Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
@@ -132,22 +136,24 @@ def _batch(row: Erasure, space: WorkspaceIndex, act: Callable[[], TALLY]) -> TAL
     with transaction.atomic(durable=True):
         spaces.lock(space)
         done = act()
-        before, row.lease_until = row.lease_until, timezone.now() + LEASE
         row.removed = dict(Counter(row.removed) + done)
-        own = Erasure.objects.filter(pk=row.pk, lease_until=before, state=State.RUNNING)
-        if not own.update(removed=row.removed, lease_until=row.lease_until):
-            raise _TakenOver
+        if not held(row).update(removed=row.removed, lease_until=leases.end()):
+            raise TakenOver
     return done
 
 
-def _leave(row: Erasure, error: str) -> Erasure:
+def _leave(row: Erasure, error: str) -> Erasure | None:
     """Due again; after many attempts it waits for a person."""
     row.state = State.FAILED if row.attempts >= MAX_ATTEMPTS else State.RUNNING
     row.due_at, row.lease_until, row.error = timezone.now(), None, error
     if error:
         row.due_at += AGAIN
-    row.save(update_fields=["state", "due_at", "lease_until", "error", "updated_at"])
-    return row
+    return row if _write(row, "state", "attempts", "due_at", "lease_until", "error") else None
+
+
+def _write(row: Erasure, *names: str) -> bool:
+    values = {name: getattr(row, name) for name in names}
+    return bool(held(row).update(**values, updated_at=timezone.now()))
 
 
 def _finish(row: Erasure) -> Erasure:
@@ -159,7 +165,9 @@ def _finish(row: Erasure) -> Erasure:
     row.probes, row.due_at, row.lease_until = [], None, None
     row.finished_at = timezone.now()
     with transaction.atomic():
-        row.save()
+        names = ("proof", "state", "error", "probes", "due_at", "lease_until", "finished_at")
+        if not _write(row, *names):
+            raise TakenOver
         _audit(row, "worker", "erased", after={"removed": row.removed, "clean": is_clean})
     return row
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from memories import patterns
 from memories.extraction.asking import asked, missed_in, to_ask
 from memories.extraction.citing import find_quote
-from memories.extraction.matching import listened
+from memories.extraction.matching import listened, talk_before
 from memories.extraction.values import (
     Extraction,
     Message,
@@ -29,6 +29,7 @@ from memories.supersession import Claim, Quote
 
 __all__ = [
     "Extraction",
+    "ExtractionRun",
     "Message",
     "Missed",
     "Skip",
@@ -51,19 +52,47 @@ def warm_up() -> None:
 
 def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None) -> Extraction:
     """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
-    found = Extraction()
-    if wish.extract == MemorySession.Extract.NONE:
-        found.claims = [_whole(m, wish, "none") for m in messages if m.text.strip()]
-        return found
-    heard, unmatched = listened(messages, wish, found)
-    chosen = to_ask(heard if wish.asks_always else unmatched, wish)
-    if chosen:
-        asked(chosen, messages, wish, ladder, found)
-    if wish.extract == MemorySession.Extract.AUTO:
-        found.missed = list(missed_in(unmatched, found.claims))
-    if not found.claims and heard:
-        _nothing(heard, wish, found)
-    return found
+    run = ExtractionRun(wish)
+    run.read(*messages)
+    run.finish(ladder)
+    return run.found
+
+
+class ExtractionRun:
+    """An extraction that goes on message by message; `found` is what came of all so far. In how
+    many goes they are read makes no difference to it."""
+
+    def __init__(self, wish: Wish) -> None:
+        self.wish, self.found, self.talk = wish, Extraction(), talk_before(wish)
+        self.messages: list[Message] = []
+        self.heard: list[Message] = []
+        self.unmatched: list[Message] = []
+
+    def read(self, *messages: Message) -> None:
+        """What patterns find in the next messages."""
+        self.messages += messages
+        if self.wish.extract == MemorySession.Extract.NONE:
+            texts = [message for message in messages if message.text.strip()]
+            self.found.claims += [_whole(message, self.wish, "none") for message in texts]
+            return
+        heard, unmatched = listened(messages, self.wish, self.found, self.talk)
+        self.heard += heard
+        self.unmatched += unmatched
+
+    def finish(self, ladder: Ladder | None) -> None:
+        """What hangs on all of them: a model's facts, and a text in which nothing was found."""
+        wish, found = self.wish, self.found
+        if wish.extract == MemorySession.Extract.NONE:
+            return
+        if wish.extract != MemorySession.Extract.LLM:
+            found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
+        chosen = to_ask(self.heard if wish.asks_always else self.unmatched, wish)
+        if chosen:
+            asked(chosen, self.messages, wish, ladder, found)
+        if wish.extract == MemorySession.Extract.AUTO:
+            found.missed = list(missed_in(self.unmatched, found.claims))
+        if not found.claims and self.heard:
+            _nothing(self.heard, wish, found)
 
 
 def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:

@@ -12,7 +12,6 @@ from memories.extraction.values import (
     Skip,
     Wish,
     since,
-    step,
     visibility_of,
 )
 from memories.models import Episode, Fact, MemorySession, Source
@@ -22,14 +21,20 @@ from memories.supersession import Claim, Quote
 KEPT = "kept"  # the label of what is kept and not read
 
 
-def listened(
-    messages: Sequence[Message], wish: Wish, found: Extraction
-) -> tuple[list[Message], list[Message]]:
-    """Add what patterns find; the messages that are worth reading, and of those the ones that no
-    pattern covered."""
-    started, talk = time.perf_counter(), Talk()
+def talk_before(wish: Wish) -> Talk:
+    """What the conversation had said before the first message."""
+    talk = Talk()
     for message in wish.before:
         _hear(talk, message)
+    return talk
+
+
+def listened(
+    messages: Sequence[Message], wish: Wish, found: Extraction, talk: Talk
+) -> tuple[list[Message], list[Message]]:
+    """Add what patterns find; the messages that are worth reading, and of those the ones that no
+    pattern covered. `talk` goes on by them."""
+    started = time.perf_counter()
     heard, unmatched = [], []
     for message in messages:
         label = _passed_over(message, talk)
@@ -42,9 +47,8 @@ def listened(
             found.claims += claims
             unmatched += [] if claims else [message]
         _hear(talk, message)
-    found.milliseconds["patterns"] = since(started)
-    if wish.extract != MemorySession.Extract.LLM:
-        found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
+    took = found.milliseconds.get("patterns", 0.0) + since(started)
+    found.milliseconds["patterns"] = round(took, 2)
     return heard, unmatched
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, Max, Q
-from django.db.models.functions import Greatest
+from django.db.models import Case, F, Max, Q, When
+from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from memories import lexical, outbox
@@ -20,12 +20,21 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
 )
+from memories.models.conversation import AHEAD
 from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known, Refused
 from workspaces.ids import uuid7
 
 MANUAL = Feature.Method.MANUAL
 BY_HAND = "manual"  # the rule of what a person did
 Vectors = Mapping[str, entries.Vectors]  # by the text of a feature
+# As `Episode.believed_at`, of what a change cites.
+CITED_AT = Case(
+    When(
+        citations__episode__occurred_at__gt=F("citations__episode__created_at") + AHEAD,
+        then=F("citations__episode__created_at"),
+    ),
+    default=F("citations__episode__occurred_at"),
+)
 SHOWN = ("category", "tag", "feature", "value", "about", "slot", "method", "visibility", "metadata")
 
 
@@ -85,7 +94,7 @@ def known_of(features: Iterable[Feature]) -> list[Known]:
     """Features as commands see them."""
     rows = list(features)
     said = FeatureChange.objects.filter(feature__in=[row.pk for row in rows], is_current=True)
-    last = Greatest("occurred_at", Max("citations__episode__occurred_at"))
+    last = Greatest(Least("occurred_at", "created_at"), Max(CITED_AT))
     at = dict(said.annotate(last=last).values_list("feature_id", "last"))
     return [
         Known(row.pk, row.category, row.tag, row.feature, row.value, row.about, row.slot,

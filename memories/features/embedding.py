@@ -5,7 +5,7 @@ what it had. `embedding_due_at` is the queue.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from memories import outbox
+from memories import leases, outbox
 from memories.errors import Invalid, ProviderError
 from memories.features.sets import config_of
 from memories.indexing import reembedding, spaces, statements
@@ -33,6 +33,12 @@ where w.id = s.workspace_id and s.embedding_due_at is null
   and nullif(case when s.config ? 'embedder' then s.config -> 'embedder'
                   else w.settings #> '{featureSets,embedder}' end, 'null')
       is distinct from nullif(s.embedder, 'null')
+"""
+CLAIM = f"""
+update memories_featureset set embedding_lease_until = %(until)s
+where id = %(id)s and embedding_due_at <= %(now)s
+  and {leases.FREE.replace("lease_until", "embedding_lease_until")}
+returning id
 """
 OF_THE_SET = """
 from memories_feature f join memories_entry e on e.layer = %(layer)s and e.item = f.id
@@ -142,7 +148,8 @@ def ring() -> int:
     """Wake workers for the sets whose features lack vectors; the number of bells."""
     now = timezone.now()
     statements.execute(NOTICE, {"now": now})
-    due = FeatureSet.objects.filter(embedding_due_at__lte=now).order_by("embedding_due_at")
+    free = leases.free(now, "embedding_lease_until")
+    due = FeatureSet.objects.filter(free, embedding_due_at__lte=now).order_by("embedding_due_at")
     ids = list(due.values_list("pk", flat=True)[:MOST_BELLS])
     for set_id in ids:
         outbox.post("embed_set", set_id)
@@ -152,9 +159,22 @@ def ring() -> int:
 def embed(set_id: uuid.UUID) -> int:
     """Make what is missing, then let the set speak the model that it names; how many were made.
 
-    A model that fails leaves the set as it was, to be tried again. Two workers at one set make
-    the same vectors twice, which harms nothing.
+    A model that fails leaves the set as it was, to be tried again. One worker at a time is at a
+    set; a second one, after the lease of the first ran out, makes the same vectors again, which
+    harms nothing.
     """
+    values = {"id": set_id, "now": timezone.now(), "until": leases.end()}
+    if not statements.rows(CLAIM, values):
+        return 0
+    rows = FeatureSet.objects.filter(pk=set_id, embedding_lease_until__isnull=False)
+    try:
+        with leases.renewed(rows.all, "embedding_lease_until") as work:
+            return _embed(set_id, work.advance)
+    finally:
+        rows.update(embedding_lease_until=None)
+
+
+def _embed(set_id: uuid.UUID, advance: Callable[[], object]) -> int:
     made = 0
     for _ in range(ROUNDS):
         found = _due(set_id)
@@ -163,7 +183,7 @@ def embed(set_id: uuid.UUID) -> int:
         space = spaces.space_of(found.workspace_id)
         try:
             wanted = wanted_by(found)
-            made += _fill(space, found, wanted) if wanted else 0
+            made += _fill(space, found, wanted, advance) if wanted else 0
         except ProviderError as error:
             _postpone(found, error)
             break
@@ -177,12 +197,15 @@ def _due(set_id: uuid.UUID) -> FeatureSet | None:
     return rows.filter(pk=set_id, embedding_due_at__lte=timezone.now()).first()
 
 
-def _fill(space: WorkspaceIndex, found: FeatureSet, model: EmbeddingModel) -> int:
+def _fill(
+    space: WorkspaceIndex, found: FeatureSet, model: EmbeddingModel, advance: Callable[[], object]
+) -> int:
     """In bounded batches; what is made stays, whatever comes."""
     made, after, under = 0, 0, spaces.speaking(space, model)
     while ids := _missing(found, model, after):
         made += reembedding.make(under, ids)
         after = ids[-1]
+        advance()
     return made
 
 

@@ -58,7 +58,11 @@ def count(found: FeatureSet) -> None:
     with its cursor over what is done. The row stays as it is."""
     counted = waiting(found).aggregate(number=Count("pk"), since=Min("created_at"))
     first = waiting(found).order_by("pk").values_list("pk", flat=True).first()
-    found.waiting, found.waiting_since = counted["number"], counted["since"]
+    # What a wrong clock kept waits at least since it was first counted.
+    since, now = counted["since"], timezone.now()
+    if since and since > now:
+        since = min(found.waiting_since or now, now)
+    found.waiting, found.waiting_since = counted["number"], since
     found.due_at = _due_at(found, found.waiting, found.waiting_since)
     found.cursor = _cursor(found, first)
 

@@ -113,7 +113,7 @@ def _cited(part: CommandAnswer, episodes: Sequence[Episode]) -> list[Cited]:
         episode = episodes[quote.message]
         if span := find_quote(episode.content, quote.text):
             words = episode.content[slice(*span)]
-            found[episode.pk, span[0]] = Cited(episode.pk, *span, words, episode.occurred_at)
+            found[episode.pk, span[0]] = Cited(episode.pk, *span, words, episode.believed_at)
     return list(found.values())
 
 

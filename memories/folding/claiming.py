@@ -3,24 +3,23 @@
 import uuid
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from memories import leases
 from memories.features import waiting
 from memories.indexing import statements
+from memories.leases import TakenOver
 from memories.models import FeatureSet
 
-# Longer than a worker can take; four times a model's answer comes on top.
-LEASE = timedelta(seconds=30 + 4 * settings.PROVIDER_TIMEOUT)
 PAUSE, LONGEST_PAUSE = timedelta(seconds=20), timedelta(hours=1)
 # The failure is counted before the work: what kills its worker waits longer each time.
-CLAIM = """
+CLAIM = f"""
 update memories_featureset
-set lease_until = %(now)s + %(lease)s::interval, claims = claims + 1, failures = failures + 1,
+set lease_until = %(until)s, claims = claims + 1, failures = failures + 1,
     updated_at = %(now)s
-where id = %(id)s and due_at <= %(now)s and (lease_until is null or lease_until < %(now)s)
+where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning claims
 """
 HELD = (
@@ -28,23 +27,23 @@ HELD = (
 )
 
 
-class TakenOver(Exception):
-    """The lease ran out and another worker has the set: what this one did is rolled back."""
-
-
 def due(now: datetime | None = None) -> QuerySet[FeatureSet]:
     """Sets whose turn it is and that nobody has, the longest waiting first."""
     now = now or timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    return FeatureSet.objects.filter(free, due_at__lte=now).order_by("due_at")
+    return FeatureSet.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
 
 
 def claim(set_id: uuid.UUID) -> FeatureSet | None:
     """The set with its workspace, where it is due and nobody else has it."""
-    values = {"id": set_id, "lease": LEASE, "now": timezone.now()}
+    values = {"id": set_id, "until": leases.end(), "now": timezone.now()}
     if not statements.rows(CLAIM, values):
         return None
     return FeatureSet.objects.select_related("workspace", "subject").get(pk=set_id)
+
+
+def held(found: FeatureSet) -> QuerySet[FeatureSet]:
+    """The set, as long as this claim of it stands."""
+    return FeatureSet.objects.filter(pk=found.pk, claims=found.claims, lease_until__isnull=False)
 
 
 def hold(found: FeatureSet) -> None:

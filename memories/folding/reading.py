@@ -12,6 +12,7 @@ from memories.features.waiting import ready
 from memories.indexing import statements
 from memories.ladder import Ladder, ladder_of, rungs_of
 from memories.models import Episode, FeatureSet
+from memories.models.conversation import BELIEVED_AT
 from memories.semantics.commands import Cited, Known
 from memories.semantics.config import Config
 from memories.semantics.rules import Told
@@ -77,7 +78,7 @@ def ladder_for(found: FeatureSet, config: Config) -> Ladder | None:
 # Facts of live memories that stand on these episodes, and of the versions that a person corrected
 # or a richer text replaced; with the features that stand on what a memory superseded. A memory
 # that was moved to another subject is no longer told of the one who is spoken about.
-TOLD = """
+TOLD = f"""
 with recursive heads (origin, id) as (
   select f.memory_id, f.memory_id from memories_citation c join memories_fact f on f.id = c.fact_id
   where c.episode_id = any(%(episodes)s::uuid[]) and f.memory_id is not null
@@ -85,7 +86,7 @@ with recursive heads (origin, id) as (
   select h.origin, s.new_id from heads h join memories_supersession s on s.old_id = h.id
   where s.state = 'applied' and s.rule in ('edit', 'richer'))
 select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact, e.author, e.kind,
-       c.episode_id, c.start, c."end", c.quote, e.occurred_at, s.name as subject,
+       c.episode_id, c.start, c."end", c.quote, {BELIEVED_AT} as occurred_at, s.name as subject,
        array(with recursive before (id) as (
                select id from memories_memory where superseded_by_id = m.id
                union select v.id from memories_memory v join before on v.superseded_by_id = before.id)
@@ -103,7 +104,7 @@ where c.episode_id = any(%(episodes)s::uuid[]) and m.workspace_id = %(workspace)
   and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
   and (m.forget_after is null or m.forget_after > now()) and f.quarantined_at is null
   and m.subject_id is not distinct from e.subject_id
-order by e.occurred_at, e.id, c.start
+order by occurred_at, e.id, c.start
 """
 
 

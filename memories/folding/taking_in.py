@@ -5,21 +5,22 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
 
-from memories import metrics, outbox
+from memories import leases, metrics, outbox
 from memories.errors import ProviderError
 from memories.features import applying, history
 from memories.features.applying import Act, Outcome
 from memories.features.sets import config_of, find
 from memories.folding import claiming, consolidating
 from memories.folding.asking import Asked, ask
-from memories.folding.claiming import TakenOver
 from memories.folding.discovery import discover
 from memories.folding.reading import Batch, gather, ladder_for
 from memories.indexing import spaces, statements
+from memories.leases import TakenOver
 from memories.models import Episode, FeatureRefusal, FeatureSet, WorkspaceIndex
 from memories.semantics.commands import DELETE, Command, Plan, Refused, plan
 from workspaces.models import AuditEntry
@@ -59,9 +60,10 @@ def fold(set_id: uuid.UUID) -> Folded | None:
         return None
     done, until = Folded(), time.monotonic() + LONGEST
     try:
-        with metrics.timer("set_fold"):
+        with metrics.timer("set_fold"), leases.renewed(partial(claiming.held, found)) as work:
             while time.monotonic() < until and (batch := gather(found)) is not None:
                 done.count(len(batch.episodes), _take_in(batch))
+                work.advance()
             # Also where a worker before died between the two.
             if done.episodes or found.failures > 1:
                 done.merged = consolidating.tidy(found)

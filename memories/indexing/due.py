@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
-from memories import breakers
+from memories import breakers, leases
 from memories.errors import ProviderError, Unasked
 from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
@@ -63,15 +64,29 @@ def fill(space: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
     return fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
 
 
+CLAIM = """
+update memories_duevector set next_attempt_at = %(until)s
+where entry_id = any(%(ids)s::int8[]) and next_attempt_at <= %(now)s
+returning entry_id
+"""
+
+
 def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
-    """Make the vectors of these due entries, in bounded batches; the number done."""
+    """Make the vectors of these due entries, in bounded batches; the number done.
+
+    A batch is tried again by nobody else before the lease on it runs out.
+    """
     done = 0
     for at in range(0, len(ids), BATCH):
-        found = items_of(Entry.objects.filter(pk__in=ids[at : at + BATCH]))
+        values = {"ids": list(ids[at : at + BATCH]), "now": timezone.now(), "until": leases.end()}
+        claimed = [row.entry_id for row in statements.rows(CLAIM, values)]
+        rows = DueVector.objects.filter(entry_id__in=claimed)
+        found = items_of(Entry.objects.filter(pk__in=claimed))
         try:
-            vectors = embed(space, [item.texts for _, item in found])
+            with leases.renewed(rows.all, "next_attempt_at"):
+                vectors = embed(space, [item.texts for _, item in found])
         except ProviderError as error:
-            _postpone(ids[at:], error)
+            _postpone([*claimed, *ids[at + BATCH :]], error)
             break
         done += _store(space, found, vectors)
     return done

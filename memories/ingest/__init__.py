@@ -5,27 +5,24 @@
 `ingest` is both, where the request itself can do the work.
 """
 
+from memories.ingest.claiming import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
 from memories.ingest.keeping import append, receive
-from memories.ingest.learning import (
-    MAX_ATTEMPTS,
-    final_among,
-    ingest,
-    retry,
-    run,
-)
+from memories.ingest.learning import TURN, ingest, run
 from memories.ingest.preview import Preview, preview
 from memories.ingest.request import IngestRequest, NewMessage
 
 __all__ = [
     "MAX_ATTEMPTS",
+    "MAX_FAILURES",
+    "TURN",
     "IngestRequest",
     "NewMessage",
     "Preview",
     "append",
-    "final_among",
     "ingest",
     "preview",
     "receive",
     "retry",
+    "settled_among",
     "run",
 ]

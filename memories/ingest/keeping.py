@@ -3,13 +3,11 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memories import outbox
+from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
 from memories.features import sets, waiting
 from memories.indexing import due, entries, spaces, statements
@@ -18,6 +16,7 @@ from memories.ingest.request import IngestRequest, NewMessage, check_ids
 from memories.models import (
     Conversation,
     Episode,
+    IdempotentAnswer,
     MemorySession,
     WorkspaceIndex,
 )
@@ -27,9 +26,6 @@ from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 State = MemorySession.State
-# Longer than a worker can take; where a model is asked, up to three times, it says so itself.
-LEASE = timedelta(seconds=30)
-LEASE_WITH_MODEL = LEASE + timedelta(seconds=4 * settings.PROVIDER_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +67,7 @@ def _keep(
     vectors: list[entries.Vectors] | None,
     claimed: bool,
 ) -> Kept:
+    _hold_answer(request)
     session, new = _session(scope, request), request.said
     known = known_episodes(session.workspace_id, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
@@ -81,8 +78,8 @@ def _keep(
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
     if claimed:
-        session.state, session.attempts = State.EXTRACTING, 1
-        session.lease_until = timezone.now() + LEASE
+        session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
+        session.lease_until = leases.end()
     own = None if vectors is None else [vectors[i] for i in fresh]
     index(space, made, tail, own, beside=[[session], made])
     session._state.adding = False
@@ -97,6 +94,18 @@ def _keep(
         outbox.post("run_session", session.pk)
     ordered = sorted([*adopted, *made], key=lambda e: (e.position, e.pk))
     return Kept(session, space, tuple(ordered))
+
+
+def _hold_answer(request: IngestRequest) -> None:
+    """Raise Conflict where another request with the same Idempotency-Key goes on in this one's
+    place; one that comes now waits, and finds the session."""
+    if request.answer is None:
+        return
+    pk, claims = request.answer
+    rows = IdempotentAnswer.objects.filter(pk=pk, claims=claims, status=None)
+    if not rows.select_for_update().values_list("pk", flat=True):
+        message = "Another request with this key was faster."
+        raise Conflict(message, code="in_progress", field="Idempotency-Key")
 
 
 def append(
@@ -158,6 +167,7 @@ def _session(scope: Scope, request: IngestRequest) -> MemorySession:
         is_whole_text=request.content is not None,
         metadata=dict(request.metadata),
         requested_by=scope.actor,
+        answer=request.answer[0] if request.answer else None,
         next_attempt_at=timezone.now(),
     )
 
@@ -271,6 +281,11 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
     unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
     for session_id in unfinished.values_list("pk", flat=True):
         MemorySession.objects.filter(pk=session_id, state__in=[State.FAILED, State.DEAD]).update(
-            state=State.RECEIVED, attempts=0, next_attempt_at=timezone.now(), error=""
+            state=State.RECEIVED,
+            attempts=0,
+            failures=0,
+            learned=0,
+            next_attempt_at=timezone.now(),
+            error="",
         )
         outbox.post("run_session", session_id)

@@ -1,5 +1,6 @@
 """What an agent tells, as values."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,7 +26,11 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What an agent tells: exactly one of `content` and `messages`; ids are the caller's own."""
+    """What an agent tells: exactly one of `content` and `messages`; ids are the caller's own.
+
+    `answer` is the id of the kept answer of a request with an Idempotency-Key, and the number of
+    the claim by which this one holds it.
+    """
 
     content: str | None = None
     messages: tuple[NewMessage, ...] = ()
@@ -40,6 +45,7 @@ class IngestRequest:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     mode: str = MemorySession.Mode.SYNC
     extract: str = MemorySession.Extract.AUTO
+    answer: tuple[uuid.UUID, int] | None = None
 
     @property
     def said(self) -> tuple[NewMessage, ...]:

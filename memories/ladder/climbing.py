@@ -34,7 +34,7 @@ from workspaces.models import Workspace
 Answer = TypeVar("Answer")
 
 MOST_PIECES = 20  # requests that the messages of one ingest are read in
-STEPS = 4  # so many of the server's time-outs has a session's lease room for
+STEPS = 4  # so many of the server's time-outs may the messages of one ingest take
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0025_event_of_an_entry'),
+        ('memories', '0027_session_steps'),
         ('workspaces', '0002_audit_is_kept'),
     ]
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -12,6 +13,11 @@ from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
+# What is said to be of later than that is of the future: clocks differ by less, with their zones.
+AHEAD = timedelta(days=1)
+# As `Episode.believed_at`, of the episode `e` of a statement.
+BELIEVED_AT = f"""case when e.occurred_at - e.created_at > interval '{AHEAD.days} day'
+  then e.created_at else e.occurred_at end"""
 
 
 class MemoryScope(models.TextChoices):
@@ -95,6 +101,9 @@ class MemorySession(Row):
     """One ingest, its state and its outcome. Its raw content is its episodes.
 
     `lease_until` says until when a worker's claim holds; a claim that ran out is due again.
+    `claims` numbers the claims. `attempts` are those since it last got on, `failures` are a
+    model's; of its episodes in their order so many are `learned`. `answer` is the kept answer to
+    the request that brought it, where that had an Idempotency-Key.
     """
 
     class State(models.TextChoices):
@@ -142,6 +151,10 @@ class MemorySession(Row):
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
+    failures = models.PositiveSmallIntegerField(default=0)
+    learned = models.PositiveIntegerField(default=0)
+    answer = models.UUIDField(null=True)
     episode_ids = ArrayField(models.UUIDField(), default=list)
     created_ids = ArrayField(models.UUIDField(), default=list)
     updated_ids = ArrayField(models.UUIDField(), default=list)
@@ -175,6 +188,11 @@ class MemorySession(Row):
                 name="session_stuck",
                 condition=models.Q(state__in=["failed", "dead"]),
             ),
+            models.Index(
+                fields=["answer"],
+                name="session_answer",
+                condition=models.Q(answer__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -183,6 +201,16 @@ class MemorySession(Row):
     @property
     def is_final(self) -> bool:
         return self.state in self.FINAL
+
+    @property
+    def tried(self) -> int:
+        """How often it was tried since it last got on."""
+        return self.attempts + self.failures
+
+    @property
+    def is_postponed(self) -> bool:
+        """A model failed, and is asked again later."""
+        return self.state == self.State.RECEIVED and self.failures > 0
 
     @classmethod
     def words_of(cls, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
@@ -258,3 +286,14 @@ class Episode(Row):
 
     def __str__(self) -> str:
         return self.content[:60]
+
+    @property
+    def is_ahead(self) -> bool:
+        """Said to be of the future, by a caller's clock or on purpose; or by ours, which was wrong."""
+        return self.occurred_at - self.created_at > AHEAD
+
+    @property
+    def believed_at(self) -> datetime:
+        """From when on it counts: what is said to be of the future, from when it came. So what is
+        said later is newer."""
+        return self.created_at if self.is_ahead else self.occurred_at

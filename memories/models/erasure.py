@@ -35,6 +35,7 @@ class Erasure(Row):
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=300, blank=True)
     finished_at = models.DateTimeField(null=True)
 

@@ -73,6 +73,7 @@ class FeatureSet(Row):
         EmbeddingModel, models.PROTECT, null=True, related_name="sets"
     )
     embedding_due_at = models.DateTimeField(null=True)
+    embedding_lease_until = models.DateTimeField(null=True)
     embedding_error = models.TextField(blank=True)
 
     objects = FeatureSetQuerySet.as_manager()

@@ -5,7 +5,8 @@ from workspaces.models import Row, Workspace
 
 
 class IdempotentAnswer(Row):
-    """What a POST with an `Idempotency-Key` answered; without a status the first still runs."""
+    """What a POST with an `Idempotency-Key` answered. Without a status it is not answered yet: the
+    request runs until `lease_until`, which it renews; `claims` numbers those that ran."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     asker = models.CharField(max_length=200)
@@ -14,6 +15,8 @@ class IdempotentAnswer(Row):
     status = models.PositiveSmallIntegerField(null=True)
     body = models.JSONField(null=True)
     expires_at = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=1)
 
     class Meta:
         constraints = [

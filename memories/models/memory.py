@@ -9,8 +9,9 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from memories.models.belief import AS_KNOWN, BELIEVED_IDS, AsOf
@@ -121,9 +122,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def supersede(self, *, by: "Memory", at: datetime) -> int:
         """End these heads: `by` is their successor from now on. The number of rows changed."""
         ids = list(self.values_list("pk", flat=True))
-        Liveness.objects.filter(memory_id__in=ids, until_at=None).update(
-            until_at=at, ended_by="superseded"
-        )
+        Liveness.objects.filter(memory_id__in=ids).end(at, "superseded")
         if by.valid_from is not None:
             older = Memory.objects.filter(pk__in=ids, valid_until=None)
             older.filter(valid_from__lt=by.valid_from).update(valid_until=by.valid_from)
@@ -253,6 +252,13 @@ class Memory(Row):
         return self.is_latest and self.forgotten_at is None and not expired
 
 
+class LivenessQuerySet(models.QuerySet["Liveness"]):
+    def end(self, at: datetime, by: str) -> int:
+        """End the open spans. One that a wrong clock began later than now was never any longer."""
+        began = Least(F("from_at"), Value(at))
+        return self.filter(until_at=None).update(from_at=began, until_at=at, ended_by=by)
+
+
 class Liveness(models.Model):
     """When we believed a memory. Append-only but for the end of the one open span."""
 
@@ -269,6 +275,8 @@ class Liveness(models.Model):
     until_at = models.DateTimeField(null=True)
     cause = models.CharField(max_length=10, choices=Cause)
     ended_by = models.CharField(max_length=20, blank=True)
+
+    objects = LivenessQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "liveness"

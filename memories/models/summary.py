@@ -33,6 +33,7 @@ class ConversationSummary(Row):
     seen = models.IntegerField(default=-1)
     due_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
     error = models.TextField(blank=True)
 

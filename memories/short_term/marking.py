@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable
 
+from django.db.models import F
 from django.utils import timezone
 
 from memories import outbox
@@ -15,9 +16,9 @@ STEP = 20  # messages that may come in before a summary is made anew
 WANT = """
 insert into memories_conversationsummary as s
   (id, workspace_id, conversation_id, agent_id, method, rule, lines, tokens, episodes,
-   upto_position, seen, due_at, attempts, error, created_at, updated_at)
+   upto_position, seen, due_at, attempts, claims, error, created_at, updated_at)
 values (gen_random_uuid(), %(workspace)s, %(conversation)s, %(agent)s::uuid, 'extractive', '',
-        '[]', 0, 0, 0, -1, %(now)s, 0, '', %(now)s, %(now)s)
+        '[]', 0, 0, 0, -1, %(now)s, 0, 0, '', %(now)s, %(now)s)
 on conflict (conversation_id, agent_id) do update set due_at = %(now)s, attempts = 0
   where s.due_at is null
 returning id
@@ -58,7 +59,7 @@ def start_again(conversations: Iterable[uuid.UUID]) -> int:
     return ConversationSummary.objects.filter(conversation__in=conversations).update(
         lines=[], tokens=0, episodes=0, upto_at=None, upto_position=0, seen=-1, rule="",
         method=ConversationSummary.Method.EXTRACTIVE, due_at=timezone.now(), lease_until=None,
-        error="", attempts=0,
+        error="", attempts=0, claims=F("claims") + 1,
     )  # fmt: skip
 
 

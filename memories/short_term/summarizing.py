@@ -4,13 +4,13 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories import prompts, sentences
+from memories import leases, prompts, sentences
 from memories.chunking import PIECE
 from memories.errors import ProviderError
 from memories.indexing import statements
@@ -27,14 +27,13 @@ MOST = 20_000  # messages that sentences are chosen from, the newest ones
 ROOM = 4_000  # tokens of sentences that are kept to choose from, for whatever room is asked
 BATCH = 200  # summaries between two looks at what is due
 PIECES = 4  # requests to a model in one go; what is left is due again
-LEASE = timedelta(seconds=60 + PIECES * 4 * settings.PROVIDER_TIMEOUT)
 MAX_ATTEMPTS = 5
 BACK_OFF = timedelta(seconds=30)
 
-CLAIM = """
+CLAIM = f"""
 update memories_conversationsummary
-set lease_until = %(until)s, attempts = attempts + 1, updated_at = %(now)s
-where id = %(id)s and due_at <= %(now)s and (lease_until is null or lease_until < %(now)s)
+set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s
+where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning *
 """
 
@@ -57,15 +56,14 @@ class Made:
 def due() -> list[uuid.UUID]:
     """Summaries whose turn it is, and those whose worker died."""
     now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    rows = ConversationSummary.objects.filter(free, due_at__lte=now).order_by("due_at")
+    rows = ConversationSummary.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
     return list(rows.values_list("pk", flat=True)[:BATCH])
 
 
 def summarize(summary_id: uuid.UUID) -> ConversationSummary | None:
     """Make a summary that is due; None where another worker has it, or nothing is due."""
     now = timezone.now()
-    values = {"id": summary_id, "now": now, "until": now + LEASE}
+    values = {"id": summary_id, "now": now, "until": leases.end()}
     claimed = statements.rows(CLAIM, values)
     if not claimed:
         return None
@@ -74,10 +72,18 @@ def summarize(summary_id: uuid.UUID) -> ConversationSummary | None:
     if row.attempts > MAX_ATTEMPTS:
         write(row, None)
         return row
-    heard = list(audience(row).order_by("-occurred_at", "-position")[KEEP : KEEP + MOST])[::-1]
-    made = _made(row, heard) if heard else None
-    write(row, made)
+    with leases.renewed(partial(held, row)):
+        heard = list(audience(row).order_by("-occurred_at", "-position")[KEEP : KEEP + MOST])[::-1]
+        made = _made(row, heard) if heard else None
+        write(row, made)
     return row
+
+
+def held(row: ConversationSummary) -> QuerySet[ConversationSummary]:
+    """The summary, as long as this claim of it stands."""
+    return ConversationSummary.objects.filter(
+        pk=row.pk, claims=row.claims, lease_until__isnull=False
+    )
 
 
 def _made(row: ConversationSummary, heard: Sequence[Episode]) -> Made:
@@ -178,7 +184,7 @@ def _line(
 
 def write(row: ConversationSummary, made: Made | None) -> bool:
     """Unless the lease was lost: another worker has it, or what it stood on was erased."""
-    own = ConversationSummary.objects.filter(pk=row.pk, lease_until=row.lease_until)
+    own = held(row)
     if made is None:
         return bool(own.update(due_at=None, lease_until=None))
     return bool(

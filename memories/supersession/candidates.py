@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from django.utils import timezone
 
 from memories import conflicts, lexical
 from memories.conflicts import Reading
@@ -34,6 +35,8 @@ MINE = """
                                       or (m.agent_id is null and %(default_team)s)))
        or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))
 """
+# Nothing is believed since later than it came: what was said to be of the future, or came by a
+# clock that was wrong, is replaced by what is said now.
 KNOWN = f"""
 with met as (
   select unnest(%(ids)s::uuid[]) as id
@@ -43,8 +46,9 @@ with met as (
     and superseded_by_id is null and forgotten_at is null
   {{by_slot}})
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
-       m.valid_from as since, m.event_date, m.source_count as support, m.slots,
-       m.category
+       case when m.valid_from is not null
+            then least(m.valid_from, m.created_at, %(now)s) end as since,
+       m.event_date, m.source_count as support, m.slots, m.category
 from met join memories_memory m on m.id = met.id
 where {MINE} order by m.id
 """
@@ -73,6 +77,7 @@ def known(
     """The live memories of these texts, slot keys and pairs that this writer's may meet."""
     wanted = sorted(set(keys))
     values = _where(placement) | {
+        "now": timezone.now(),
         "fingerprints": _fingerprints(claims),
         "ids": list({pair.memory_id for pair in pairs}),
     }

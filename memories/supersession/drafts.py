@@ -22,7 +22,7 @@ VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch.
+    `index` is the place of its claim in the batch, `made_at` when that was written.
     """
 
     claim: Claim
@@ -30,6 +30,7 @@ class Draft:
     slots: Sequence[int]
     fingerprint: bytes
     valid_from: datetime
+    made_at: datetime
     id: uuid.UUID = field(default_factory=uuid7)
     version: int = 1
     source_count: int = 1
@@ -39,8 +40,9 @@ class Draft:
     held_at: datetime | None = None
 
     @classmethod
-    def of(cls, claim: Claim, index: int, slots: Sequence[int]) -> "Draft":
-        return cls(claim, index, slots, lexical.fingerprint(claim.statement), claim.valid_from)
+    def of(cls, claim: Claim, index: int, slots: Sequence[int], at: datetime) -> "Draft":
+        mark = lexical.fingerprint(claim.statement)
+        return cls(claim, index, slots, mark, claim.valid_from, at)
 
     @property
     def is_live(self) -> bool:
@@ -55,7 +57,7 @@ class Draft:
             group=self.claim.visibility,
             pinned=False,
             version=self.version,
-            since=self.valid_from,
+            since=min(self.valid_from, self.made_at),
             event_date=self.claim.event_date,
             slots=frozenset(self.slots),
             category=self.claim.category,

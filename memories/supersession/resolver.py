@@ -63,7 +63,8 @@ class Resolver:
         start = index - index % TOGETHER
         if self.block is None or self.block[0] != start:
             self.block = (start, _close(self.matrix, start, self.floor))
-        close = [each for each in self.block[1].get(index, ()) if each[0] in self.places]
+        # What was ended meanwhile takes no place from what is live, as in the index.
+        close = [e for e in self.block[1].get(index, ()) if self.places.get(e[0]) in self.live]
         close.sort(key=lambda each: -each[1])
         return {self.places[i]: similarity for i, similarity in close[:MOST]}
 

@@ -32,7 +32,8 @@ with pair as (
   select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
     p(old, new, since)),
 ended as (
-  update memories_liveness l set until_at = %(at)s, ended_by = 'superseded' from pair
+  update memories_liveness l
+  set from_at = least(l.from_at, %(at)s), until_at = %(at)s, ended_by = 'superseded' from pair
   where l.memory_id = pair.old and l.until_at is null)
 update memories_memory m
 set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
@@ -71,7 +72,7 @@ class Batch:
 
     def take(self, claim: Claim, index: int, keys: Sequence[int], resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
-        new = Draft.of(claim, index, keys)
+        new = Draft.of(claim, index, keys, self.now)
         belief = new.belief
         decision = resolver.decide(index, belief, claim.occurred_at)
         if decision.act not in ("reinforce", "new"):

@@ -119,7 +119,7 @@ class Front:
             self.elsewhere[kind] = loop.time() + SERVED_ELSEWHERE
             reply = await self.work(request, LANES[reply.head["elsewhere"]])
         wait = reply.head.get("wait")
-        if wait and await self.waits.until_final(*wait):
+        if wait and await self.waits.until_settled(*wait):
             request.environ[SESSION] = wait[0]
             reply = await self.work(request, READ)
         return reply

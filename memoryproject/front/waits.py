@@ -15,8 +15,8 @@ class Waits:
         self.awaited: dict[str, asyncio.Event] = {}
         self.looking: asyncio.Task[None] | None = None
 
-    async def until_final(self, session: str, seconds: float) -> bool:
-        """Whether the session became final within `seconds`."""
+    async def until_settled(self, session: str, seconds: float) -> bool:
+        """Whether the session was settled within `seconds`."""
         event = self.awaited.setdefault(session, asyncio.Event())
         if self.looking is None or self.looking.done():
             self.looking = asyncio.ensure_future(self._look())
@@ -41,7 +41,7 @@ class Waits:
                 )  # fmt: skip
             except (Queued, Gone):
                 continue  # whoever waits has a deadline of his own
-            for session in reply.head["final"]:
+            for session in reply.head["settled"]:
                 if event := self.awaited.get(session):
                     event.set()
                     pause = FIRST_LOOK

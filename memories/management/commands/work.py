@@ -12,12 +12,14 @@ from multiprocessing import Process
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
-from django.db import connections
+from django.db import Error, connections
 from django_q import cluster
 from django_q.conf import logger
+from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
 from memories import figures, heartbeat
+from memories.clock_faults import heal_queue
 from memories.sweeping import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -45,6 +47,15 @@ class Sentinel(cluster.Sentinel):
         os._exit(1)
 
 
+def scheduler(broker: Any = None) -> None:
+    """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
+    try:
+        heal_queue()
+    except Error as error:  # as the scheduler itself, the sentinel outlives its database
+        logger.warning("the queue was not healed, and is looked at again: %s", error)
+    run_schedules(broker=broker)
+
+
 class Command(BaseCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
@@ -55,6 +66,7 @@ class Command(BaseCommand):
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         cluster.worker = beating_worker  # as does the sentinel
+        cluster.scheduler = scheduler  # and this one
         running = cluster.Cluster()
         running.start()
         running.sentinel.join()

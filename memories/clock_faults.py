@@ -1,0 +1,95 @@
+"""What a clock that was wrong once has left in the future, taken back.
+
+Whatever waits for a time lies no further ahead than its own longest period: what does was written by
+such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be the
+clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+from django_q.conf import Conf
+from django_q.models import OrmQ, Schedule
+
+from memories.indexing import statements
+from memories.leases import FAR
+from memories.models.conversation import AHEAD
+from workspaces.ids import first_uuid7
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of times, how far ahead one honestly lies, and where it is taken back to; `where`
+    leads to its index."""
+
+    table: str
+    name: str
+    longest: timedelta
+    where: str = ""
+    rest: timedelta = timedelta(0)
+
+    @property
+    def statement(self) -> str:
+        where = f" and {self.where}" if self.where else ""
+        return (
+            f"update {self.table} set {self.name} = %(now)s + %(rest)s::interval"
+            f" where {self.name} > %(now)s + %(longest)s::interval{where}"
+        )
+
+
+OPEN = "state in ('received', 'extracting', 'resolving')"
+COLUMNS = (
+    _Column("memories_memorysession", "next_attempt_at", DAY + HOUR, OPEN),
+    _Column("memories_memorysession", "lease_until", FAR, OPEN),
+    _Column("memories_featureset", "due_at", 7 * DAY + HOUR),
+    _Column("memories_featureset", "lease_until", FAR),
+    _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
+    _Column("memories_featureset", "embedding_lease_until", FAR),
+    _Column("memories_featureset", "rung_at", FAR),
+    _Column("memories_conversationsummary", "due_at", HOUR),
+    _Column("memories_conversationsummary", "lease_until", FAR, "due_at is not null"),
+    _Column("memories_erasure", "due_at", HOUR),
+    _Column("memories_erasure", "lease_until", FAR, "due_at is not null"),
+    _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
+    _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
+    _Column("memories_idempotentanswer", "lease_until", FAR, "status is null"),
+    _Column("workspaces_apikey", "last_used_at", FAR),
+)
+# Ids have the time at which they were made. Up to these all was taken in, and seen, and what comes
+# now would have lower ones: it is looked through again.
+PLACES = (
+    "update memories_featureset set cursor = null where cursor > %(made)s",
+    "delete from memories_setdiscovery where seen > %(made)s",
+)
+
+
+def heal() -> int:
+    """Take back what lies too far ahead; the number of rows."""
+    now = timezone.now()
+    done = heal_queue(now)
+    for each in COLUMNS:
+        done += statements.execute(
+            each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
+        )
+    values = {"now": now, "made": first_uuid7(now + AHEAD)}
+    return done + sum(statements.execute(text, values) for text in PLACES)
+
+
+def heal_queue(now: datetime | None = None) -> int:
+    """Of the queue alone: without it no sweep comes that would heal the rest."""
+    now = now or timezone.now()
+    retry = timedelta(seconds=Conf.RETRY)
+    locked = OrmQ.objects.filter(lock__gt=now + retry + FAR).update(lock=now)
+    schedules = Schedule.objects.filter(schedule_type=Schedule.MINUTES)
+    return locked + sum(_heal_schedule(each, now) for each in schedules)
+
+
+def _heal_schedule(schedule: Schedule, now: datetime) -> int:
+    """Its next run is at most a period and a little ahead; where it lies long ago, the periods
+    since then are not counted one by one."""
+    period = timedelta(minutes=schedule.minutes or 1)
+    is_near = now - DAY < schedule.next_run <= now + period + FAR
+    return 0 if is_near else Schedule.objects.filter(pk=schedule.pk).update(next_run=now)

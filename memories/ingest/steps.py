@@ -1,0 +1,155 @@
+"""A claimed session, learned step by step: read, embed, resolve, commit; then the next messages.
+
+Whoever comes after a worker that died, or after one whose turn was over, goes on behind the last
+step that was committed. What was said before that is heard again, so it makes no difference in how
+many steps a session is learned.
+"""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from django.db import transaction
+
+from memories import misses, supersession, verdicts
+from memories.extraction import ExtractionRun, Message, Wish
+from memories.indexing import due, entries
+from memories.ingest import claiming
+from memories.ingest.keeping import Kept
+from memories.ingest.written import Written
+from memories.ladder import Ladder
+from memories.leases import TakenOver
+from memories.models import Fact, MemorySession
+from memories.supersession import Claim, Outcome
+
+LONGEST_NOTE = 500  # characters
+# Of one step: other writers of the workspace wait as long as it is written.
+MOST_MESSAGES, MOST_CLAIMS, LONGEST_READING = 100, 300, 2.0
+
+
+class Steps:
+    """What is left to be learned of a session. `taken` of the claims that were found are written;
+    `ahead` are the episodes that were said to be of the future, with when that was."""
+
+    def __init__(
+        self, kept: Kept, messages: Sequence[Message], wish: Wish, ladder: Ladder | None
+    ) -> None:
+        self.started = time.perf_counter()
+        self.session, self.space = kept.session, kept.space
+        self.messages, self.ladder = messages, ladder
+        self.ahead: dict[uuid.UUID | None, datetime] = {
+            episode.pk: episode.believed_at for episode in kept.episodes if episode.is_ahead
+        }
+        self.written = Written.of(self.session)
+        self.timings = dict(self.session.timings)  # of the attempts before
+        self.run = ExtractionRun(wish)
+        self.run.read(*messages[: self.session.learned])
+        self.taken = len(self.run.found.claims)
+
+    @property
+    def is_last(self) -> bool:
+        return self.session.learned >= len(self.messages)
+
+    def take(self, *, is_late: bool = False) -> MemorySession:
+        """The next step, which leaves the rest to another worker where it `is_late`; the session as
+        its row is then. Raises TakenOver."""
+        self._read()
+        if self.is_last:
+            self.run.finish(self.ladder)
+        fresh = self.written.new(self.run.found.claims[self.taken :])
+        self.taken = len(self.run.found.claims)
+        claims = [self._believed(claim) for claim in fresh]
+        return self._commit(claims, self._embedded(claims), is_late)
+
+    def _read(self) -> None:
+        """As many messages as make a step."""
+        end, first = time.monotonic() + LONGEST_READING, self.session.learned
+        for message in self.messages[first : first + MOST_MESSAGES]:
+            self.run.read(message)
+            self.session.learned += 1
+            if len(self.run.found.claims) - self.taken >= MOST_CLAIMS or time.monotonic() >= end:
+                break
+
+    def _believed(self, claim: Claim) -> Claim:
+        cited = claim.quotes[0].episode_id if claim.quotes else None
+        at = self.ahead.get(cited, claim.occurred_at)
+        return replace(claim, metadata=self.session.metadata, occurred_at=at)
+
+    def _embedded(self, claims: Sequence[Claim]) -> list[entries.Vectors] | None:
+        began = time.perf_counter()
+        texts = [entries.texts_of(claim.statement) for claim in claims]
+        vectors = due.embed_or_leave(self.space, texts)
+        took = self.run.found.milliseconds.get("embed", 0.0) + (time.perf_counter() - began) * 1e3
+        self.run.found.milliseconds["embed"] = round(took, 2)
+        return vectors
+
+    @transaction.atomic(durable=True)
+    def _commit(
+        self, claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None, is_late: bool
+    ) -> MemorySession:
+        session, found = self.session, self.run.found
+        placement = supersession.placement_of(session, claims)
+        outcome = supersession.apply(
+            self.space,
+            placement,
+            claims,
+            vectors,
+            actor=f"session:{session.pk}",
+            session_id=session.pk,
+        )
+        self._note(outcome)
+        if self.is_last:
+            doubted = self.written.newly_doubted(found.quarantined)
+            supersession.quarantine(placement, doubted, session.pk)
+            session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
+            misses.record(session, found.missed)
+            session.steps = [*session.steps, *found.steps]
+            is_whole = any(claim.method == Fact.Method.WHOLE for claim in found.claims)
+            claiming.settle(session, found.error, kept_whole=is_whole)
+        elif is_late:
+            claiming.hand_over(session)
+        else:
+            claiming.go_on(session)
+        row = claiming.save(session)
+        if row is None:
+            raise TakenOver
+        return row
+
+    def _note(self, outcome: Outcome) -> None:
+        """What all steps came to so far."""
+        session, found, counts = self.session, self.run.found, self.session.counts
+        session.created_ids = [*session.created_ids, *outcome.created]
+        session.updated_ids = [*session.updated_ids, *outcome.superseded]
+        session.reinforced_ids = [*session.reinforced_ids, *outcome.reinforced]
+        session.counts = counts | {
+            "facts": counts.get("facts", 0) + outcome.facts,
+            "held": counts.get("held", 0) + len(outcome.held),
+            "reviewed": counts.get("reviewed", 0) + len(outcome.reviewed),
+            "rejected": counts.get("rejected", 0) + len(outcome.rejected),
+            "skipped": len(found.skipped),
+            **Counter(f"{verdicts.KEY}{skip.label}" for skip in found.skipped),
+        }
+        self.written.rejected.extend(outcome.rejected)
+        session.reason = "; ".join(self._reasons())
+        found.milliseconds["total"] = round((time.perf_counter() - self.started) * 1e3, 2)
+        session.timings = {
+            name: round(self.timings.get(name, 0.0) + found.milliseconds.get(name, 0.0), 2)
+            for name in self.timings | found.milliseconds
+        }
+
+    def _reasons(self) -> list[str]:
+        found, rejected = self.run.found, self.written.rejected
+        notes = [found.reason] if found.reason else []
+        if rejected:
+            told = "; ".join(rejected)[:LONGEST_NOTE]
+            notes.append(f"{len(rejected)} rejected before by a person: {told}")
+        if self.ahead:
+            notes.append(
+                f"{len(self.ahead)} of the messages said to be of the future: believed as of now"
+            )
+        if not self.session.episode_ids:
+            notes.append("all messages are known already")
+        return notes

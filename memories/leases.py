@@ -1,0 +1,128 @@
+"""Leases: whoever works on a row says so again and again; who was stopped or killed falls silent.
+
+A row's lease runs out LEASE after the last word of its worker, and then another may claim it. A
+thread of the worker's own process renews it, so slow work keeps it and a dead process does not. A
+claim counts up the row's `claims`: whoever writes, or renews, names the number that it was given,
+and a worker that was taken over meanwhile finds another one there.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+LEASE = timedelta(seconds=30)
+BEAT = 5.0  # seconds between two renewals
+# Work that gets no further for so long is renewed no more: it turns round in a circle.
+LONGEST = 600.0  # seconds
+# No lease is honestly longer ahead, whichever machine's clock wrote it.
+FAR = timedelta(minutes=10)
+# Of a row that nobody has, by its column `lease_until`; `now` is this machine's.
+FREE = "(lease_until is null or lease_until < %(now)s or lease_until > %(now)s + interval '10 min')"
+log = logging.getLogger(__name__)
+
+
+class TakenOver(Exception):
+    """The lease ran out and another worker has the row: what this one did is rolled back."""
+
+
+def end() -> datetime:
+    """Of a lease that begins now."""
+    return timezone.now() + LEASE
+
+
+def free(now: datetime, column: str = "lease_until") -> Q:
+    """As FREE."""
+    over = Q(**{f"{column}__lt": now}) | Q(**{f"{column}__gt": now + FAR})
+    return Q(**{f"{column}__isnull": True}) | over
+
+
+@dataclass(slots=True, eq=False)
+class Work:
+    """What somebody is at: `rows` are those that the claim still holds, `column` their lease."""
+
+    rows: Callable[[], QuerySet[Any]]
+    column: str
+    began: float = field(default_factory=time.monotonic)
+    advanced: float = field(default_factory=time.monotonic)
+
+    def advance(self) -> None:
+        """A step of it is done: it does not turn round in a circle."""
+        self.advanced = time.monotonic()
+
+    @property
+    def is_to_be_renewed(self) -> bool:
+        now = time.monotonic()
+        return now - self.began >= BEAT / 2 and now - self.advanced < LONGEST
+
+
+_works: set[Work] = set()
+_lock = threading.Lock()
+_thread: threading.Thread | None = None
+
+
+@contextmanager
+def renewed(rows: Callable[[], QuerySet[Any]], column: str = "lease_until") -> Iterator[Work]:
+    """Renew the lease of `rows` as long as the work inside goes on.
+
+    They are asked for in another thread, with a connection of its own: only what is committed is
+    renewed, and a row that the claim has lost is left alone.
+    """
+    work = Work(rows, column)
+    with _lock:
+        _works.add(work)
+        _start()
+    try:
+        yield work
+    finally:
+        with _lock:
+            _works.discard(work)
+
+
+def _start() -> None:
+    """Under the lock. Work that is shorter than a beat costs no more than this."""
+    global _thread
+    if _thread is None:
+        _thread = threading.Thread(target=_renew_for_ever, name="leases", daemon=True)
+        _thread.start()
+
+
+def _renew_for_ever() -> None:
+    while True:
+        time.sleep(BEAT)
+        with _lock:
+            held = [work for work in _works if work.is_to_be_renewed]
+        for work in held:
+            _renew(work)
+        if not held:
+            connection.close()
+
+
+def _renew(work: Work) -> None:
+    try:
+        with connection.cursor() as cursor:
+            # Who writes the row in a long transaction has it: the others do not wait for it.
+            cursor.execute("set lock_timeout = '2s'")
+        work.rows().update(**{work.column: end()})
+    except Exception as error:  # the thread is all there is, and goes on
+        log.warning("A lease was not renewed, and is tried again: %s", error)
+        connection.close()
+
+
+def _forget() -> None:
+    """A forked process has the works of its parent, and no thread."""
+    global _thread, _lock
+    _works.clear()
+    _lock, _thread = threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_forget)

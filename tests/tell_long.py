@@ -1,0 +1,35 @@
+"""A request in a process of its own: one long sync ingest over HTTP, in small steps, with a short
+lease. Prints the status and the body of its answer. See test_session_steps.py."""
+
+import json
+import os
+import sys
+from datetime import timedelta
+
+import django
+
+database, key, number = sys.argv[1:]
+os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings_test"
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.test import Client  # noqa: E402
+
+settings.DATABASES["default"]["NAME"] = database
+
+from memories import leases  # noqa: E402
+from memories.ingest import steps  # noqa: E402
+
+leases.LEASE, leases.BEAT, steps.MOST_MESSAGES = timedelta(seconds=2), 0.2, 5
+messages = [
+    {"role": "user", "content": f"I met person number {n}. I prefer tea number {n} to coffee {n}."}
+    for n in range(int(number))
+]
+answer = Client().post(
+    "/api/v1/workspaces/orchard/memories/ingest",
+    json.dumps({"messages": messages, "userId": "ada", "wait": 60}),
+    content_type="application/json",
+    headers={"X-API-Key": key, "Host": "localhost"},
+)
+sys.stdout.write(json.dumps([answer.status_code, answer.json()]))

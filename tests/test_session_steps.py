@@ -1,0 +1,185 @@
+"""A long ingest is learned in steps: nothing is lost or doubled, and what is told stands in rows."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from memories import forgetting, ingest, sweeping
+from memories.indexing import agreement, spaces
+from memories.ingest import IngestRequest, NewMessage, steps
+from memories.models import Citation, Fact, Memory, MemorySession, Supersession
+from tests.api_fixtures import caller
+from tests.live_server import PATIENCE, wait_for
+from tests.people import Person
+from workspaces.models import Workspace
+
+PLACES = ("Oslo", "Rome", "Cork", "Lima")
+TALK = [
+    NewMessage(text.format(n=n, place=PLACES[n % 4]), name=name, role=role)
+    for n in range(8)
+    for text, name, role in (
+        ("I moved to {place}, I live in {place} now.", "Ada", "user"),
+        ("What do you drink in the morning?", "", "assistant"),
+        ("Tea number {n}, always.", "Ada", "user"),
+        ("My sister Anna lives in {place}. She plays chess.", "Ada", "user"),
+        ("ok", "Ada", "user"),
+    )
+]
+
+
+def learned(person: Person) -> list[Any]:
+    """What an ingest of TALK came to, by the words of it."""
+    person.note("Ada plays chess", user_id="ada")
+    no = person.note("Anna plays chess", user_id="ada")
+    forgetting.forget(person.scope, no.pk, "wrong")
+    session = ingest.ingest(person.scope, IngestRequest(messages=tuple(TALK), user_id="ada"))
+    while not session.is_final:
+        session = ingest.run(session.pk, seconds=0) or session
+    own = {"workspace": person.workspace}
+    told = ("content", "version", "source_count", "valid_from", "superseded_by__content")
+    counts = [len(ids) for ids in (session.created_ids, session.updated_ids)]
+    return [
+        (session.state, session.reason, session.counts, counts, len(session.reinforced_ids)),
+        [step["outcome"] for step in session.steps],
+        [
+            row[:3] + row[4:]
+            for row in Memory.objects.filter(**own).order_by("pk").values_list(*told)
+        ],
+        sorted(Supersession.objects.filter(**own).values_list("old__content", "rule", "state")),
+        list(Fact.objects.filter(**own).order_by("pk").values_list("statement", "rule")),
+        sorted(Citation.objects.filter(**own).values_list("quote", "start", "fact__statement")),
+    ]
+
+
+@pytest.mark.parametrize("most", [1, 3, 7])
+def test_steps_come_to_what_one_would_have_come_to(
+    alice: Person, mallory: Person, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    whole = learned(alice)
+    monkeypatch.setattr(steps, "MOST_MESSAGES", most)
+    assert learned(mallory) == whole
+    assert len(whole[3]) >= 6
+
+
+def test_each_turn_goes_on_where_the_one_before_stopped(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "MOST_MESSAGES", 3)
+    session = ingest.receive(alice.scope, IngestRequest(messages=tuple(TALK), user_id="ada"))
+    reached = []
+    while not session.is_final:
+        session = ingest.run(session.pk, seconds=0)
+        reached.append((session.learned, session.attempts))
+    assert reached == [*[(n, 0) for n in range(3, 40, 3)], (40, 1)]
+    assert [step["rule"] for step in session.steps] == ["patterns"]
+
+
+def test_a_long_sync_ingest_answers_202_when_its_time_is_over(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "MOST_MESSAGES", 3)
+    http = caller(alice)
+    body = {
+        "messages": [
+            {"role": "user", "content": f"I prefer tea {n} to coffee {n}."} for n in range(7)
+        ]
+    }
+    told = http.post("/memories/ingest", body | {"wait": 0})
+    assert (told.status, told.body["status"]) == (202, "received")
+    kept = MemorySession.objects.get()
+    assert (len(kept.created_ids), Memory.objects.count(), kept.learned) == (3, 3, 3)
+    ingest.run(kept.pk)
+    told = http.get(f"/sessions/{told.body['sessionId']}").body
+    assert (told["status"], told["memoriesCreated"], Memory.objects.count()) == ("done", 7, 7)
+
+
+def test_a_short_one_is_answered_whatever_it_waits(alice: Person) -> None:
+    told = caller(alice).post("/memories/ingest", {"content": "I own a boat.", "wait": 0})
+    assert (told.status, told.body["memoriesCreated"]) == (201, 1)
+
+
+# ---- in a process of its own, which is stopped or killed
+
+
+NUMBER, LEASE = 60, timedelta(seconds=2)
+
+
+@pytest.fixture
+def request_process(alice: Person) -> Iterator[subprocess.Popen[str]]:
+    """A long request that has got somewhere, and is far from its end."""
+    program = str(Path(__file__).with_name("tell_long.py"))
+    name = str(connection.settings_dict["NAME"])
+    command = [sys.executable, program, name, alice.key, str(NUMBER)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert wait_for(lambda: MemorySession.objects.filter(learned__gt=0).exists())
+        yield process
+        process.kill()
+
+
+def run_out() -> bool:
+    return MemorySession.objects.filter(lease_until__lt=timezone.now()).exists()
+
+
+def check(workspace: Workspace, *, attempts: int) -> MemorySession:
+    """All that was told is there, and once."""
+    session = MemorySession.objects.get()
+    assert (session.state, session.attempts, session.learned) == ("done", attempts, NUMBER)
+    said = Fact.objects.values_list("statement", "citations__episode_id")
+    assert len(said) == len(set(said)) == session.counts["facts"] >= NUMBER
+    assert sorted(session.created_ids) == sorted(Memory.objects.values_list("pk", flat=True))
+    assert agreement.check(spaces.space_of(workspace.pk), lambda _: None).broken == {}
+    return session
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_was_stopped_tells_what_stands_in_the_rows(
+    alice: Person, request_process: subprocess.Popen[str]
+) -> None:
+    request_process.send_signal(signal.SIGSTOP)
+    assert wait_for(run_out)
+    assert sweeping.sweep().sessions == 1
+    request_process.send_signal(signal.SIGCONT)
+    status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
+    session = check(alice.workspace, attempts=2)
+    assert (status, body["status"], body["sessionId"]) == (201, "done", str(session.pk))
+    assert body["memoriesCreated"] == len(body["memories"]) == len(session.created_ids)
+    assert body["factsExtracted"] == session.counts["facts"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_was_killed_is_finished_from_where_it_was(
+    alice: Person, request_process: subprocess.Popen[str]
+) -> None:
+    request_process.send_signal(signal.SIGKILL)
+    request_process.wait(PATIENCE)
+    known = set(MemorySession.objects.get().created_ids)
+    assert 0 < len(known) < NUMBER
+    assert wait_for(run_out)
+    assert sweeping.sweep().sessions == 1
+    assert known < set(check(alice.workspace, attempts=2).created_ids)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Popen[str]) -> None:
+    """The request waits for the workspace's lock three times longer than its lease."""
+    with connection.cursor() as cursor:
+        number = spaces.space_of(alice.workspace.pk).number
+        cursor.execute("select pg_advisory_lock(%s, %s)", [spaces.LOCK_CLASS, number])
+        first = MemorySession.objects.get().lease_until
+        try:
+            assert wait_for(lambda: MemorySession.objects.get().lease_until >= first + 3 * LEASE)
+            assert sweeping.due_sessions() == []
+        finally:
+            cursor.execute("select pg_advisory_unlock(%s, %s)", [spaces.LOCK_CLASS, number])
+    status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
+    assert (status, body["status"]) == (201, "done")
+    check(alice.workspace, attempts=1)
