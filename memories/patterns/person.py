@@ -13,7 +13,7 @@ from memories.patterns import morphology
 TEAM = "Team"
 # "us-east-1", "t.me/alex", "/home/me", "C:\\me" and "my.cnf" are nobody
 _token = re.compile(
-    r"(?:[~.]?/|\w:\\|[^\s\"'“”(),;]*(?:[@\\]\w|://|/[^\s/]*/|\w\.[a-z0-9]))[^\s\"“”(),;]*"
+    r"(?:[~.]?/|\w:\\|[^\s\"'“”(),;]{0,80}(?:[@\\]\w|://|/[^\s/]{0,80}/|\w\.[a-z0-9]))[^\s\"“”(),;]*"
     r"|[\w']+(?:-[\w']+)*|[^\w']+?(?=[\w'~./]|$)"
 )
 _pair = re.compile(
