@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from memories.bounds import parts
+from memories.bounds import BESIDE, parts
 
 K1, B = 1.2, 0.75
 # Stems of an ordinary text: one number for every workspace. Its own mean, measured, ranked worse:
@@ -204,6 +204,12 @@ def _lower(text: str) -> str:
 def counts(stems: Iterable[str]) -> dict[str, float]:
     """How often each stem occurs: the lexical document of a text that stands alone."""
     return dict(Counter(stems))
+
+
+def lent(text: str) -> Sequence[str]:
+    """The stems of a message that its neighbours may borrow; a long one lends none, and has its
+    own `document` without them."""
+    return stems(text) if len(text) <= BESIDE else ()
 
 
 def index_stems(

@@ -8,7 +8,7 @@ person who says the same again is heard.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from memories import lexical
+from memories import bounds, lexical
 from memories.extraction import Message, Span
 from memories.models import Episode, Memory
 from memories.patterns import clauses
@@ -25,7 +25,7 @@ def marked(messages: Sequence[Message], asker: Callable[[], Scope]) -> list[Mess
     `asker` is whoever sent them: only what they may see can have been served to them. It is
     called, and the database asked, only where a message is not a person's.
     """
-    pieces = [() if m.kind in HUMAN else tuple(_pieces(m.text)) for m in messages]
+    pieces = [() if m.kind in HUMAN else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
     known = _known(asker, {mark for each in pieces for _, mark in each}) if any(pieces) else set()
     return [
         _with_served(message, [span for span, mark in own if mark in known])

@@ -64,7 +64,8 @@ class IngestSerializer(Camel):
         min_value=0,
         max_value=LONGEST_WAIT,
         default=USUAL_WAIT,
-        help_text="Seconds that a sync ingest waits for a network model before it answers 202.",
+        help_text="Seconds that a sync ingest waits for the worker (a network model, a long text)"
+        " before it answers 202.",
     )
 
 
@@ -145,9 +146,14 @@ class IngestView(WorkspaceView):
         if session.mode == MemorySession.Mode.SYNC and not session.is_final:
             outbox.post("run_session", session.pk)
             session = waited(session, body["wait"])
-        if not session.is_final:
+        if not session.is_final or _is_kept_only(session):
             return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
         return Response(shapes.outcome(session) | {"memories": made(self.scope, session)}, 201)
+
+
+def _is_kept_only(session: MemorySession) -> bool:
+    """Whether nothing is believed because texts are longer than a memory."""
+    return bool(session.counts.get("tooLong")) and not session.counts.get("facts")
 
 
 def waited(session: MemorySession, wait: float) -> MemorySession:

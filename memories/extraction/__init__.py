@@ -7,7 +7,7 @@ the text they cite, and a model's words against its quotes; what has no evidence
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from memories import patterns
+from memories import bounds, patterns
 from memories.extraction.asking import asked, missed_in, to_ask
 from memories.extraction.citing import find_quote
 from memories.extraction.matching import listened
@@ -53,7 +53,7 @@ def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = Non
     """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
     found = Extraction()
     if wish.extract == MemorySession.Extract.NONE:
-        found.claims = [_whole(m, wish, "none") for m in messages if m.text.strip()]
+        _keep_whole([m for m in messages if m.text.strip()], wish, "none", found)
         return found
     heard, unmatched = listened(messages, wish, found)
     chosen = to_ask(heard if wish.asks_always else unmatched, wish)
@@ -69,11 +69,23 @@ def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = Non
 def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
     """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
     if wish.is_whole_text:
-        found.notes.insert(0, "kept whole: no claim found")
-        found.claims = [_whole(message, wish, "whole") for message in heard]
+        _keep_whole(heard, wish, "whole", found)
+        found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
         found.steps.append(step("whole", len(found.claims)))
     else:
         found.notes.insert(0, "no claim found")
+
+
+def _keep_whole(messages: Sequence[Message], wish: Wish, rule: str, found: Extraction) -> None:
+    """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
+    short = [m for m in messages if len(m.text.strip()) <= bounds.WHOLE]
+    found.claims = [_whole(message, wish, rule) for message in short]
+    found.too_long = len(messages) - len(short)
+    if found.too_long:
+        found.notes.append(
+            f"nothing is believed of {found.too_long} texts of more than {bounds.WHOLE}"
+            " characters: they are kept as they are, and search finds them"
+        )
 
 
 def _whole(message: Message, wish: Wish, rule: str) -> Claim:

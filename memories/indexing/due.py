@@ -1,11 +1,13 @@
 """Vectors that are still to be made: what an embedder could not be asked for at once."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate, compress
 
 from django.db import transaction
 
+from memories.bounds import AT_ONCE
 from memories.errors import ProviderError
 from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
@@ -13,6 +15,7 @@ from memories.indexing.spaces import embedder_of, lock
 from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
 
 BATCH = 256
+LARGE = 1_000_000  # bytes of texts
 TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
     Layer.MEMORIES: Memory,
     Layer.EPISODES: Episode,
@@ -20,9 +23,18 @@ TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
 }
 
 
-def embed_now(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
-    """Vectors of each sequence of texts, where the embedder is on this machine; else None."""
-    return None if embedder_of(space).is_remote else embed(space, texts)
+def embed_now(space: WorkspaceIndex, texts: Sequence[str]) -> list[Vectors | None] | None:
+    """Vectors of each text and its passages, where the embedder is on this machine; else None.
+
+    None for a text beyond those that are embedded while somebody waits: it is due.
+    """
+    if embedder_of(space).is_remote:
+        return None
+    ends = accumulate(len(text) for text in texts)
+    now = [end <= AT_ONCE for end in ends]
+    chosen = compress(texts, now)
+    made = iter(embed(space, [entries.texts_of(text) for text in chosen]))
+    return [next(made) if is_now else None for is_now in now]
 
 
 def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
@@ -55,16 +67,40 @@ def fill(space: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
 
 def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these due entries, in bounded batches; the number done."""
-    done = 0
-    for at in range(0, len(ids), BATCH):
-        found = items_of(Entry.objects.filter(pk__in=ids[at : at + BATCH]))
+    done = tried = 0
+    for batch in batches(ids):
+        found = items_of(Entry.objects.filter(pk__in=batch))
         try:
             vectors = embed(space, [item.texts for _, item in found])
         except ProviderError as error:
-            _postpone(ids[at:], error)
+            _postpone(ids[tried:], error)
             break
-        done += _store(space, found, vectors)
+        done, tried = done + _store(space, found, vectors), tried + len(batch)
     return done
+
+
+SIZES = """
+select e.id, coalesce(octet_length(p.content), octet_length(m.content), 0) as size
+from memories_entry e
+left join memories_episode p on e.layer = 2 and p.id = e.item
+left join memories_memory m on e.layer = 1 and m.id = e.item
+where e.id = any(%(ids)s::int8[])
+"""
+
+
+def batches(ids: Sequence[int]) -> Iterator[list[int]]:
+    """Entries in their order, as many as are embedded at once: few where their texts are long."""
+    for at in range(0, len(ids), BATCH):
+        asked = list(ids[at : at + BATCH])
+        size = {row.id: row.size for row in statements.rows(SIZES, {"ids": asked})}
+        batch, held = [], 0
+        for entry in asked:
+            if batch and held + size.get(entry, 0) > LARGE:
+                yield batch
+                batch, held = [], 0
+            batch.append(entry)
+            held += size.get(entry, 0)
+        yield batch
 
 
 def items_of(rows: Iterable[Entry]) -> list[tuple[int, Item]]:

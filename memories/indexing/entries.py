@@ -29,7 +29,7 @@ from memories.models import (
     place_of,
 )
 
-Vectors = Sequence[np.ndarray | None]
+Vectors = Sequence[np.ndarray | None]  # of one item
 
 ENTRY_COLUMNS = {
     "id": "int8", "workspace": "int4", "layer": "int2", "item": "uuid", "subject": "uuid",
@@ -143,13 +143,14 @@ def feature_item(feature: Feature) -> Item:
 def write(
     space: WorkspaceIndex,
     items: Sequence[Item],
-    vectors: Sequence[Vectors] | None,
+    vectors: Sequence[Vectors | None] | None,
     *,
     beside: Sequence[New] = (),
 ) -> None:
     """Add entries, and their vectors: one sequence per item, in the order of `item.texts`.
 
-    `vectors` None: the embedder could not be asked, the entries are due. A text that has no
+    `vectors` None: the embedder could not be asked, the entries are due; so is one that has None
+    in the place of its sequence. A text that has no
     vector (no word that the model knows) has None in its place, and is found by its words.
     `beside`: rows of truth that are written at the same time.
     """
@@ -161,12 +162,12 @@ def write(
     numbered = list(zip(ids, items, strict=True))
     records = (entry_record(entry, space.number, item) for entry, item in numbered)
     rows = [*beside, Rows(ENTRIES, len(ids), records)]
-    if vectors is not None:
-        found = ((*each, own) for each, own in zip(numbered, vectors, strict=True))
-        rows.append(_vector_rows(space, found, space.embedding_model_id))
+    paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
+    found = [(*each, own) for each, own in paired if own is not None]
+    rows.append(_vector_rows(space, found, space.embedding_model_id))
     inserts.insert(*rows)
-    if vectors is None:
-        _mark_due(ids)
+    if len(found) < len(ids):
+        _mark_due([entry for (entry, _), own in paired if own is None])
     if model != space.embedding_model_id:
         model_change.leave_due(space, ids)
 

@@ -99,8 +99,8 @@ def fill(space: WorkspaceIndex, advance: Callable[[int], object]) -> int:
 def make(space: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these entries anew, also where they have some. Raises ProviderError."""
     done = 0
-    for at in range(0, len(ids), BATCH):
-        found = due.items_of(Entry.objects.filter(pk__in=ids[at : at + BATCH]))
+    for batch in due.batches(ids):
+        found = due.items_of(Entry.objects.filter(pk__in=batch))
         vectors = due.embed(space, [item.texts for _, item in found])
         own = {entry: mine for (entry, _), mine in zip(found, vectors, strict=True)}
         done += _store(space, own)

@@ -55,7 +55,7 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.said])
+    vectors = due.embed_now(space, [message.content for message in request.said])
     try:
         return _keep(scope, request, space, vectors, claimed)
     except IntegrityError:
@@ -68,7 +68,7 @@ def _keep(
     scope: Scope,
     request: IngestRequest,
     space: WorkspaceIndex,
-    vectors: list[entries.Vectors] | None,
+    vectors: list[entries.Vectors | None] | None,
     claimed: bool,
 ) -> Kept:
     session, new = _session(scope, request), request.said
@@ -113,7 +113,7 @@ def append(
     )
     check_ids(request.messages)
     space = spaces.space_of(scope.workspace_id)
-    vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.messages])
+    vectors = due.embed_now(space, [message.content for message in request.messages])
     try:
         return _append(scope, request, space, vectors)
     except IntegrityError:
@@ -125,7 +125,7 @@ def _append(
     scope: Scope,
     request: IngestRequest,
     space: WorkspaceIndex,
-    vectors: list[entries.Vectors] | None,
+    vectors: list[entries.Vectors | None] | None,
 ) -> list[Episode]:
     place = _session(scope, request)  # says where the episodes belong, and is not kept
     known = known_episodes(place.workspace_id, place.conversation, request.messages)

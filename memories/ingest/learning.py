@@ -13,6 +13,7 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from memories import extraction, metrics, misses, outbox, served, supersession, verdicts
+from memories.bounds import AT_ONCE
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction import Extraction, Message, Wish
 from memories.features import waiting
@@ -45,16 +46,18 @@ def ingest(scope: Scope, request: IngestRequest) -> MemorySession:
     Else the session is still to be run: an async one has woken the worker already.
     """
     space = spaces.space_for(scope)
-    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request.extract, space)
+    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
     kept = keep(scope, request, space, claimed=here)
     # What is quick asks no model.
     return (_learn(kept, None) or kept.session) if here else kept.session
 
 
-def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
+def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
+    if sum(len(message.content) for message in request.said) > AT_ONCE:
+        return False
     if spaces.embedder_of(space).is_remote:
         return False
-    return _ladder(extract, space) is None
+    return _ladder(request.extract, space) is None
 
 
 def _ladder(extract: str, space: WorkspaceIndex) -> Ladder | None:
@@ -70,7 +73,10 @@ def run(session_id: uuid.UUID) -> MemorySession | None:
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
     space = spaces.space_of(session.workspace_id)
-    return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space))
+    learned = _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space))
+    if learned is not None:
+        due.fill(space, learned.episode_ids)
+    return learned
 
 
 def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
@@ -149,8 +155,6 @@ def _finish(
         _apply(session, space, claims, vectors, found, started)
     except _TakenOver:
         return None
-    if spaces.embedder_of(space).is_remote:
-        due.fill(space, session.episode_ids)
     return session
 
 
@@ -222,6 +226,7 @@ def _note(session: MemorySession, outcome: Outcome, found: Extraction) -> None:
         "rejected": counts.get("rejected", 0) + len(outcome.rejected),
         "skipped": len(found.skipped),
         "quarantined": len(found.quarantined),
+        "tooLong": found.too_long,
         **Counter(f"{verdicts.KEY}{skip.label}" for skip in found.skipped),
     }
     notes = [found.reason] if found.reason else []

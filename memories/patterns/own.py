@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice, takewhile
 from typing import Any
 
+from memories.bounds import Budget
 from memories.expressions import Fault, compiled, regex_faults
 from memories.patterns import clauses, content, dates, entities, foreign, person, reading
 from memories.patterns.clauses import Clause
@@ -47,7 +48,7 @@ def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Fou
     """What `pattern` finds in `text`: at most one claim in a sentence, none in a
     question, a supposition, or the words of somebody else. It stands on the clauses that it
     matched; one that tells the sentence, on the whole of it."""
-    return list(_found_in(_Said(text, speaker.strip() or "User", at), pattern))
+    return list(_found_in(_Said(text, speaker.strip() or "User", at), pattern, Budget()))
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,10 @@ class _Said:
         return islice(self.parts, first, None)
 
 
-def _found_in(said: _Said, pattern: OwnPattern) -> Iterator[Found]:
+def _found_in(said: _Said, pattern: OwnPattern, budget: Budget) -> Iterator[Found]:
     for span in said.sentences:
+        if not budget.lasts():
+            return
         if found := _found(pattern, said, span):
             yield found
 
@@ -127,15 +130,17 @@ def with_library(
     text: str,
     speaker: str,
     at: datetime,
+    budget: Budget | None = None,
 ) -> list[Found]:
     """What the library `found` in a text, and before it what own patterns do: one claim of them in
     a clause, the first by its place in the list. Of the library's, those go that say the same or
-    are read from the clause in which all that the own one tells stands; no other is lost."""
+    are read from the clause in which all that the own one tells stands; no other is lost.
+    Sentences are read as long as the `budget` lasts."""
     hits: list[Found] = []
     taken: list[tuple[int, int]] = []  # in order
-    said = _Said(text, speaker.strip() or "User", at)
+    said, budget = _Said(text, speaker.strip() or "User", at), budget or Budget()
     for pattern in own_patterns:
-        for hit in _found_in(said, pattern):
+        for hit in _found_in(said, pattern, budget):
             place = bisect_left(taken, (hit.start, hit.end))
             around = taken[max(0, place - 1) : place + 1]
             if not any(hit.start < end and start < hit.end for start, end in around):
