@@ -17,7 +17,7 @@ _token = re.compile(
     r"|[\w']+(?:-[\w']+)*|[^\w']+?(?=[\w'~./]|$)"
 )
 _pair = re.compile(
-    r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]+)|(?P<before>my \w+|(?-i:[A-Z])[\w-]+) and (?:I|me))\b",
+    r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]{1,40})|(?P<before>my \w+|(?-i:[A-Z])[\w-]{1,40}) and (?:I|me))\b",
     re.IGNORECASE,
 )
 _first = re.compile(
