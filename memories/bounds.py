@@ -6,9 +6,11 @@ was; only less is read out of it, and whoever reads says so.
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+T = TypeVar("T")
 STATEMENT = 300  # characters of a statement that is read out of a text
 WHOLE = 2_000  # characters of a text that is one memory as it stands
 
@@ -22,6 +24,8 @@ READ_SECONDS = 3.0
 # All messages of one request: so many characters are read and embedded while it waits, else a
 # worker does it. Below it no ingest takes more than about a second.
 AT_ONCE = 100_000
+# Bytes of texts that are in memory at once where many are read; a longer one is alone.
+LARGE = 1_000_000
 # Characters that lend words to their neighbours, or borrow from them: 60 stems never need more.
 BESIDE = 4_000
 
@@ -65,6 +69,21 @@ def parts(text: str, size: int) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:]
+
+
+def runs(sizes: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
+    """What has these sizes in its order, so many at once as are no more than `most`; what is
+    larger by itself alone."""
+    run: list[T] = []
+    held = 0
+    for one, size in sizes:
+        if run and held + size > most:
+            yield run
+            run, held = [], 0
+        run.append(one)
+        held += size
+    if run:
+        yield run
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from memories.bounds import STATEMENT, WHOLE
+from memories.bounds import STATEMENT
 from memories.conflicts.attributes import find
 from memories.conflicts.changes import OLD_AFTER
 from memories.conflicts.grammar import ARTICLES
@@ -91,7 +91,7 @@ def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
 
 
 def _read(statement: str, own: OwnWords) -> Reading:
-    found = parse(statement[:WHOLE])
+    found = parse(statement)
     content = [word for word in found.words if not word.is_function and word.root != RENAMED]
     dates = [word for word in content if is_date(word)]
     return Reading(

@@ -3,11 +3,11 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, compress
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from memories.bounds import AT_ONCE
+from memories.bounds import BESIDE, LARGE, runs
 from memories.errors import ProviderError
 from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
@@ -15,26 +15,11 @@ from memories.indexing.spaces import embedder_of, lock
 from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
 
 BATCH = 256
-LARGE = 1_000_000  # bytes of texts
 TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
     Layer.MEMORIES: Memory,
     Layer.EPISODES: Episode,
     Layer.FEATURES: Feature,
 }
-
-
-def embed_now(space: WorkspaceIndex, texts: Sequence[str]) -> list[Vectors | None] | None:
-    """Vectors of each text and its passages, where the embedder is on this machine; else None.
-
-    None for a text beyond those that are embedded while somebody waits: it is due.
-    """
-    if embedder_of(space).is_remote:
-        return None
-    ends = accumulate(len(text) for text in texts)
-    now = [end <= AT_ONCE for end in ends]
-    chosen = compress(texts, now)
-    made = iter(embed(space, [entries.texts_of(text) for text in chosen]))
-    return [next(made) if is_now else None for is_now in now]
 
 
 def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
@@ -68,6 +53,7 @@ def fill(space: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
 def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these due entries, in bounded batches; the number done."""
     done = tried = 0
+    make_keys(space, ids)
     for batch in batches(ids):
         found = items_of(Entry.objects.filter(pk__in=batch))
         try:
@@ -77,6 +63,24 @@ def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
             break
         done, tried = done + _store(space, found, vectors), tried + len(batch)
     return done
+
+
+UNMADE = """
+select e.id from memories_entry e join memories_episode p on p.id = e.item
+where (e.id = any(%(ids)s::int8[]) or e.item = any(%(items)s::uuid[]))
+  and e.layer = 2 and e.length = 0 and octet_length(p.content) > %(beside)s
+order by e.id
+"""
+
+
+def make_keys(
+    space: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()
+) -> None:
+    """Make the keys of long episodes that were kept without: from here on words find them."""
+    values = {"ids": list(ids), "items": list(items), "beside": BESIDE}
+    for row in statements.rows(UNMADE, values):
+        for _, item in items_of(Entry.objects.filter(pk=row.id)):
+            entries.set_keys(row.id, entries.keys_of_episode(space.number, item.text))
 
 
 SIZES = """
@@ -93,19 +97,12 @@ def batches(ids: Sequence[int]) -> Iterator[list[int]]:
     for at in range(0, len(ids), BATCH):
         asked = list(ids[at : at + BATCH])
         size = {row.id: row.size for row in statements.rows(SIZES, {"ids": asked})}
-        batch, held = [], 0
-        for entry in asked:
-            if batch and held + size.get(entry, 0) > LARGE:
-                yield batch
-                batch, held = [], 0
-            batch.append(entry)
-            held += size.get(entry, 0)
-        yield batch
+        yield from runs(((entry, size.get(entry, 0)) for entry in asked), LARGE)
 
 
-def items_of(rows: Iterable[Entry]) -> list[tuple[int, Item]]:
+def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
     """Entry ids with their items, read from the truth again."""
-    found = list(rows)
+    found = list(rows.defer("terms", "trigrams", "weights"))
     texts = _texts(found)
     return [(row.pk, _item(row, texts[row.item])) for row in found if row.item in texts]
 

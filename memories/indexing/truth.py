@@ -4,10 +4,10 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Func, IntegerField, QuerySet
 
 from memories import lexical
-from memories.bounds import BESIDE
+from memories.bounds import BESIDE, LARGE, runs
 from memories.indexing import due, entries, statements
 from memories.indexing.entries import Item
 from memories.models import Episode, Feature, Layer, Memory, WorkspaceIndex
@@ -47,6 +47,12 @@ where e.id = any(%(ids)s::uuid[])
 """
 
 
+class OctetLength(Func):
+    """The bytes of a text, which Postgres knows without reading it."""
+
+    function, output_field = "octet_length", IntegerField()
+
+
 def size(space: WorkspaceIndex) -> int:
     """How many searchable things the workspace has."""
     return sum(_rows(space, layer).count() for layer in TABLE)
@@ -54,11 +60,12 @@ def size(space: WorkspaceIndex) -> int:
 
 def batches(space: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
     """The ids of a layer's things in the order they came, also of those that come meanwhile."""
-    rows = _rows(space, layer).order_by("pk")
-    ids = list(rows.values_list("pk", flat=True)[:BATCH])
-    while ids:
-        yield ids
-        ids = list(rows.filter(pk__gt=ids[-1]).values_list("pk", flat=True)[:BATCH])
+    size = OctetLength("content")
+    rows = _rows(space, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
+    found = list(rows[:BATCH])
+    while found:
+        yield from runs(found, LARGE)
+        found = list(rows.filter(pk__gt=found[-1][0])[:BATCH])
 
 
 def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:

@@ -2,12 +2,14 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, compress
 
 from memories import lexical
-from memories.bounds import BESIDE
-from memories.indexing import entries, speakers, statements
+from memories.bounds import AT_ONCE, BESIDE
+from memories.indexing import due, entries, speakers, statements
 from memories.indexing.inserts import New
+from memories.indexing.spaces import embedder_of
 from memories.models import Episode, Layer, WorkspaceIndex
 
 TAIL = """
@@ -28,6 +30,37 @@ class Tail:
     last: tuple[tuple[uuid.UUID, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the index needs of new messages and takes time to make. None for vectors that are due,
+    and for keys that hang on a message's neighbours; those of a text that is too long to be
+    waited for are `entries.UNMADE`, and due as well."""
+
+    vectors: Sequence[entries.Vectors | None] | None
+    keys: Sequence[entries.Keys | None]
+
+    def of(self, chosen: Sequence[int]) -> "Prepared":
+        vectors = None if self.vectors is None else [self.vectors[at] for at in chosen]
+        return Prepared(vectors, [self.keys[at] for at in chosen])
+
+
+def prepare(space: WorkspaceIndex, texts: Sequence[str]) -> Prepared:
+    """Before the transaction: others wait for its locks."""
+    ends = accumulate(len(text) for text in texts)
+    now = [end <= AT_ONCE for end in ends]
+    keys = [_keys(space, text, is_now) for text, is_now in zip(texts, now, strict=True)]
+    if embedder_of(space).is_remote:
+        return Prepared(None, keys)
+    made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
+    return Prepared([next(made) if is_now else None for is_now in now], keys)
+
+
+def _keys(space: WorkspaceIndex, text: str, is_now: bool) -> entries.Keys | None:
+    if len(text) <= BESIDE:
+        return None
+    return entries.keys_of_episode(space.number, text) if is_now else entries.UNMADE
+
+
 def tail_of(conversation_id: uuid.UUID | None) -> Tail:
     if conversation_id is None:
         return Tail(0, ())
@@ -40,7 +73,7 @@ def index(
     space: WorkspaceIndex,
     made: list[Episode],
     tail: Tail,
-    vectors: Sequence[entries.Vectors | None] | None,
+    prepared: Prepared,
     *,
     beside: Sequence[New],
 ) -> None:
@@ -50,11 +83,10 @@ def index(
     texts = [*(text for _, text in before), *(episode.content for episode in made)]
     stems = [lexical.lent(text) for text in texts]
     items = []
-    for at, episode in enumerate(made, start=len(before)):
-        is_long = len(texts[at]) > BESIDE
-        counts = lexical.document(texts[at]) if is_long else _document(stems, at)
-        items.append(entries.episode_item(episode, counts))
-    entries.write(space, items, vectors, beside=beside)
+    for at, (episode, keys) in enumerate(zip(made, prepared.keys, strict=True), len(before)):
+        counts = {} if keys else _document(stems, at)
+        items.append(replace(entries.episode_item(episode, counts), keys=keys))
+    entries.write(space, items, prepared.vectors, beside=beside)
     if made:
         speakers.heard(space, made[0].subject_id, made)
     if before and len(before[-1][1]) <= BESIDE:

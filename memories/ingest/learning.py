@@ -82,9 +82,12 @@ def run(session_id: uuid.UUID) -> MemorySession | None:
 def _learn(kept: Kept, ladder: Ladder | None) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session, started = kept.session, time.perf_counter()
-    if ladder is not None or spaces.embedder_of(kept.space).is_remote:
+    is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
+    if is_long or ladder is not None or spaces.embedder_of(kept.space).is_remote:
         until = timezone.now() + LEASE_WITH_MODEL
         MemorySession.objects.filter(pk=session.pk).update(lease_until=until)
+    if is_long:
+        due.make_keys(kept.space, items=session.episode_ids)
     matching = session.extract in MATCHING
     asked = matching and kept.space.has_patterns
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
