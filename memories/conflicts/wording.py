@@ -103,7 +103,7 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
 
 _full = {"re": "are", "ve": "have", "ll": "will", "d": "would"}
 _pieces = re.compile(
-    r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
+    r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
     r"|[^\W\d][\w]*(?:[.'/&][^\W_]\w*)*(?:\+\+|#)?|[,:;(]"
 )
 _plain = re.compile(r"[a-z ,]*[.!?]*")
