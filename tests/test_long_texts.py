@@ -27,10 +27,10 @@ from tests.long_texts import (
 )
 from tests.people import Person
 
-SIZE = 24_000  # characters; with so many, what is quadratic takes a hundred times what it should
+SIZE = 12_000  # characters; what is quadratic takes thousands of times what it should
 TRIFLE = 0.004  # seconds for twice as many: too little to be compared, and enough for no harm
 DOUBLE = 2.6  # twice the work, and what a clock and caches add
-TRIES = 6
+TRIES = 5
 INGEST = "/memories/ingest"
 JUNK = "Orchard gate ladder press. "
 KINDS: dict[str, Callable[[int], str]] = {
@@ -93,15 +93,15 @@ def test_an_ingest_of_twice_the_text_is_at_most_twice_the_work(alice: Person, ki
         assert alice.tell(text, extract="auto").state == "done"
 
     alice.tell("What is made on first use is made.")
-    assert grows_faster(tell, KINDS[kind], 250_000) == 0.0
+    assert grows_faster(tell, KINDS[kind], 120_000) == 0.0
 
 
 def test_a_text_of_megabytes_takes_a_bounded_memory(alice: Person) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    session = alice.tell(text_of("x", 9_500_000), extract="auto")
+    session = alice.tell(text_of("x", 2_000_000), extract="auto")
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert (session.state, Episode.objects.get().content[-2:]) == ("done", "x ")
-    assert grown < 700_000  # kilobytes
+    assert grown < 300_000  # kilobytes
 
 
 # ---- what is believed of a long text, and how it is found
@@ -118,6 +118,12 @@ def test_a_text_longer_than_a_memory_is_kept_as_it_was_and_nothing_is_believed(
     assert (session["status"], session["memoriesCreated"]) == ("done", 0)
     assert "more than 2000 characters" in session["reason"]
     assert (Memory.objects.count(), Episode.objects.get().content) == (0, text)
+
+
+def test_a_long_text_that_is_not_read_at_all_is_answered_likewise(http: Caller) -> None:
+    answer = http.post(INGEST, {"content": '{"a": [1, 2, 3], "b": {"c": "d"}}\n' * 100})
+    session = http.get(f"/sessions/{answer.body['sessionId']}").body
+    assert (answer.status, session["status"], session["reason"]) == (202, "done", "skipped: dump")
 
 
 def test_a_text_as_long_as_a_memory_may_be_is_one(http: Caller) -> None:

@@ -63,6 +63,8 @@ def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = Non
         found.missed = list(missed_in(unmatched, found.claims))
     if not found.claims and heard:
         _nothing(heard, wish, found)
+    if not found.claims and wish.is_whole_text:
+        found.too_long = sum(_is_too_long(message) for message in messages)
     return found
 
 
@@ -78,7 +80,7 @@ def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
 
 def _keep_whole(messages: Sequence[Message], wish: Wish, rule: str, found: Extraction) -> None:
     """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
-    short = [m for m in messages if len(m.text.strip()) <= bounds.WHOLE]
+    short = [message for message in messages if not _is_too_long(message)]
     found.claims = [_whole(message, wish, rule) for message in short]
     found.too_long = len(messages) - len(short)
     if found.too_long:
@@ -86,6 +88,10 @@ def _keep_whole(messages: Sequence[Message], wish: Wish, rule: str, found: Extra
             f"nothing is believed of {found.too_long} texts of more than {bounds.WHOLE}"
             " characters: they are kept as they are, and search finds them"
         )
+
+
+def _is_too_long(message: Message) -> bool:
+    return len(message.text.strip()) > bounds.WHOLE
 
 
 def _whole(message: Message, wish: Wish, rule: str) -> Claim:

@@ -152,7 +152,7 @@ def with_library(
 def _left(found: Sequence[Found], hits: Sequence[Found]) -> Iterator[Found]:
     """What the library found and no own pattern did."""
     said = {hit.statement.lower() for hit in hits}
-    parts = sorted((hit.parts[0][0], max(end for _, end in hit.parts)) for hit in hits)
+    parts = sorted((min(hit.parts)[0], max(end for _, end in hit.parts)) for hit in hits)
     for each in found:
         first, last = (bisect_left(parts, (place, 0)) for place in (each.start, each.end))
         is_replaced = any(end <= each.end for _, end in parts[first:last])
