@@ -7,6 +7,7 @@ from dataclasses import replace
 from memories.prompts import ExtractionRequest, Message
 
 PASSAGE = 420
+MOST_PASSAGES = 32_000  # of one text; a part's number is a smallint
 PIECE = 24_000  # characters of messages in one request to a model
 OVERLAP = 2  # messages that a piece has in common with the one before
 PART = PIECE * 3 // 4  # of a message that is longer than a piece; what is carried fits beside it
@@ -23,6 +24,8 @@ def passages(text: str, size: int = PASSAGE) -> list[str]:
     """
     if len(text) <= size * 1.4:
         return []
+    # Two that follow each other are longer than `size`: so there cannot be more.
+    size = max(size, 2 * len(text) // MOST_PASSAGES)
     found, current = [], ""
     for piece in _pieces(text, size):
         if current and len(current) + len(piece) > size:

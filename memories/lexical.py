@@ -11,11 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer
+
+from memories.bounds import BESIDE, parts
 
 K1, B = 1.2, 0.75
 # Stems of an ordinary text: one number for every workspace. Its own mean, measured, ranked worse:
@@ -60,6 +63,11 @@ def _marks() -> str:
 # \w knows no combining marks: without them Hindi or Thai words fall to pieces
 _words = re.compile(rf"(?:[^\W_]|[{_marks()}])+")
 
+# Sorting the marks of one letter takes time that grows with their square; no letter has thirty
+# (Unicode's own bound for streams).
+_stacked = re.compile(rf"([{_marks()}]{{30}})[{_marks()}]+")
+AT_ONCE = 50_000  # characters
+
 # Postgres' builtin C.UTF-8 lowers one character at a time and always to one character. Python
 # differs in the dotted capital I, in the sigma at the end of a word, and in letters younger
 # than its Unicode tables. Found by comparing all code points with PostgreSQL 18.4.
@@ -78,8 +86,21 @@ def stems(text: str) -> list[str]:
     """
     if text.isascii():
         return _stemmed([w for w in _ascii_words.findall(text.lower()) if _says(w)])
-    folded = unicodedata.normalize("NFKC", text).translate(_as_postgres).lower()
+    folded = normal("NFKC", text).translate(_as_postgres).lower()
     return [term for word in _words.findall(folded) for term in _terms(word)]
+
+
+def document(text: str) -> dict[str, float]:
+    """How often each stem of a text of any length occurs, its words never all in memory at once."""
+    found: Counter[str] = Counter()
+    for part in parts(text, AT_ONCE):
+        found.update(stems(part))
+    return dict(found)
+
+
+def normal(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
+    """`text` in a normal form of Unicode; of the marks upon one letter the first thirty."""
+    return unicodedata.normalize(form, text if text.isascii() else _stacked.sub(r"\1", text))
 
 
 def _stemmed(words: list[str]) -> list[str]:
@@ -128,12 +149,19 @@ def _ascii_trigram_keys(prefix: int, text: str) -> list[int]:
     codes = np.frombuffer(text.encode(), np.uint8)
     if len(codes) < 3:
         return []
+    found = [_trigrams(codes[at : at + AT_ONCE + 2]) for at in range(0, len(codes) - 2, AT_ONCE)]
+    keys = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+    told: list[int] = (keys | prefix).tolist()
+    return told
+
+
+def _trigrams(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     first, second, third = _crc_parts()
     keys = first[codes[:-2]] ^ second[codes[1:-1]] ^ third[codes[2:]]
     keys.sort()
     is_new = np.concatenate(([True], keys[1:] != keys[:-1]))
-    found: list[int] = (keys[is_new] | prefix).tolist()
-    return found
+    distinct: npt.NDArray[np.int64] = keys[is_new]
+    return distinct
 
 
 @cache
@@ -176,6 +204,12 @@ def _lower(text: str) -> str:
 def counts(stems: Iterable[str]) -> dict[str, float]:
     """How often each stem occurs: the lexical document of a text that stands alone."""
     return dict(Counter(stems))
+
+
+def lent(text: str) -> Sequence[str]:
+    """The stems of a message that its neighbours may borrow; a long one lends none, and has its
+    own `document` without them."""
+    return stems(text) if len(text) <= BESIDE else ()
 
 
 def index_stems(
@@ -231,7 +265,7 @@ def sparse_text(weights: Mapping[int, float]) -> str:
 
 def fingerprint(text: str) -> bytes:
     """16 bytes that are equal for texts that say the same up to case, spacing and end stops."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = normal("NFKC", normal("NFKC", text).casefold())
     spaced = " ".join(folded.split())
     said = spaced.rstrip(_ends) or spaced
     return blake2b(said.encode(errors="surrogatepass"), digest_size=16).digest()

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from memories import lexical
+from memories import bounds, lexical
 from memories.extraction import Message, Span
 from memories.models import Episode, Memory
 from memories.patterns import clauses
@@ -29,7 +29,7 @@ def marked(
     called, and the database asked, only where a message is not a person's. `own` are memories
     that were made of these very messages: they were not served when these were sent.
     """
-    pieces = [() if m.kind in HUMAN else tuple(_pieces(m.text)) for m in messages]
+    pieces = [() if m.kind in HUMAN else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
     marks = {mark for each in pieces for _, mark in each}
     known = _known(asker, marks, own) if any(pieces) else set()
     return [

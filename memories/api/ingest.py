@@ -66,8 +66,8 @@ class IngestSerializer(Camel):
         min_value=0,
         max_value=LONGEST_WAIT,
         default=USUAL_WAIT,
-        help_text="Seconds after which a sync ingest answers 202: where it waits for a network"
-        " model, or is long. A short one without such a model is always answered 201.",
+        help_text="Seconds after which a sync ingest answers 202: where it waits for the worker (a"
+        " network model, a long text), or has many messages. Else it is always answered 201.",
     )
 
 
@@ -160,6 +160,11 @@ class IngestView(WorkspaceView):
         return answer(self.scope, session)
 
 
+def _is_kept_only(session: MemorySession) -> bool:
+    """Whether nothing is believed because texts are longer than a memory."""
+    return bool(session.counts.get("tooLong")) and not session.counts.get("facts")
+
+
 def waited(session: MemorySession, seconds: float) -> MemorySession:
     """Look again and again until the session is final, or is tried again later because a model
     failed, or the seconds are over."""
@@ -173,7 +178,7 @@ def waited(session: MemorySession, seconds: float) -> MemorySession:
 
 def answer(scope: Scope, session: MemorySession) -> Response:
     """What came of an ingest, where that is known; else where to look."""
-    if not session.is_final:
+    if not session.is_final or _is_kept_only(session):
         return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
     return Response(shapes.outcome(session) | {"memories": made(scope, session)}, 201)
 

@@ -15,6 +15,7 @@ from memories import curation
 from memories.api import shapes
 from memories.api.answers import ChainSerializer, FactSerializer, MemorySerializer
 from memories.api.facts import cited
+from memories.bounds import WHOLE
 from memories.curation import NewMemory
 from memories.errors import Invalid, NotFound
 from memories.forgetting import forget
@@ -103,7 +104,7 @@ class EntitiesField(serializers.ListField):
 
 
 class MemoryChanges(Camel):
-    content = Text(required=False, help_text="Makes a new version.")
+    content = Text(required=False, max_length=WHOLE, help_text="Makes a new version.")
     metadata = Free(required=False)
     pinned = Flag(required=False)
     visibility = Choice(choices=Visibility.choices, required=False)
@@ -118,7 +119,7 @@ class MemoryChanges(Camel):
 
 
 class NewMemoryBody(Camel):
-    content = Text()
+    content = Text(max_length=WHOLE)
     user_id = ExternalId()
     agent_id = ExternalId()
     thread_id = ExternalId()

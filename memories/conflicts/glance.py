@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from memories.bounds import WHOLE
 from memories.conflicts.grammar import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.conflicts.marks import GETS, NO, QUIT, negatives
 from memories.conflicts.overlap import SHARED_START, light
@@ -38,8 +39,12 @@ class Glance:
     possible: frozenset[str]
 
 
-@lru_cache(maxsize=8192)
 def glance(statement: str) -> Glance:
+    return _glance(statement[:WHOLE])
+
+
+@lru_cache(maxsize=8192)
+def _glance(statement: str) -> Glance:
     said = texts(statement)
     seen = [_seen(text) for text in said]
     possible = _put_in().union([start for _, start in seen])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
+from memories.bounds import WHOLE
 from memories.conflicts.grammar import FUNCTION, PLAN, SAME_IN_PAST, VERBS
 from memories.conflicts.marks import QUIT, take
 from memories.conflicts.sentence import RENAMED, Parse, is_date, is_when, plain
@@ -21,8 +22,9 @@ MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
 
 
 def parse(statement: str) -> Parse:
+    """A statement, as far as a memory may be long."""
     found = Parse()
-    pending = _with_subject(_first_person(words(statement)))
+    pending = _with_subject(_first_person(words(statement[:WHOLE])))
     found.is_definite = bool(pending) and pending[0].text in ("the", "team")
     for position, word in enumerate(pending):
         take(found, word, pending[position + 1 : position + 4])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from memories.bounds import STATEMENT
 from memories.conflicts.attributes import find
 from memories.conflicts.changes import OLD_AFTER
 from memories.conflicts.grammar import ARTICLES
@@ -83,9 +84,13 @@ class Reading:
         return (*_slots(self.parse), *own_slots(self.own, self.statement, self.parse))
 
 
-@lru_cache(maxsize=8192)  # of a batch of a thousand, all that it is compared with
 def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
-    """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots."""
+    """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots, and
+    what is longer than a memory may be is read as far as that."""
+    return (_read_short if len(statement) <= STATEMENT else _read_long)(statement, own)
+
+
+def _read(statement: str, own: OwnWords) -> Reading:
     found = parse(statement)
     content = [word for word in found.words if not word.is_function and word.root != RENAMED]
     dates = [word for word in content if is_date(word)]
@@ -112,6 +117,10 @@ def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
         parse=found,
         own=own.slots,
     )
+
+
+_read_short = lru_cache(maxsize=8192)(_read)  # of a batch of a thousand, all it is compared with
+_read_long = lru_cache(maxsize=512)(_read)
 
 
 def _slots(found: Parse) -> tuple[Slot, ...]:

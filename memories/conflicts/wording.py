@@ -1,7 +1,6 @@
 """The normal form of a statement: one way of writing numbers, times, dates, names of things."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -104,7 +103,7 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
 
 _full = {"re": "are", "ve": "have", "ll": "will", "d": "would"}
 _pieces = re.compile(
-    r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
+    r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
     r"|[^\W\d][\w]*(?:[.'/&][^\W_]\w*)*(?:\+\+|#)?|[,:;(]"
 )
 _plain = re.compile(r"[a-z ,]*[.!?]*")
@@ -185,7 +184,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name.lower() for name in _capital.findall(text))
 
 
-_identifier = re.compile(r"@|://|[a-z][\w-]*\.[a-z]{2}|[a-z]/[a-z]")
+# Tried once for each word with hyphens, not at each of its letters.
+_identifier = re.compile(r"@|://|(?<![\w-])(?:(?![a-z])[\w-])*+[a-z][\w-]*+\.[a-z]{2}|[a-z]/[a-z]")
 
 
 def is_identifier(text: str) -> bool:
@@ -197,8 +197,7 @@ def _unaccented(text: str) -> str:
     """ "café" as "cafe"; other scripts stay as they are."""
     if text.isascii():
         return text
-    apart = unicodedata.normalize("NFD", text)
-    return unicodedata.normalize("NFC", _accents.sub(r"\1", apart))
+    return lexical.normal("NFC", _accents.sub(r"\1", lexical.normal("NFD", text)))
 
 
 _accents = re.compile("([A-Za-z])[\u0300-\u036f]+")

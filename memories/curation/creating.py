@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import rejections, supersession
+from memories.bounds import WHOLE
 from memories.errors import Forbidden, Invalid
 from memories.extraction import type_of, visibility_of
 from memories.forgetting import audit
@@ -46,10 +47,23 @@ class NewMemory:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+def checked(content: str) -> str:
+    """`content` without blanks around it. Invalid where it says nothing, or more than one memory
+    holds."""
+    content = content.strip()
+    if not content:
+        raise Invalid("content", "A memory must say something.")
+    if len(content) > WHOLE:
+        raise Invalid(
+            "content", f"{len(content)} characters; a memory has at most {WHOLE}.", "max_length"
+        )
+    return content
+
+
 def create(scope: Scope, new: NewMemory) -> Memory:
     """Add a memory by hand; one that is believed already with the same text is answered again."""
     claim = Claim(
-        statement=new.content.strip(),
+        statement=checked(new.content),
         category=new.category,
         fact_type=new.fact_type or type_of(new.category),
         visibility=new.visibility or visibility_of(new.category),
@@ -62,8 +76,6 @@ def create(scope: Scope, new: NewMemory) -> Memory:
         event_date=new.event_date,
         metadata=new.metadata,
     )
-    if not claim.statement:
-        raise Invalid("content", "A memory must say something.")
     space = spaces.space_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     return _create(scope, space, new, claim, vectors)

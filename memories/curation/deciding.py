@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memories.curation.creating import checked
 from memories.curation.editing import new_version
 from memories.curation.reviving import revive, unlink
 from memories.errors import Conflict, NotFound
@@ -37,7 +38,7 @@ def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> S
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
     """Let the held memory replace the old one; `content` edits it on the way."""
     space = spaces.space_of(scope.workspace_id)
-    content = content.strip()
+    content = checked(content) if content.strip() else ""
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
         spaces.lock(space)

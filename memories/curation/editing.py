@@ -9,8 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import lexical, rejections
+from memories.curation.creating import checked
 from memories.curation.reviving import begin
-from memories.errors import Conflict, Invalid
+from memories.errors import Conflict
 from memories.folding import correcting
 from memories.forgetting import CORRECTED, audit, locked, reject_claim
 from memories.indexing import due, entries, slots, spaces
@@ -74,9 +75,7 @@ def edit(
 
     Raises Conflict for a version that is no head, or another one than expected.
     """
-    content = str(changes.get("content", "")).strip()
-    if "content" in changes and not content:
-        raise Invalid("content", "A memory must say something.")
+    content = checked(str(changes["content"])) if "content" in changes else ""
     space = spaces.space_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):

@@ -4,13 +4,13 @@ Asks only: rows are read before, and written after. A claim's quotes are verifie
 the text they cite, and a model's words against its quotes; what has no evidence goes to quarantine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from memories import patterns
+from memories import bounds, patterns
 from memories.extraction.asking import asked, missed_in, to_ask
 from memories.extraction.citing import find_quote
-from memories.extraction.matching import listened, talk_before
+from memories.extraction.matching import listened, not_read, talk_before
 from memories.extraction.values import (
     Extraction,
     Message,
@@ -73,7 +73,7 @@ class ExtractionRun:
         self.messages += messages
         if self.wish.extract == MemorySession.Extract.NONE:
             texts = [message for message in messages if message.text.strip()]
-            self.found.claims += [_whole(message, self.wish, "none") for message in texts]
+            _keep_whole(texts, self.wish, "none", self.found)
             return
         heard, unmatched = listened(messages, self.wish, self.found, self.talk)
         self.heard += heard
@@ -83,7 +83,9 @@ class ExtractionRun:
         """What hangs on all of them: a model's facts, and a text in which nothing was found."""
         wish, found = self.wish, self.found
         if wish.extract == MemorySession.Extract.NONE:
+            found.notes += _too_long(found)
             return
+        found.notes += not_read(found)
         if wish.extract != MemorySession.Extract.LLM:
             found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
         chosen = to_ask(self.heard if wish.asks_always else self.unmatched, wish)
@@ -93,16 +95,38 @@ class ExtractionRun:
             found.missed = list(missed_in(self.unmatched, found.claims))
         if not found.claims and self.heard:
             _nothing(self.heard, wish, found)
+        if not found.claims and wish.is_whole_text:
+            found.too_long = sum(_is_too_long(message) for message in self.messages)
 
 
 def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
     """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
     if wish.is_whole_text:
-        found.notes.insert(0, "kept whole: no claim found")
-        found.claims = [_whole(message, wish, "whole") for message in heard]
+        _keep_whole(heard, wish, "whole", found)
+        found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
+        found.notes += _too_long(found)
         found.steps.append(step("whole", len(found.claims)))
     else:
         found.notes.insert(0, "no claim found")
+
+
+def _keep_whole(messages: Sequence[Message], wish: Wish, rule: str, found: Extraction) -> None:
+    """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
+    short = [message for message in messages if not _is_too_long(message)]
+    found.claims += [_whole(message, wish, rule) for message in short]
+    found.too_long += len(messages) - len(short)
+
+
+def _too_long(found: Extraction) -> Iterator[str]:
+    if found.too_long:
+        yield (
+            f"nothing is believed of {found.too_long} texts of more than {bounds.WHOLE}"
+            " characters: they are kept as they are, and search finds them"
+        )
+
+
+def _is_too_long(message: Message) -> bool:
+    return len(message.text.strip()) > bounds.WHOLE
 
 
 def _whole(message: Message, wish: Wish, rule: str) -> Claim:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memories import lexical, providers
+from memories.bounds import STATEMENT
 from memories.extraction.citing import verified
 from memories.extraction.doubting import doubt_of
-from memories.extraction.support import LONGEST
 from memories.extraction.values import (
     Extraction,
     Message,
@@ -99,7 +99,7 @@ def _meet(one: Quote, other: Quote) -> bool:
 def _shortened(claim: Claim) -> Claim:
     """What nobody believes need not be kept at any length."""
     told = claim.statement
-    return claim if len(told) <= LONGEST else replace(claim, statement=f"{told[:LONGEST]}…")
+    return claim if len(told) <= STATEMENT else replace(claim, statement=f"{told[:STATEMENT]}…")
 
 
 def _request(messages: Sequence[Message], before: Sequence[Message]) -> ExtractionRequest:

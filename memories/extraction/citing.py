@@ -10,6 +10,7 @@ from memories.patterns import entities
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.supersession import Quote
 
+_written = re.compile(r"\S+")
 _word = re.compile(r"[^\W\d_]{3,}")
 _DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
 
@@ -50,28 +51,19 @@ def _heard(message: Message) -> str:
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:
     """Where `quote` stands in `text`, blanks of any kind and number counting as one; or None."""
-    words = quote.split()
-    if not words:
+    said = " ".join(quote.split())
+    if not said:
         return None
-    start = text.find(words[0])
-    while start >= 0:
-        end = _follows(text, start, words)
-        if end is not None:
-            return start, end
-        start = text.find(words[0], start + 1)
-    return None
+    start = " ".join(text.split()).find(said)
+    if start < 0:
+        return None
+    return _place(text, start), _place(text, start + len(said) - 1) + 1
 
 
-def _follows(text: str, start: int, words: list[str]) -> int | None:
-    position = start
-    for number, word in enumerate(words):
-        if number:
-            blank = position
-            while position < len(text) and text[position].isspace():
-                position += 1
-            if position == blank:
-                return None
-        if not text.startswith(word, position):
-            return None
-        position += len(word)
-    return position
+def _place(text: str, place: int) -> int:
+    """Where in `text` the sign stands that is at `place` when blanks count as one."""
+    for word in _written.finditer(text):
+        if place < len(word[0]):
+            return word.start() + place
+        place -= len(word[0]) + 1
+    raise IndexError(place)

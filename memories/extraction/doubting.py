@@ -1,7 +1,9 @@
 """Why a model's claim is not believed: what it stands on, gathered and compared with it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from memories.chunking import PIECE
 from memories.extraction.citing import names_strangers
 from memories.extraction.support import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.values import Message
@@ -17,9 +19,18 @@ def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
     if not claim.quotes:
         return "no evidence in the text"
     near = list(_near(claim, said))
-    if names_strangers(claim.statement, near):
+    around = [_around(message, claim) for message in near]
+    if names_strangers(claim.statement, around):
         return "it names somebody or something that nobody named"
-    return unsupported(claim.statement, _evidence(claim, said, near, subject))
+    return unsupported(claim.statement, _evidence(claim, said, near, around, subject))
+
+
+def _around(message: Message, claim: Claim) -> Message:
+    """Of a long message what stands around the quotes: as much as a model reads at once."""
+    text = message.readable
+    first = min((start for start, _ in _spans(claim, message)), default=0)
+    start = max(0, first - PIECE // 2) if len(text) > PIECE else 0
+    return replace(message, text=text[start : start + PIECE], served=())
 
 
 def _near(claim: Claim, said: Sequence[Message]) -> Iterator[Message]:
@@ -30,13 +41,17 @@ def _near(claim: Claim, said: Sequence[Message]) -> Iterator[Message]:
 
 
 def _evidence(
-    claim: Claim, said: Sequence[Message], near: Sequence[Message], subject: str
+    claim: Claim,
+    said: Sequence[Message],
+    near: Sequence[Message],
+    around: Sequence[Message],
+    subject: str,
 ) -> Evidence:
     cited = [message for message in near if _spans(claim, message)]
     told = [s for m in cited for s in sentences_of(m.readable, _spans(claim, m))]
     return Evidence(
         quotes=tuple(told),
-        around="\n".join(message.readable for message in near),
+        around="\n".join(message.text for message in around),
         asked="\n".join(_asked(message, said) for message in cited),
         speakers=(*_names(claim, cited, " ".join(told)), subject),
         said_at=claim.occurred_at,

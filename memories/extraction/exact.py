@@ -9,7 +9,7 @@ from memories.conflicts.wording import WEEKDAYS, root, words
 from memories.ranking import dates
 
 _address = re.compile(
-    r"(?:https?://|www\.)[^\s<>\"']+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.])@\w[\w.-]*"
+    r"(?:https?://|www\.)[^\s<>\"']+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.])@\w[\w.-]*"
     r"|(?<![\w.@/-])(?:[a-z0-9-]+\.)+[a-z]{2,10}(?:/[^\s<>\"']*)?(?![\w@])",
     re.IGNORECASE,
 )

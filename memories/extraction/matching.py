@@ -1,9 +1,10 @@
 """What patterns find in messages, each read with those before it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from memories import gatekeeper, patterns
+from memories import bounds, gatekeeper, patterns
+from memories.bounds import Budget
 from memories.extraction.values import (
     ASSISTANT_CATEGORIES,
     SPEAKING,
@@ -25,7 +26,7 @@ def talk_before(wish: Wish) -> Talk:
     """What the conversation had said before the first message."""
     talk = Talk()
     for message in wish.before:
-        _hear(talk, message)
+        _hear(talk, message, bounds.start_of(message.readable))
     return talk
 
 
@@ -37,50 +38,64 @@ def listened(
     started = time.perf_counter()
     heard, unmatched = [], []
     for message in messages:
-        label = _passed_over(message, talk)
+        text = bounds.start_of(message.readable)
+        label = _passed_over(message, text, talk)
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
             found.skipped.append(Skip(message.index, reason, label))
         else:
             heard.append(message)
-            claims = _pattern_claims(message, wish, talk)
+            budget = bounds.Budget()
+            read = _pattern_claims(message, text, wish, talk, budget)
+            claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
             found.claims += claims
             unmatched += [] if claims else [message]
-        _hear(talk, message)
+            found.unread += budget.is_spent or len(text) < len(message.readable)
+            found.cut += len(read) - len(claims)
+        _hear(talk, message, text)
     took = found.milliseconds.get("patterns", 0.0) + since(started)
     found.milliseconds["patterns"] = round(took, 2)
     return heard, unmatched
 
 
-def _passed_over(message: Message, talk: Talk) -> str:
+def not_read(found: Extraction) -> Iterator[str]:
+    """What was left out of messages that are kept as they are."""
+    if found.unread:
+        words, seconds = bounds.READ_WORDS, bounds.READ_SECONDS
+        yield f"too long: of {found.unread} messages the beginning was read ({words} words, {seconds:g} s)"
+    if found.cut:
+        yield f"{found.cut} statements of more than {bounds.STATEMENT} characters"
+
+
+def _passed_over(message: Message, text: str, talk: Talk) -> str:
     """Why a message is not read; empty where it is."""
     if message.is_served:
         return "served"
     question = talk.question_to(message.speaker)
-    verdict = gatekeeper.verdict(message.readable, message.role, message.kind, question)
+    verdict = gatekeeper.verdict(text, message.role, message.kind, question)
     if verdict.skip:
         return verdict.label
     return "" if message.kind in SPEAKING else KEPT
 
 
-def _hear(talk: Talk, message: Message) -> None:
+def _hear(talk: Talk, message: Message, text: str) -> None:
     if message.kind in SPEAKING:
         is_assistant = message.kind == Episode.Kind.ASSISTANT
-        talk.hear(message.readable, message.speaker, message.id, is_assistant=is_assistant)
+        talk.hear(text, message.speaker, message.id, is_assistant=is_assistant)
 
 
-def _pattern_claims(message: Message, wish: Wish, talk: Talk) -> list[Claim]:
+def _pattern_claims(
+    message: Message, text: str, wish: Wish, talk: Talk, budget: Budget
+) -> list[Claim]:
+    """What the workspace's own patterns find in `text`, and of the library's what they leave."""
     if wish.extract == MemorySession.Extract.LLM:
         return []
-    return [_pattern_claim(message, hit, wish, talk) for hit in _hits(message, wish, talk)]
-
-
-def _hits(message: Message, wish: Wish, talk: Talk) -> list[patterns.Found]:
-    """What the workspace's own patterns find, and of the library's what they leave."""
-    said = (message.readable, message.speaker, message.occurred_at)
-    library = [hit for hit in patterns.extract(*said, talk) if _is_told(message, hit.category)]
+    said = (text, message.speaker, message.occurred_at)
+    hits = patterns.extract(*said, talk, budget)
+    library = [hit for hit in hits if _is_told(message, hit.category)]
     tried = [pattern for pattern in wish.patterns if _is_told(message, pattern.category)]
-    return own.with_library(library, tried, *said)
+    left = own.with_library(library, tried, *said, budget)
+    return [_pattern_claim(message, hit, wish, talk) for hit in left]
 
 
 def _is_told(message: Message, category: str) -> bool:

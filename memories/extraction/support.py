@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import cached_property
 
 from memories import conflicts, lexical
+from memories.bounds import STATEMENT
 from memories.conflicts.wording import Word, words
 from memories.extraction import exact
 from memories.extraction.free_words import (
@@ -23,7 +24,7 @@ from memories.extraction.free_words import (
     NEGATIVE_SIGNS,
 )
 
-LONGEST = 600  # characters of a statement
+SENTENCE = 2_000  # characters before and after a quote in which its sentence ends
 TOLERATED, TOLERATED_ABROAD = 0.2, 0.4  # share of content words; in languages without our stems
 ENGLISH = 0.2  # at least so many of an English text's words are stop words
 SHORT = 4  # words; fewer tell nothing of the language
@@ -37,6 +38,7 @@ FIRST_PERSON = re.compile(r"\b(?:i|i'm|we|we're|my|our|me|us|let's)\b", re.IGNOR
 SPEAKER, ANYBODY = "qqspk", "qqanb"  # no words, so no stem changes them
 TEAM = frozenset(("team", "user", SPEAKER))
 _unspaced = re.compile(r"(?<=[A-Za-z])(?=[\u3040-\u9fff])|(?<=[\u3040-\u9fff])(?=[A-Za-z])")
+_ENDS = (". ", "! ", "? ", "\n")
 _letters = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -81,7 +83,7 @@ class Evidence:
 
 def unsupported(statement: str, evidence: Evidence) -> str:
     """Why `statement` is not what its evidence says, in words; empty where it is."""
-    if len(statement) > LONGEST:
+    if len(statement) > STATEMENT:
         return f"a statement of {len(statement)} characters"
     if strange := _scripts(statement, evidence):
         return f"in another script than the text: {strange}"
@@ -257,9 +259,8 @@ def sentences_of(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]
     """The sentences of `text` that the spans lie in."""
     found = []
     for start, end in spans:
-        first = max(text.rfind(mark, 0, start) for mark in (". ", "! ", "? ", "\n")) + 1
-        ends = [
-            place for mark in (". ", "! ", "? ", "\n") if (place := text.find(mark, end - 1)) >= 0
-        ]
-        found.append(text[first : min(ends, default=len(text)) + 1].strip())
+        low, high = max(0, start - SENTENCE), end + SENTENCE
+        first = max(low, max(text.rfind(mark, low, start) for mark in _ENDS) + 1)
+        ends = [place for mark in _ENDS if (place := text.find(mark, end - 1, high)) >= 0]
+        found.append(text[first : min(ends, default=high) + 1].strip())
     return tuple(dict.fromkeys(found))

@@ -53,11 +53,14 @@ class Message:
     @property
     def readable(self) -> str:
         """The text, each place as it was, with other signs where it was served."""
-        text = self.text
-        for start, end in self.served:
-            # Not blanks alone: no quote must reach over it.
-            text = f"{text[:start]}{'…'.center(end - start, NEW_LINE)}{text[end:]}"
-        return text
+        kept, position = [], 0
+        for start, end in sorted(self.served):
+            if end > position:
+                start = max(start, position)
+                # Not blanks alone: no quote must reach over it.
+                kept += [self.text[position:start], "…".center(end - start, NEW_LINE)]
+                position = end
+        return "".join([*kept, self.text[position:]]) if kept else self.text
 
     @property
     def is_served(self) -> bool:
@@ -105,7 +108,9 @@ class Wish:
 @dataclass(slots=True)
 class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
-    are claims without evidence, each with what is lacking."""
+    are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
+    kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
+    statements were longer than one may be."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -113,6 +118,9 @@ class Extraction:
     error: ProviderError | None = None
     quarantined: list[tuple[Claim, str]] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
+    too_long: int = 0
+    unread: int = 0
+    cut: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
 

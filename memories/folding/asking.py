@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from memories.errors import ProviderError
 from memories.extraction import find_quote
-from memories.folding.reading import Batch, told_in
+from memories.folding.reading import LONGEST, Batch, told_in
 from memories.ladder import Ladder
 from memories.models import Episode
 from memories.prompts import Message
@@ -74,7 +74,8 @@ def line(name: str, known: Known) -> Line:
 
 
 def _message(number: int, episode: Episode) -> Message:
-    return Message(number, episode.role, episode.content, episode.author, episode.occurred_at)
+    text = episode.content[:LONGEST]
+    return Message(number, episode.role, text, episode.author, episode.occurred_at)
 
 
 def _command(

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+
 from memories.features import applying
 from memories.features.applying import Act
 from memories.features.sets import config_of
@@ -47,23 +50,26 @@ def gather(found: FeatureSet) -> Batch | None:
         return None
     rows = ready(found).order_by("occurred_at", "pk")
     rows = rows.filter(agent=first.agent_id) if first.agent_id else rows.filter(agent=None)
-    most = MOST_BY_RULES if ladder is None else MOST_BY_MODEL
-    episodes = tuple(rows[:most]) if ladder is None else _short(list(rows[:most]))
+    if ladder is None:  # rules read what is believed of them
+        episodes = tuple(rows.defer("content")[:MOST_BY_RULES])
+    else:
+        episodes = tuple(rows.filter(pk__in=_short(rows)))
     act = Act(found, "", "", agent_id=first.agent_id)
     known = applying.known_of(applying.live_of(act).values())
     return Batch(found, config, ladder, first.agent_id, episodes, tuple(known))
 
 
-def _short(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+def _short(rows: QuerySet[Episode]) -> list[uuid.UUID]:
     """As many as go into one question; one at least."""
-    size = 0
-    kept: list[Episode] = []
-    for episode in episodes:
-        size += len(episode.content)
-        if kept and size > LONGEST:
+    sizes = rows.annotate(size=Length("content")).values_list("pk", "size")[:MOST_BY_MODEL]
+    total = 0
+    kept: list[uuid.UUID] = []
+    for episode, size in sizes:
+        total += size
+        if kept and total > LONGEST:
             break
         kept.append(episode)
-    return tuple(kept)
+    return kept
 
 
 def ladder_for(found: FeatureSet, config: Config) -> Ladder | None:

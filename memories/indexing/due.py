@@ -1,14 +1,16 @@
 """Vectors that are still to be made: what an embedder could not be asked for at once."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import breakers, leases
+from memories.bounds import BESIDE, LARGE, runs
 from memories.errors import ProviderError, Unasked
 from memories.indexing import entries, model_change, statements
 from memories.indexing.entries import Item, Vectors
@@ -22,11 +24,6 @@ TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
     Layer.EPISODES: Episode,
     Layer.FEATURES: Feature,
 }
-
-
-def embed_now(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
-    """Vectors of each sequence of texts, where the embedder is on this machine; else None."""
-    return None if embedder_of(space).is_remote else embed(space, texts)
 
 
 def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
@@ -76,9 +73,11 @@ def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
 
     A batch is tried again by nobody else before the lease on it runs out.
     """
-    done = 0
-    for at in range(0, len(ids), BATCH):
-        values = {"ids": list(ids[at : at + BATCH]), "now": timezone.now(), "until": leases.end()}
+    done = tried = 0
+    make_keys(space, ids)
+    for batch in batches(ids):
+        tried += len(batch)
+        values = {"ids": batch, "now": timezone.now(), "until": leases.end()}
         claimed = [row.entry_id for row in statements.rows(CLAIM, values)]
         rows = DueVector.objects.filter(entry_id__in=claimed)
         found = items_of(Entry.objects.filter(pk__in=claimed))
@@ -86,15 +85,50 @@ def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
             with leases.renewed(rows.all, "next_attempt_at"):
                 vectors = embed(space, [item.texts for _, item in found])
         except ProviderError as error:
-            _postpone([*claimed, *ids[at + BATCH :]], error)
+            _postpone([*claimed, *ids[tried:]], error)
             break
         done += _store(space, found, vectors)
     return done
 
 
-def items_of(rows: Iterable[Entry]) -> list[tuple[int, Item]]:
+UNMADE = """
+select e.id from memories_entry e join memories_episode p on p.id = e.item
+where (e.id = any(%(ids)s::int8[]) or e.item = any(%(items)s::uuid[]))
+  and e.layer = 2 and e.length = 0 and octet_length(p.content) > %(beside)s
+order by e.id
+"""
+
+
+def make_keys(
+    space: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()
+) -> None:
+    """Make the keys of long episodes that were kept without: from here on words find them."""
+    values = {"ids": list(ids), "items": list(items), "beside": BESIDE}
+    for row in statements.rows(UNMADE, values):
+        for _, item in items_of(Entry.objects.filter(pk=row.id)):
+            entries.set_keys(row.id, entries.keys_of_episode(space.number, item.text))
+
+
+SIZES = """
+select e.id, coalesce(octet_length(p.content), octet_length(m.content), 0) as size
+from memories_entry e
+left join memories_episode p on e.layer = 2 and p.id = e.item
+left join memories_memory m on e.layer = 1 and m.id = e.item
+where e.id = any(%(ids)s::int8[])
+"""
+
+
+def batches(ids: Sequence[int]) -> Iterator[list[int]]:
+    """Entries in their order, as many as are embedded at once: few where their texts are long."""
+    for at in range(0, len(ids), BATCH):
+        asked = list(ids[at : at + BATCH])
+        size = {row.id: row.size for row in statements.rows(SIZES, {"ids": asked})}
+        yield from runs(((entry, size.get(entry, 0)) for entry in asked), LARGE)
+
+
+def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
     """Entry ids with their items, read from the truth again."""
-    found = list(rows)
+    found = list(rows.defer("terms", "trigrams", "weights"))
     texts = _texts(found)
     return [(row.pk, _item(row, texts[row.item])) for row in found if row.item in texts]
 

@@ -3,7 +3,7 @@
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import starmap
 from typing import Any
@@ -30,7 +30,7 @@ from memories.models import (
     place_of,
 )
 
-Vectors = Sequence[np.ndarray | None]
+Vectors = Sequence[np.ndarray | None]  # of one item
 
 ENTRY_COLUMNS = {
     "id": "int8", "workspace": "int4", "layer": "int2", "item": "uuid", "subject": "uuid",
@@ -74,6 +74,36 @@ class Item:
     position: int = 0
     live: bool = True
     texts: tuple[str, ...] = field(default=())
+    keys: "Keys | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """By what words an entry is found; made before the transaction where that takes a while."""
+
+    length: int
+    marks: int
+    terms: list[int]
+    trigrams: list[int]
+    weights: SparseVector | None
+
+
+def keys_of(number: int, layer: int, text: str, counts: Mapping[str, float]) -> Keys:
+    return Keys(
+        length=round(sum(counts.values())),
+        marks=ranking.marks(text),
+        terms=lexical.term_keys(number, layer, counts),
+        trigrams=lexical.trigram_keys(number, layer, text),
+        weights=sparse(lexical.bm25_weights(counts)),
+    )
+
+
+UNMADE = Keys(0, 0, [], [], None)
+
+
+def keys_of_episode(number: int, text: str) -> Keys:
+    """Of one that is too long to borrow words of its neighbours."""
+    return keys_of(number, Layer.EPISODES, text, lexical.document(text))
 
 
 def texts_of(text: str) -> tuple[str, ...]:
@@ -145,13 +175,14 @@ def feature_item(feature: Feature) -> Item:
 def write(
     space: WorkspaceIndex,
     items: Sequence[Item],
-    vectors: Sequence[Vectors] | None,
+    vectors: Sequence[Vectors | None] | None,
     *,
     beside: Sequence[New] = (),
 ) -> None:
     """Add entries, and their vectors: one sequence per item, in the order of `item.texts`.
 
-    `vectors` None: the embedder could not be asked, the entries are due. A text that has no
+    `vectors` None: the embedder could not be asked, the entries are due; so is one that has None
+    in the place of its sequence. A text that has no
     vector (no word that the model knows) has None in its place, and is found by its words.
     `beside`: rows of truth that are written at the same time.
     """
@@ -163,12 +194,12 @@ def write(
     numbered = list(zip(ids, items, strict=True))
     records = (entry_record(entry, space.number, item) for entry, item in numbered)
     rows = [*beside, Rows(ENTRIES, len(ids), records)]
-    if vectors is not None:
-        found = ((*each, own) for each, own in zip(numbered, vectors, strict=True))
-        rows.append(_vector_rows(space, found, space.embedding_model_id))
+    paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
+    found = [(*each, own) for each, own in paired if own is not None]
+    rows.append(_vector_rows(space, found, space.embedding_model_id))
     inserts.insert(*rows)
-    if vectors is None:
-        _mark_due(ids)
+    if len(found) < len(ids):
+        _mark_due([entry for (entry, _), own in paired if own is None])
     if model != space.embedding_model_id:
         model_change.leave_due(space, ids)
 
@@ -221,6 +252,11 @@ def reweigh(
     )
 
 
+def set_keys(entry: int, keys: Keys) -> None:
+    """Let words find an entry that was written without keys."""
+    statements.execute(SET_KEYS, {**asdict(keys), "id": entry})
+
+
 def change_visibility(layer: int, item: uuid.UUID, visibility: str) -> None:
     """Let others, or fewer, find an entry."""
     statements.require_transaction()
@@ -244,6 +280,12 @@ def remove(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int
     return len(gone)
 
 
+SET_KEYS = """
+update memories_entry
+set length = %(length)s, marks = %(marks)s, terms = %(terms)s::int8[],
+    trigrams = %(trigrams)s::int8[], weights = %(weights)s::sparsevec
+where id = %(id)s
+"""
 SET_ENTRIES_LIVE = """
 update memories_entry set live = %(live)s
 where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id
@@ -278,15 +320,12 @@ def _mark_due(ids: list[int]) -> None:
 
 def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
     """The values of an item's entry, in the order of ENTRY_COLUMNS."""
-    weights = lexical.bm25_weights(item.counts)
+    keys = item.keys or keys_of(number, item.layer, item.text, item.counts)
     return (
         entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.event_at, item.role,
-        item.author, item.position, ranking.marks(item.text), item.live,
-        round(sum(item.counts.values())),
-        lexical.term_keys(number, item.layer, item.counts),
-        lexical.trigram_keys(number, item.layer, item.text),
-        sparse(weights), RULES_VERSION,
+        item.author, item.position, keys.marks, item.live, keys.length, keys.terms, keys.trigrams,
+        keys.weights, RULES_VERSION,
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ ONLY_MISSING_ARE_DUE = (
     f"""
 delete from memories_duevector d using memories_entry e
 where e.id = d.entry_id and e.workspace = %(workspace)s
-  and (%(model)s::int2 is null or not ({WITHOUT_VECTOR}))
+  and (%(model)s::int2 is null and e.length > 0 or not ({WITHOUT_VECTOR}))
 """,
     f"""
 insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
@@ -99,8 +99,9 @@ def fill(space: WorkspaceIndex, advance: Callable[[int], object]) -> int:
 def make(space: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these entries anew, also where they have some. Raises ProviderError."""
     done = 0
-    for at in range(0, len(ids), BATCH):
-        found = due.items_of(Entry.objects.filter(pk__in=ids[at : at + BATCH]))
+    due.make_keys(space, ids)
+    for batch in due.batches(ids):
+        found = due.items_of(Entry.objects.filter(pk__in=batch))
         vectors = due.embed(space, [item.texts for _, item in found])
         own = {entry: mine for (entry, _), mine in zip(found, vectors, strict=True)}
         done += _store(space, own)

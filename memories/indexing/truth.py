@@ -4,9 +4,10 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Func, IntegerField, QuerySet
 
 from memories import lexical
+from memories.bounds import BESIDE, LARGE, runs
 from memories.indexing import due, entries, statements
 from memories.indexing.entries import Item
 from memories.models import Episode, Feature, Layer, Memory, WorkspaceIndex
@@ -19,7 +20,8 @@ TABLE = {
 }
 # The neighbours of an episode: in its conversation by time; outside of one, within its request.
 AROUND = """
-select e.id, earlier.content as previous, later.content as following
+select e.id, left(earlier.content, %(most)s) as previous,
+       left(later.content, %(most)s) as following
 from memories_episode e
 left join lateral (
   (select p.content from memories_episode p
@@ -45,6 +47,12 @@ where e.id = any(%(ids)s::uuid[])
 """
 
 
+class OctetLength(Func):
+    """The bytes of a text, which Postgres knows without reading it."""
+
+    function, output_field = "octet_length", IntegerField()
+
+
 def size(space: WorkspaceIndex) -> int:
     """How many searchable things the workspace has."""
     return sum(_rows(space, layer).count() for layer in TABLE)
@@ -52,11 +60,12 @@ def size(space: WorkspaceIndex) -> int:
 
 def batches(space: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
     """The ids of a layer's things in the order they came, also of those that come meanwhile."""
-    rows = _rows(space, layer).order_by("pk")
-    ids = list(rows.values_list("pk", flat=True)[:BATCH])
-    while ids:
-        yield ids
-        ids = list(rows.filter(pk__gt=ids[-1]).values_list("pk", flat=True)[:BATCH])
+    size = OctetLength("content")
+    rows = _rows(space, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
+    found = list(rows[:BATCH])
+    while found:
+        yield from runs(found, LARGE)
+        found = list(rows.filter(pk__gt=found[-1][0])[:BATCH])
 
 
 def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
@@ -67,7 +76,8 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
     if layer == Layer.FEATURES:
         features = Feature.objects.live().filter(pk__in=ids).order_by("pk")
         return [entries.feature_item(feature) for feature in features]
-    around = {row.id: row for row in statements.rows(AROUND, {"ids": list(ids)})}
+    values = {"ids": list(ids), "most": BESIDE + 1}
+    around = {row.id: row for row in statements.rows(AROUND, values)}
     episodes = Episode.objects.filter(pk__in=around).order_by("pk")
     return [_episode_item(episode, around[episode.pk]) for episode in episodes]
 
@@ -79,8 +89,9 @@ def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
 
 
 def _episode_item(episode: Episode, around: Any) -> Item:
+    if len(episode.content) > BESIDE:
+        return entries.episode_item(episode, lexical.document(episode.content))
     previous, own, following = (
-        lexical.stems(text) if text else []
-        for text in (around.previous, episode.content, around.following)
+        lexical.lent(text or "") for text in (around.previous, episode.content, around.following)
     )
     return entries.episode_item(episode, lexical.index_stems(own, previous, following))

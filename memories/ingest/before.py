@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memories.bounds import READ_CHARACTERS
 from memories.extraction import Message, speaker_of
 from memories.indexing import statements
 from memories.ingest.keeping import Kept
@@ -11,7 +12,8 @@ from memories.ingest.keeping import Kept
 LAST = 6  # messages
 RECENT = timedelta(hours=12)  # what is older is another sitting
 BEFORE = """
-select id, kind, role, author, content, occurred_at from memories_episode
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
   and occurred_at between %(at)s - %(recent)s::interval and %(at)s
   and subject_id is not distinct from %(subject)s::uuid
@@ -43,6 +45,7 @@ def said_before(place: Place, subject_name: str) -> tuple[Message, ...]:
         "position": place.position,
         "recent": RECENT,
         "last": LAST,
+        "most": READ_CHARACTERS,
     }
     rows = statements.rows(BEFORE, values)
     return tuple(

@@ -10,8 +10,8 @@ from django.utils import timezone
 from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
 from memories.features import sets, waiting
-from memories.indexing import due, entries, spaces, statements
-from memories.ingest.indexed import Tail, index, tail_of
+from memories.indexing import spaces, statements
+from memories.ingest.indexed import Prepared, Tail, index, prepare, tail_of
 from memories.ingest.request import IngestRequest, NewMessage, check_ids
 from memories.models import (
     Conversation,
@@ -51,12 +51,12 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.said])
+    prepared = prepare(space, [message.content for message in request.said])
     try:
-        return _keep(scope, request, space, vectors, claimed)
+        return _keep(scope, request, space, prepared, claimed)
     except IntegrityError:
         # Another request brought one of these ids in between: now it is known.
-        return _keep(scope, request, space, vectors, claimed)
+        return _keep(scope, request, space, prepared, claimed)
 
 
 @transaction.atomic(durable=True)
@@ -64,7 +64,7 @@ def _keep(
     scope: Scope,
     request: IngestRequest,
     space: WorkspaceIndex,
-    vectors: list[entries.Vectors] | None,
+    prepared: Prepared,
     claimed: bool,
 ) -> Kept:
     _hold_answer(request)
@@ -80,8 +80,7 @@ def _keep(
     if claimed:
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
-    own = None if vectors is None else [vectors[i] for i in fresh]
-    index(space, made, tail, own, beside=[[session], made])
+    index(space, made, tail, prepared.of(fresh), beside=[[session], made])
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
@@ -122,11 +121,11 @@ def append(
     )
     check_ids(request.messages)
     space = spaces.space_of(scope.workspace_id)
-    vectors = due.embed_now(space, [entries.texts_of(m.content) for m in request.messages])
+    prepared = prepare(space, [message.content for message in request.messages])
     try:
-        return _append(scope, request, space, vectors)
+        return _append(scope, request, space, prepared)
     except IntegrityError:
-        return _append(scope, request, space, vectors)
+        return _append(scope, request, space, prepared)
 
 
 @transaction.atomic(durable=True)
@@ -134,7 +133,7 @@ def _append(
     scope: Scope,
     request: IngestRequest,
     space: WorkspaceIndex,
-    vectors: list[entries.Vectors] | None,
+    prepared: Prepared,
 ) -> list[Episode]:
     place = _session(scope, request)  # says where the episodes belong, and is not kept
     known = known_episodes(place.workspace_id, place.conversation, request.messages)
@@ -144,8 +143,7 @@ def _append(
         episode.session = None
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
-    own = None if vectors is None else [vectors[i] for i in fresh]
-    index(space, made, tail, own, beside=[made])
+    index(space, made, tail, prepared.of(fresh), beside=[made])
     marking.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]

@@ -6,6 +6,7 @@ import uuid
 from functools import partial
 
 from memories import extraction, leases, metrics, served
+from memories.bounds import AT_ONCE
 from memories.errors import Conflict
 from memories.extraction import Message, Wish
 from memories.indexing import due, repair, spaces
@@ -33,7 +34,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     """
     until = time.monotonic() + seconds
     space = spaces.space_for(scope)
-    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request.extract, space)
+    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
     kept = keep(scope, request, space, claimed=here)
     if not here:
         return kept.session
@@ -41,10 +42,12 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     return _learn(kept, None, until) or _as_taken_over(kept.session)
 
 
-def _is_quick(extract: str, space: WorkspaceIndex) -> bool:
+def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
+    if sum(len(message.content) for message in request.said) > AT_ONCE:
+        return False
     if spaces.embedder_of(space).is_remote:
         return False
-    return _ladder(extract, space) is None
+    return _ladder(request.extract, space) is None
 
 
 def _as_taken_over(session: MemorySession) -> MemorySession:
@@ -75,7 +78,10 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
 def _learn(kept: Kept, ladder: Ladder | None, until: float) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session = kept.session
+    is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
     with leases.renewed(partial(claiming.held, session)) as work:
+        if is_long:
+            due.make_keys(kept.space, items=session.episode_ids)
         repair.repair_subject(kept.space, session.subject_id)
         own = session.created_ids
         messages = served.marked(messages_of(kept), lambda: writer_of(session), own)
@@ -89,7 +95,7 @@ def _learn(kept: Kept, ladder: Ladder | None, until: float) -> MemorySession | N
             return None
     if row.is_final:
         metrics.count("sessions_finished", outcome=row.state)
-    if steps.is_last and spaces.embedder_of(kept.space).is_remote:
+    if steps.is_last and (is_long or spaces.embedder_of(kept.space).is_remote):
         due.fill(kept.space, session.episode_ids)
     return row
 

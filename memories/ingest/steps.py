@@ -130,6 +130,7 @@ class Steps:
             "reviewed": counts.get("reviewed", 0) + len(outcome.reviewed),
             "rejected": counts.get("rejected", 0) + len(outcome.rejected),
             "skipped": len(found.skipped),
+            "tooLong": found.too_long,
             **Counter(f"{verdicts.KEY}{skip.label}" for skip in found.skipped),
         }
         self.written.rejected.extend(outcome.rejected)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from memories.bounds import Budget
 from memories.patterns import (
     answers,
     clauses,
@@ -32,14 +33,22 @@ MERE = 60  # characters; no mere yes or no is longer
 
 
 def extract(
-    text: str, speaker: str, occurred_at: datetime, talk: Talk | None = None
+    text: str,
+    speaker: str,
+    occurred_at: datetime,
+    talk: Talk | None = None,
+    budget: Budget | None = None,
 ) -> list[Found]:
     """What `speaker` claims in `text`, each claim with its place; relative dates count from
     `occurred_at` (aware). A speaker without a name is "User". `talk` is what was said before;
-    the text itself is not added to it."""
-    name, talk = speaker.strip() or UNKNOWN, talk or Talk()
-    read = _assented(text, name, talk) or list(_read(text, name, talk))
-    fits = [fit for clause, words in read for fit in _fit(clause, words, name)]
+    the text itself is not added to it. Clauses are read as long as the `budget` lasts."""
+    name, talk, budget = speaker.strip() or UNKNOWN, talk or Talk(), budget or Budget()
+    read, fits = [], []
+    for clause, words in _assented(text, name, talk) or _read(text, name, talk):
+        if not budget.lasts():
+            break
+        read.append((clause, words))
+        fits += _fit(clause, words, name)
     kept = (
         worth.kept(fits, worth.message(clauses.spoken(text), name, read, fits, talk))
         if fits

@@ -197,7 +197,7 @@ def completed(question: str, words: str) -> str:
     """What a fragment says in answer to `question`; empty where it is none, or does not fit."""
     asked, answer = _body(question), _aside.sub("", words.rstrip(" .!"))
     answer = _unmoved.sub("", answer)
-    if not asked or len(answer.split()) > LONGEST or _no_fragment.match(answer):
+    if not asked or not answer or len(answer.split()) > LONGEST or _no_fragment.match(answer):
         return ""
     if _verb.search(answer) or _is_clause(answer):
         return ""

@@ -162,9 +162,12 @@ def unmarked(text: str) -> str:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    for start, end in spans:
-        text = text[:start] + "\n" * (end - start) + text[end:]
-    return text
+    kept, position = [], 0
+    for start, end in sorted(spans):
+        if end > position:
+            kept += [text[position:start], "\n" * (end - max(start, position))]
+            position = end
+    return "".join([*kept, text[position:]]) if kept else text
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -251,7 +254,8 @@ def _other_heading(sentence: str) -> str:
 
 
 def _is_item(text: str, start: int, sentence: str) -> bool:
-    line = text[text.rfind("\n", 0, start) + 1 : start]
+    near = max(0, start - LONGEST)
+    line = text[max(near, text.rfind("\n", near, start) + 1) : start]
     return bool(_bullet.fullmatch(line)) and not _whole.match(sentence)
 
 

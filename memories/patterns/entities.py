@@ -35,10 +35,12 @@ def find(clause: str) -> tuple[str, ...]:
 def _trimmed(name: str, is_opening: bool) -> str:
     """`name` without common words before and after; an opening capital alone says nothing."""
     words = [re.sub(r"['’]s$", "", word) for word in name.split()]
-    while words and words[0].lower() in _common:
-        words, is_opening = words[1:], False
-    while words and words[-1].lower() in _common:
-        words = words[:-1]
+    start, end = 0, len(words)
+    while start < end and words[start].lower() in _common:
+        start, is_opening = start + 1, False
+    while start < end and words[end - 1].lower() in _common:
+        end -= 1
+    words = words[start:end]
     kept = " ".join(words)
     if is_opening and len(words) == 1 and not _marked.search(kept):
         return ""

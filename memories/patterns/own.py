@@ -5,17 +5,21 @@ Where one reads the same words as the library, it counts: who adds it knows bett
 
 import re
 import string
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
+from itertools import islice, takewhile
 from typing import Any
 
+from memories.bounds import Budget
 from memories.expressions import Fault, compiled, regex_faults
 from memories.patterns import clauses, content, dates, entities, foreign, person, reading
+from memories.patterns.clauses import Clause
 from memories.patterns.pattern import FACT_TYPES, Found
 
 SPEAKER = "speaker"
-LONGEST_STATEMENT = 2_000
 RULE = "workspace:"
 # "Tom's badge number is 88" tells nothing of who says so
 _of_others = re.compile(
@@ -44,15 +48,41 @@ def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Fou
     """What `pattern` finds in `text`: at most one claim in a sentence, none in a
     question, a supposition, or the words of somebody else. It stands on the clauses that it
     matched; one that tells the sentence, on the whole of it."""
-    name = speaker.strip() or "User"
-    found = (_found(pattern, text, span, (name, at)) for span in clauses.sentences(text))
-    return [each for each in found if each is not None]
+    return list(_found_in(_Said(text, speaker.strip() or "User", at), pattern, Budget()))
 
 
-def _found(
-    pattern: OwnPattern, text: str, span: tuple[int, int], said: tuple[str, datetime]
-) -> Found | None:
-    sentence, (name, at) = text[slice(*span)], said
+@dataclass(frozen=True)
+class _Said:
+    """A text as all patterns read it: cut once."""
+
+    text: str
+    name: str
+    at: datetime
+
+    @cached_property
+    def sentences(self) -> Sequence[tuple[int, int]]:
+        return tuple(clauses.sentences(self.text))
+
+    @cached_property
+    def parts(self) -> Sequence[Clause]:
+        return clauses.of_text(self.text)
+
+    def parts_from(self, start: int) -> Iterator[Clause]:
+        first = bisect_left(self.parts, start, key=lambda clause: clause.start)
+        return islice(self.parts, first, None)
+
+
+def _found_in(said: _Said, pattern: OwnPattern, budget: Budget) -> Iterator[Found]:
+    for span in said.sentences:
+        if not budget.lasts():
+            return
+        if found := _found(pattern, said, span):
+            yield found
+
+
+def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | None:
+    text, name, at = said.text, said.name, said.at
+    sentence = text[slice(*span)]
     match = compiled(pattern.regex).search(sentence) if _claims(sentence) else None
     if match and foreign.is_quoted(sentence, match.start()):
         return None
@@ -61,7 +91,7 @@ def _found(
     statement = _statement(pattern.template, match, name) if match else ""
     if not match or not statement:
         return None
-    start, end = _cited(text, span, match) if pattern.template else span
+    start, end = _cited(said, span, match) if pattern.template else span
     return Found(
         statement=statement,
         category=pattern.category,
@@ -76,10 +106,11 @@ def _found(
     )
 
 
-def _cited(text: str, span: tuple[int, int], match: Any) -> tuple[int, int]:
+def _cited(said: _Said, span: tuple[int, int], match: Any) -> tuple[int, int]:
     """The clauses of the sentence that hold what was matched; all of it where none begins there."""
     start, end = span[0] + match.start(), span[0] + match.end()
-    held = [c for c in clauses.of_text(text) if c.start < end and start < c.end]
+    own = takewhile(lambda clause: clause.start < end, said.parts_from(span[0]))
+    held = [clause for clause in own if start < clause.end]
     if not held:
         return span
     return max(span[0], min(start, held[0].start)), min(span[1], max(end, held[-1].end))
@@ -99,24 +130,34 @@ def with_library(
     text: str,
     speaker: str,
     at: datetime,
+    budget: Budget | None = None,
 ) -> list[Found]:
     """What the library `found` in a text, and before it what own patterns do: one claim of them in
     a clause, the first by its place in the list. Of the library's, those go that say the same or
-    are read from the clause in which all that the own one tells stands; no other is lost."""
+    are read from the clause in which all that the own one tells stands; no other is lost.
+    Sentences are read as long as the `budget` lasts."""
     hits: list[Found] = []
+    taken: list[tuple[int, int]] = []  # in order
+    said, budget = _Said(text, speaker.strip() or "User", at), budget or Budget()
     for pattern in own_patterns:
-        hits += [h for h in find(pattern, text, speaker, at) if not overlapping(h, hits)]
-    return [*hits, *(each for each in found if not any(_replaces(hit, each) for hit in hits))]
+        for hit in _found_in(said, pattern, budget):
+            place = bisect_left(taken, (hit.start, hit.end))
+            around = taken[max(0, place - 1) : place + 1]
+            if not any(hit.start < end and start < hit.end for start, end in around):
+                taken.insert(place, (hit.start, hit.end))
+                hits.append(hit)
+    return [*hits, *_left(found, hits)]
 
 
-def _replaces(own: Found, other: Found) -> bool:
-    is_same = own.statement.lower() == other.statement.lower()
-    return is_same or all(other.start <= start and end <= other.end for start, end in own.parts)
-
-
-def overlapping(one: Found, others: Iterable[Found]) -> bool:
-    """Whether `one` is read from a place from which any of `others` is."""
-    return any(one.start < other.end and other.start < one.end for other in others)
+def _left(found: Sequence[Found], hits: Sequence[Found]) -> Iterator[Found]:
+    """What the library found and no own pattern did."""
+    said = {hit.statement.lower() for hit in hits}
+    parts = sorted((min(hit.parts)[0], max(end for _, end in hit.parts)) for hit in hits)
+    for each in found:
+        first, last = (bisect_left(parts, (place, 0)) for place in (each.start, each.end))
+        is_replaced = any(end <= each.end for _, end in parts[first:last])
+        if each.statement.lower() not in said and not is_replaced:
+            yield each
 
 
 def _claims(sentence: str) -> bool:
@@ -127,12 +168,12 @@ def _claims(sentence: str) -> bool:
 
 def _statement(template: str, match: Any, name: str) -> str:
     if not template:
-        return person.third_person(match.string.rstrip(" .!,;"), name)[:LONGEST_STATEMENT]
+        return person.third_person(match.string.rstrip(" .!,;"), name)
     groups = {
         group: person.third_person(words or "", name) for group, words in match.groupdict().items()
     }
     filled = template.format(**{**groups, SPEAKER: name})
-    return " ".join(filled.split()).rstrip(" .,;!")[:LONGEST_STATEMENT]
+    return " ".join(filled.split()).rstrip(" .,;!")
 
 
 def faults(

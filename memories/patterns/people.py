@@ -119,6 +119,7 @@ def _met_in(words: str) -> str:
     others = {
         match[0]
         for match in _a_name.finditer(words)
-        if match[0] not in met.split() and not _in_place.search(words[: match.start()])
+        if match[0] not in met.split()
+        and not _in_place.search(words[max(0, match.start() - 12) : match.start()])
     }
     return "" if others else met

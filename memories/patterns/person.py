@@ -13,11 +13,11 @@ from memories.patterns import morphology
 TEAM = "Team"
 # "us-east-1", "t.me/alex", "/home/me", "C:\\me" and "my.cnf" are nobody
 _token = re.compile(
-    r"(?:[~.]?/|\w:\\|[^\s\"'“”(),;]*(?:[@\\]\w|://|/[^\s/]*/|\w\.[a-z0-9]))[^\s\"“”(),;]*"
+    r"(?:[~.]?/|\w:\\|[^\s\"'“”(),;]{0,80}(?:[@\\]\w|://|/[^\s/]{0,80}/|\w\.[a-z0-9]))[^\s\"“”(),;]*"
     r"|[\w']+(?:-[\w']+)*|[^\w']+?(?=[\w'~./]|$)"
 )
 _pair = re.compile(
-    r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]+)|(?P<before>my \w+|(?-i:[A-Z])[\w-]+) and (?:I|me))\b",
+    r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]{1,40})|(?P<before>my \w+|(?-i:[A-Z])[\w-]{1,40}) and (?:I|me))\b",
     re.IGNORECASE,
 )
 _first = re.compile(

@@ -13,7 +13,7 @@ from memories.patterns import clauses, morphology, own
 
 LONGEST_SHAPE = 120
 _words = re.compile(r"[$€£]?\d[\d.,:%]*|[\w]+(?:['’-]\w+)*|[^\w\s]")
-_segment = re.compile(r"\s*[,:;–—!?]\s+")
+_segment = re.compile(r"(?:(?<!\s)\s++)?[,:;–—!?]\s+")
 _number = re.compile(r"[$€£]?\d")
 _determiners = (
     "the a an this that these those some any no my our your his her their its each every another"
@@ -100,12 +100,15 @@ def _telling(text: str, statements: Sequence[str]) -> tuple[str, str]:
     sentences = [text[start:end] for start, end in clauses.sentences(text)] or [
         text.strip()[: clauses.LONGEST]
     ]
-    found = [(len(_content(s) & _content(t)), t) for t in statements for s in sentences]
+    said = [(sentence, _content(sentence)) for sentence in sentences]
+    found = [
+        (len(words & t), s)
+        for s, t in zip(statements, map(_content, statements), strict=True)
+        for _, words in said
+    ]
     statement = max(found, key=lambda pair: pair[0], default=(0, ""))[1]
-    best = max(
-        sentences,
-        key=lambda s: (len(_content(s) & _content(statement)), not s.endswith("?"), len(s)),
-    )
+    told = _content(statement)
+    best, _ = max(said, key=lambda one: (len(one[1] & told), not one[0].endswith("?"), len(one[0])))
     return best.rstrip(" .!…"), statement.rstrip(" .!")
 
 

@@ -60,9 +60,10 @@ _apostrophes = (
     (re.compile(r"(?<![\w'])'em\b", re.I), "them"),
 )
 _curly = str.maketrans("’‘`", "'''")
+# What closes a clause, a word after the other; each must reach to the next.
 _no_words = re.compile(
-    r"(?:[\s,]+(?:you know|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
-    r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+))+$",
+    r"(?<![\s,])(?:[\s,]++(?:you know|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
+    r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]++)(?=[\s,]|\Z))++",
     re.IGNORECASE,
 )
 _told = re.compile(r"^((?:my|our) [\w' -]{2,40}): (?=\S)", re.IGNORECASE)
@@ -111,7 +112,15 @@ def plain(clause: str) -> str:
     clause = _contractions.sub(lambda found: _in_full[found.lastgroup or ""], clause)
     for contraction, full in _apostrophes if "'" in clause else ():
         clause = contraction.sub(full, clause)
-    return _told.sub(_linked, _asides.sub("", _no_words.sub("", clause)).strip())
+    return _told.sub(_linked, _asides.sub("", _without_closing(clause)).strip())
+
+
+def _without_closing(clause: str) -> str:
+    """Looked for from the front, at the end: the other way each place would be tried anew."""
+    clause, start = clause.rstrip("\n"), None
+    for closing in _no_words.finditer(clause):
+        start = closing.start() if closing.end() == len(clause) else None
+    return clause if start is None else clause[:start]
 
 
 def _linked(told: re.Match[str]) -> str:

@@ -59,22 +59,27 @@ def anchors(query: str, now: datetime | None) -> list[Anchor]:
 def _absolute(query: str, today: date | None) -> Iterator[Anchor]:
     for year, month, day in _iso.findall(query):
         yield Anchor(int(year), int(month), int(day) if day else None)
-    years = _year.findall(query)
+    years, is_last_year = _year.findall(query), bool(_last_year.search(query))
     for m in _named.finditer(query):
         day = m["before"] or m["after"]
         may_be_verb = m["month"].casefold() in ("may", "mar", "march") and not (day or m["year"])
-        if may_be_verb and not _modal.search(query[: m.start("month")]):
+        if may_be_verb and not _modal.search(_before(query, m.start("month"))):
             continue
         month = _names.index(m["month"][:3].casefold()) + 1
         year = m["year"] or (years[0] if years else None)
         if year is None and today:
-            year = _year_of(query, query[: m.start()], month, today)
+            year = _year_of(is_last_year, _before(query, m.start()), month, today)
         yield Anchor(int(year) if year else None, month, int(day) if day else None)
 
 
-def _year_of(query: str, before: str, month: int, today: date) -> int | None:
+def _before(query: str, place: int) -> str:
+    """The few characters in which the word before a month stands."""
+    return query[max(0, place - 12) : place]
+
+
+def _year_of(is_last_year: bool, before: str, month: int, today: date) -> int | None:
     """The year of "last May", which is over, of "next May", and of May in "last year in May"."""
-    if _last_year.search(query):
+    if is_last_year:
         return today.year - 1
     which = _which.search(before)
     if which is None:

@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-from granian.rsgi import ProtocolClosed
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
 from memoryproject.front.answers import ClientGone, Refusal
 from memoryproject.front.bodies import Bodies

@@ -1,0 +1,104 @@
+"""How long a text may be and how much work it may cost: the bounds that several rooms share.
+
+A text is never refused or cut for its length. What goes beyond a bound is kept and searched as it
+was; only less is read out of it, and whoever reads says so.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
+STATEMENT = 300  # characters of a statement that is read out of a text
+WHOLE = 2_000  # characters of a text that is one memory as it stands
+
+# Of one message. Forty pages of prose, which take half a second where an ordinary machine reads
+# 200,000 characters a second; nobody says as much in one breath. The characters are for texts
+# with hardly a blank.
+READ_WORDS, READ_CHARACTERS = 20_000, 120_000
+# Six times that: what is slower by more than this was not written to be read.
+READ_SECONDS = 3.0
+
+# All messages of one request: so many characters are read and embedded while it waits, else a
+# worker does it. Below it no ingest takes more than about a second.
+AT_ONCE = 100_000
+# Bytes of texts that are in memory at once where many are read; a longer one is alone.
+LARGE = 1_000_000
+# Characters that lend words to their neighbours, or borrow from them: 60 stems never need more.
+BESIDE = 4_000
+
+_word = re.compile(r"\S+")
+_ends = re.compile(r"[.!?…。！？][\"'”’)\]*_]*(?=\s)|\n")
+_blank = re.compile(r"\s")
+_LAST = 2_000  # characters before a cut in which the end of a sentence is looked for
+
+
+def start_of(text: str) -> str:
+    """As much of the beginning of a message as is read; all of it as a rule."""
+    if len(text) <= READ_WORDS:  # a word has a character
+        return text
+    end = _end_of_words(text[:READ_CHARACTERS])
+    return text if end >= len(text.rstrip()) else text[: _cut(text, end)]
+
+
+def _end_of_words(text: str) -> int:
+    end = len(text)
+    for number, word in enumerate(_word.finditer(text), 1):
+        if number > READ_WORDS:
+            return word.start()
+    return end
+
+
+def _cut(text: str, end: int) -> int:
+    """Before `end`: behind a sentence or line, else between words."""
+    for form in (_ends, _blank):
+        if ends := [match.end() for match in form.finditer(text, max(0, end - _LAST), end)]:
+            return ends[-1]
+    return end
+
+
+def parts(text: str, size: int) -> Iterator[str]:
+    """`text` in parts of about `size` characters, which end before a blank; what has none is cut
+    hard at twice as many."""
+    start = 0
+    while len(text) - start > 2 * size:
+        blank = _blank.search(text, start + size, start + 2 * size)
+        end = blank.start() if blank else start + 2 * size
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def runs(sizes: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
+    """What has these sizes in its order, so many at once as are no more than `most`; what is
+    larger by itself alone."""
+    run: list[T] = []
+    held = 0
+    for one, size in sizes:
+        if run and held + size > most:
+            yield run
+            run, held = [], 0
+        run.append(one)
+        held += size
+    if run:
+        yield run
+
+
+@dataclass(slots=True)
+class Budget:
+    """Processor time for the reading of one message, of this thread alone: a busy machine reads no
+    less than an idle one."""
+
+    seconds: float = READ_SECONDS
+    until: float = field(init=False)
+    is_spent: bool = False
+
+    def __post_init__(self) -> None:
+        self.until = time.thread_time() + self.seconds
+
+    def lasts(self) -> bool:
+        """Whether there is time for more; asked between clauses."""
+        self.is_spent = self.is_spent or time.thread_time() >= self.until
+        return not self.is_spent

@@ -1,0 +1,319 @@
+"""Texts that were not written to be read, and every public function that reads one."""
+
+import contextlib
+import importlib
+import inspect
+import pkgutil
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+
+import memories
+from memories import (
+    bounds,
+    chunking,
+    conflicts,
+    gatekeeper,
+    lexical,
+    patterns,
+    prompts,
+    ranking,
+    sentences,
+    tokens,
+)
+from memories.conflicts import parsing, sentence, wording
+from memories.extraction import citing, exact, support
+from memories.indexing import entries
+from memories.patterns import (
+    answers,
+    clauses,
+    content,
+    dates,
+    entities,
+    footers,
+    foreign,
+    own,
+    person,
+    presumed,
+    proposing,
+    reading,
+    trying,
+    worth,
+)
+from memories.patterns.people import People
+from memories.patterns.talk import Talk
+from memories.providers import embedder, openai_embedder
+from memories.providers.hash_embedder import HashEmbedder
+from memories.semantics import lapsing, rules, telling
+from memories.semantics import prompts as semantic_prompts
+from memories.short_term import heard
+from memories.transcripts import activities, cleaning, paragraphs
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+PROSE = (
+    "I moved to Lisbon in March because my wife got a job there. We love the sea, and our dog too!"
+    ' She said: I will never eat meat again. "I like it. It is quiet." My sister Anna, who works as'
+    " a nurse, visited us last week; it rained. Do you remember the flat? The rent is 900 euros.\n"
+)
+ENDLESS = "and then we went to the market and my brother told me that I should buy the red one "
+PIECES = {
+    "x": "x ",
+    "prose": PROSE,
+    "a sentence without end": ENDLESS,
+    "short lines": "I like tea no 7\n",
+    "quoted lines": ">> I said \"we 'like' “it” \n",
+    "commas": ", ",
+    "a list": "apples, pears, my plums and I, ",
+    "brackets": "([{<",
+    "blocks": "<memory>a</memory> I ",
+    "open blocks": "<memory>",
+    "fences": "``` ~~~ x\n",
+    "digits": "1234567890",
+    "dates": "12.5. 3:30 pm 2024-01-02 in May ",
+    "emoji": "😀🎉❤️ ",
+    "I I I": "I ",
+    "I am": "I am my I'm really ",
+    "one quote": '"',
+    "quotes": '"I like it. My mum. ',
+    "colons": "Tom: ",
+    "lines with colons": "Me: I like it.\nTom: I am here.\n",
+    "reports": "my boss said: ",
+    "names": "Anna Bert ",
+    "hyphens": "Well-Known-",
+    "dashes": "todo: -- — ",
+    "blanks": " ",
+    "lines": "\n",
+    "one letter": "a",
+    "slashes": "/",
+    "dots": ".",
+    "a yes": "yes, ",
+    "tasks": "translate the following story where I ",
+    "footers": "unsubscribe from this e-mail confidential ",
+    "han": "我喜欢猫。",
+    "marks": "\u0301\u0316",
+    "json": '{"a": [1, "b"], ',
+    "addresses": "https://a.b/c?d=e&f my@b.cd ",
+    "apostrophes": "it's we're I'd ",
+    "suppositions": "if I had my sister she is ",
+}
+
+
+def text_of(kind: str, size: int) -> str:
+    piece = PIECES[kind]
+    return (piece * (size // len(piece) + 1))[:size]
+
+
+def deep(size: int) -> str:
+    """Quotations in quotations, each line a level deeper."""
+    lines = [f"{'>' * (level % 200 + 1)} I like my cat" for level in range(size // 100)]
+    return "\n".join(lines)[:size]
+
+
+# ---- what reads a text, by its name within `memories`
+
+OWN = own.OwnPattern("badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}")
+WHERE, WHETHER = "Where do you live?", "Do you like tea?"
+EVIDENCE = partial(support.Evidence, asked="", speakers=("Anna",), said_at=AT)
+
+
+def _heard(text: str) -> None:
+    talk = Talk()
+    talk.hear(text, "Anna", uuid.uuid4())
+    talk.hear(text, "Assistant", uuid.uuid4(), is_assistant=True)
+
+
+def _resolved(text: str) -> None:
+    People(last="sister", owner="Anna").resolved(f"She {text}", "Anna")
+
+
+def _worth(text: str) -> None:
+    read = [(clause, clause.text) for clause in clauses.of_text(text)]
+    worth.message(text, "Anna", read, [], Talk())
+
+
+def _tried(text: str) -> None:
+    next(trial for trial in trying.TRIALS if not trial.is_of_speaker).match(text, ())
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),
+    "bounds.start_of": bounds.start_of,
+    "chunking.passages": chunking.passages,
+    "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
+    "conflicts.glance.glance": conflicts.glance,
+    "conflicts.parsing.parse": lambda text: parsing.parse(text),
+    "conflicts.reading.read": conflicts.read,
+    "conflicts.sentence.plain": sentence.plain,
+    "conflicts.wording.is_identifier": wording.is_identifier,
+    "conflicts.wording.is_past": wording.is_past,
+    "conflicts.wording.root": wording.root,
+    "conflicts.wording.texts": wording.texts,
+    "conflicts.wording.words": wording.words,
+    "extraction.citing.find_quote": lambda text: citing.find_quote(text, f"{text[:300]} zz"),
+    "extraction.citing.names_strangers": lambda text: citing.names_strangers(text, []),
+    "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
+    "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
+    "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
+    "extraction.exact.scripts": exact.scripts,
+    "extraction.support.sentences_of": lambda text: support.sentences_of(
+        text, [(len(text) // 2, len(text) // 2 + 9)]
+    ),
+    "extraction.support.unsupported": lambda text: support.unsupported(
+        "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
+    ),
+    "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
+    "indexing.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
+    "indexing.entries.texts_of": entries.texts_of,
+    "lexical.document": lexical.document,
+    "lexical.fingerprint": lexical.fingerprint,
+    "lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
+    "lexical.ilike_pattern": lexical.ilike_pattern,
+    "lexical.lent": lexical.lent,
+    "lexical.normal": lambda text: lexical.normal("NFKC", text),
+    "lexical.stems": lexical.stems,
+    "lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
+    "patterns.extract": lambda text: patterns.extract(text, "Anna", AT),
+    "patterns.answers.affirmed": lambda text: answers.affirmed(WHETHER, text),
+    "patterns.answers.assented": lambda text: answers.assented(WHETHER, text),
+    "patterns.answers.completed": lambda text: answers.completed(WHERE, text),
+    "patterns.answers.says": lambda text: answers.says(WHERE, text) or answers.says(text, "Rome"),
+    "patterns.clauses.of_text": clauses.of_text,
+    "patterns.clauses.sentences": lambda text: list(clauses.sentences(text)),
+    "patterns.clauses.served_blocks": lambda text: list(clauses.served_blocks(text)),
+    "patterns.clauses.spoken": clauses.spoken,
+    "patterns.clauses.unmarked": clauses.unmarked,
+    "patterns.clauses.without_served": clauses.without_served,
+    "patterns.content.is_claim": content.is_claim,
+    "patterns.content.is_courtesy": content.is_courtesy,
+    "patterns.content.is_for_others": content.is_for_others,
+    "patterns.content.is_request": content.is_request,
+    "patterns.content.is_short": content.is_short,
+    "patterns.content.is_supposed": content.is_supposed,
+    "patterns.content.telling": content.telling,
+    "patterns.content.weight": lambda text: content.weight(text, "Anna"),
+    "patterns.dates.ground": lambda text: dates.ground(text, AT),
+    "patterns.entities.find": entities.find,
+    "patterns.footers.spans": lambda text: list(footers.spans(text)),
+    "patterns.foreign.is_quoted": lambda text: foreign.is_quoted(text, len(text) // 2),
+    "patterns.foreign.passages": lambda text: list(foreign.passages(text)),
+    "patterns.own.find": lambda text: own.find(OWN, text, "Anna", AT),
+    "patterns.own.with_library": lambda text: own.with_library([], [OWN, OWN], text, "Anna", AT),
+    "patterns.people.People.hear": lambda text: People().hear(text, "Anna"),
+    "patterns.people.People.resolved": _resolved,
+    "patterns.people.People.turn": lambda text: People().turn(text, "Anna"),
+    "patterns.person.mentions": person.mentions,
+    "patterns.person.mentions_speaker": person.mentions_speaker,
+    "patterns.person.third_person": lambda text: person.third_person(text, "Anna"),
+    "patterns.person.with_listener": lambda text: person.with_listener(text, "Ben"),
+    "patterns.presumed.told": lambda text: list(presumed.told(text)),
+    "patterns.proposing.proposal": lambda text: proposing.proposal(text, ["Anna likes tea"]),
+    "patterns.proposing.shape": proposing.shape,
+    "patterns.proposing.shape_of": lambda text: proposing.shape_of(text, ["Anna likes tea"]),
+    "patterns.reading.plain": reading.plain,
+    "patterns.reading.with_subject": reading.with_subject,
+    "patterns.talk.Talk.hear": _heard,
+    "patterns.trying.Trial.match": _tried,
+    "patterns.trying.first": lambda text: trying.first(text, is_request=False),
+    "patterns.worth.message": _worth,
+    "prompts.read_facts": lambda text: _or_not(prompts.read_facts, text),
+    "prompts.read_summary": lambda text: _or_not(prompts.read_summary, text),
+    "prompts.whole_facts": lambda text: _or_not(prompts.whole_facts, text),
+    "providers.embedder.Embedder.embed_one": HashEmbedder().embed_one,
+    "providers.embedder.embeddable": embedder.embeddable,
+    "providers.openai_embedder.pieces": openai_embedder.pieces,
+    "ranking.dates.anchors": lambda text: ranking.analyse(text, now=AT).anchors,
+    "ranking.marks.marks": ranking.marks,
+    "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
+    "semantics.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
+    "semantics.prompts.read_commands": lambda text: _or_not(semantic_prompts.read_commands, text),
+    "semantics.prompts.read_merges": lambda text: _or_not(semantic_prompts.read_merges, text),
+    "semantics.rules.predicate": lambda text: rules.predicate(text, "Anna"),
+    "semantics.telling.is_clear": telling.is_clear,
+    "semantics.telling.is_home": lambda text: telling.is_home(text, "Oslo"),
+    "semantics.telling.is_thing": telling.is_thing,
+    "semantics.telling.stands_alone": lambda text: telling.stands_alone(text, "tea", "Anna"),
+    "semantics.telling.to_the_point": telling.to_the_point,
+    "short_term.heard.plain": heard.plain,
+    "tokens.bound_of": tokens.bound_of,
+    "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
+    "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
+    "tokens.tokens_of": tokens.tokens_of,
+    "transcripts.activities.is_written_out": activities.is_written_out,
+    "transcripts.cleaning.clean_text": cleaning.clean_text,
+    "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
+}
+
+
+def _or_not(read: Callable[[str], object], text: str) -> None:
+    """What a model answered may be no JSON at all."""
+    with contextlib.suppress(ValueError):
+        read(text)
+
+
+def _compared(text: str) -> None:
+    old, new = conflicts.read(text), conflicts.read(f"{text} now")
+    conflicts.relation(old, new, cosine=0.9, threshold=0.88)
+    conflicts.restates(old, new, 0.9, 0.88)
+    conflicts.slot_keys(new)
+
+
+def _chosen(text: str) -> None:
+    sentences.choose(sentences.weighed([sentences.Said(text)]), lambda one: len(one.text), 4_000)
+
+
+def _in_pieces(text: str) -> None:
+    message = prompts.Message(0, "user", text, "Anna", AT)
+    list(chunking.pieces(prompts.ExtractionRequest((message,))))
+
+
+# What takes a text in other values.
+WITHIN: dict[str, Callable[[str], object]] = {
+    "chunking.pieces": _in_pieces,
+    "conflicts.relation": _compared,
+    "sentences.choose": _chosen,
+}
+# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded by
+# `bounds.WHOLE` or by its callers before anything is read.
+OTHERS = frozenset(
+    """
+    conflicts.marks.is_participle conflicts.own.own_slots curation.creating.checked
+    curation.deciding.approve curation.editing.new_version curation.quarantine.accept
+    features.applying.text_of indexing.entries.keys_of_episode indexing.query_vectors.vector_of
+    indexing.statements.arrays indexing.statements.execute indexing.statements.first
+    indexing.statements.rows patterns.morphology.is_adverb patterns.morphology.is_past
+    patterns.morphology.past patterns.morphology.plural patterns.morphology.third_person
+    patterns.morphology.with_s providers.http_reranker.HttpReranker.scores
+    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back reranking.scores
+    search.asking.query_vector transcripts.activities.past transcripts.markdown.Place.add
+    transcripts.markdown.Place.enter transcripts.plain_text.paragraph
+    """.split()
+)
+NAMES = frozenset(
+    """
+    answer clause content document evidence query question quote said sentence statement text title
+    told value verb word words
+    """.split()
+)
+DOORS = frozenset("admin api apps benchmarking checks evaluation management migrations".split())
+
+
+def reading_a_text() -> Iterator[str]:
+    """The public functions and methods that take a text, by the names of their arguments."""
+    for module in pkgutil.walk_packages(memories.__path__, "memories."):
+        if module.name.split(".")[1] not in DOORS:
+            yield from _in(module.name)
+
+
+def _in(name: str) -> Iterator[str]:
+    for own_name, found in vars(importlib.import_module(name)).items():
+        if own_name.startswith("_") or getattr(found, "__module__", "") != name:
+            continue
+        methods = vars(found) if inspect.isclass(found) else {"": found}
+        for method, function in methods.items():
+            plain = inspect.unwrap(getattr(function, "__func__", function))
+            if method.startswith("_") or not inspect.isfunction(plain):
+                continue
+            taken = inspect.signature(plain).parameters.values()
+            if any(each.name in NAMES and each.annotation is str for each in taken):
+                yield ".".join(filter(None, (name.removeprefix("memories."), own_name, method)))
