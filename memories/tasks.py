@@ -9,7 +9,8 @@ from memories.short_term import summarizing
 
 
 def run_session(session_id: str) -> None:
-    ingest.run(uuid.UUID(session_id), ingest.TURN)
+    """The bell says that something is due; whose turn it is, the rows say."""
+    ingest.run_next(ingest.TURN)
 
 
 def fill_space(number: str) -> None:

@@ -200,3 +200,27 @@ def test_appended_messages_are_found_but_not_learned_until_they_are_ingested(
 
 def _counts() -> list[int]:
     return [model.objects.count() for model in (Episode, Fact, Memory, Citation)]
+
+
+def test_workspaces_take_turns_with_the_worker_however_much_one_sent(
+    alice: Person, mallory: Person
+) -> None:
+    """By chance: that twenty turns in a row are one's is a matter of one in a million."""
+    for number in range(30):
+        ingest.receive(mallory.scope, IngestRequest(content=f"Reed number {number} is cut."))
+    ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    for _ in range(20):
+        ingest.run_next()
+    assert MemorySession.objects.get(workspace=alice.workspace).state == "done"
+
+
+def test_within_a_workspace_the_oldest_is_first(alice: Person) -> None:
+    first, second = (
+        ingest.receive(alice.scope, IngestRequest(content=f"{TEXT} {n}")) for n in "ab"
+    )
+    done = ingest.run_next()
+    assert done is not None
+    assert done.pk == first.pk
+    ingest.run_next()
+    assert ingest.run_next() is None
+    assert MemorySession.objects.get(pk=second.pk).state == "done"

@@ -7,7 +7,7 @@
 
 from memories.ingest.claiming import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
 from memories.ingest.keeping import append, receive
-from memories.ingest.learning import TURN, ingest, run
+from memories.ingest.learning import TURN, ingest, run, run_next
 from memories.ingest.preview import Preview, preview
 from memories.ingest.request import IngestRequest, NewMessage
 
@@ -25,4 +25,5 @@ __all__ = [
     "retry",
     "settled_among",
     "run",
+    "run_next",
 ]

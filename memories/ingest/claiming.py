@@ -33,6 +33,32 @@ returning *
 """
 
 
+# Workspaces with something due, each looked up behind the one before; then the oldest of one of them.
+NEXT = """
+with recursive waiting as (
+  (select workspace_id from memories_memorysession
+   where state = 'received' and next_attempt_at <= %(now)s order by workspace_id limit 1)
+  union all
+  select (select s.workspace_id from memories_memorysession s
+          where s.state = 'received' and s.next_attempt_at <= %(now)s
+            and s.workspace_id > w.workspace_id order by s.workspace_id limit 1)
+  from waiting w where w.workspace_id is not null
+)
+select (select s.id from memories_memorysession s
+        where s.state = 'received' and s.next_attempt_at <= %(now)s
+          and s.workspace_id = w.workspace_id
+        order by s.workspace_id, s.next_attempt_at limit 1) as id
+from waiting w where w.workspace_id is not null order by random() limit 1
+"""
+
+
+def next_due() -> uuid.UUID | None:
+    """A session whose turn it is. Workspaces take turns by chance, however much one of them sent;
+    within one the oldest is first."""
+    rows = statements.rows(NEXT, {"now": timezone.now()})
+    return rows[0].id if rows else None
+
+
 def claim(session_id: uuid.UUID) -> MemorySession | None:
     """Take a session whose turn it is; the attempt is counted before the work, so that a
     session which kills its worker is given up at last."""

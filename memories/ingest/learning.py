@@ -75,6 +75,14 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
     return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
 
 
+def run_next(seconds: float = math.inf) -> MemorySession | None:
+    """As `run`, of whichever session is due next; None where nothing is due."""
+    while (session_id := claiming.next_due()) is not None:
+        if done := run(session_id, seconds):
+            return done
+    return None
+
+
 def _learn(kept: Kept, ladder: Ladder | None, until: float) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session = kept.session

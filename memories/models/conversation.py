@@ -184,6 +184,11 @@ class MemorySession(Row):
                 condition=models.Q(state__in=["received", "extracting", "resolving"]),
             ),
             models.Index(
+                fields=["workspace", "next_attempt_at"],
+                name="session_turn",
+                condition=models.Q(state="received"),
+            ),
+            models.Index(
                 fields=["workspace"],
                 name="session_stuck",
                 condition=models.Q(state__in=["failed", "dead"]),
