@@ -70,7 +70,7 @@ def repair() -> Part:
     rate = sum(row.rate for row in rows if row.state == IndexRepair.State.RUNNING)
     detail = f"{len(rows)} workspaces, {rest:,} rows to go, {rate:,.0f} a second"
     if failing := sum(row.state == IndexRepair.State.FAILING for row in rows):
-        detail += f"; {failing} failing, the admin tells why"
+        detail += f"; {failing} failing, the log tells why"
     since = min(row.started_at for row in rows)
     return Part("repair", State.DEGRADED, detail, since, value=rest)
 

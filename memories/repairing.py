@@ -23,7 +23,6 @@ JOB = "repair_index"
 SLICE = 5.0  # seconds of one task
 LEASE = timedelta(seconds=60)  # far longer than a batch takes
 BACK_OFF, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
-LONGEST_ERROR = 500
 
 log = logging.getLogger(__name__)
 
@@ -76,36 +75,38 @@ def run(workspace_id: uuid.UUID, seconds: float = SLICE) -> bool:
     row = _claim(workspace_id)
     if row is None:
         return False
-    try:
-        is_whole = _work(row, time.monotonic() + seconds)
-    except Exception as error:
-        pause = min(BACK_OFF * 2 ** min(row.attempts, 7), LONGEST_PAUSE)
-        _save(row, attempts=row.attempts + 1, error=str(error).partition("\n")[0][:LONGEST_ERROR],
-              next_attempt_at=timezone.now() + pause, lease_until=None)  # fmt: skip
-        raise
-    log.info("%s: %s of %s rows, %.0f a second", row, row.done, row.rows, row.rate)
-    if is_whole:
+    if _go_on(row, time.monotonic() + seconds):
         ring()
     elif _save(row, lease_until=None):
         outbox.post(JOB, row.pk)
     return True
 
 
-def run_all(until: float, report: Callable[[str], object]) -> int:
-    """All that are due, in this process, until the clock says `until`; how many came to their
-    end."""
+def run_all(until: float, report: Callable[[str], object]) -> None:
+    """All that are due, in this process, until the clock says `until`."""
     begin()
-    ended = 0
     while time.monotonic() < until:
         due = _due(timezone.now()).order_by("next_attempt_at").first()
         if due is None or (row := _claim(due.pk)) is None:
             break
-        if _work(row, until):
-            ended += 1
-        else:
+        if not _go_on(row, until):
             _save(row, lease_until=None)
         report(f"{row}: {row.done} of {row.rows} rows")
-    return ended
+
+
+def _go_on(row: IndexRepair, until: float) -> bool:
+    """True when it has come to its end; a failure is noted and logged, and due again later."""
+    try:
+        is_whole = _work(row, until)
+    except Exception as error:
+        log.exception("%s failed", row)
+        pause = min(BACK_OFF * 2 ** min(row.attempts, 7), LONGEST_PAUSE)
+        # Its name alone: what it says may quote a row.
+        _save(row, attempts=row.attempts + 1, error=type(error).__name__, lease_until=None,
+              next_attempt_at=timezone.now() + pause)  # fmt: skip
+        return False
+    log.info("%s: %s of %s rows, %.0f a second", row, row.done, row.rows, row.rate)
+    return is_whole
 
 
 def _claim(workspace_id: uuid.UUID) -> IndexRepair | None:

@@ -32,6 +32,7 @@ def _a_server_that_has_run_for_long(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.DATA_DIR = tmp_path
+    settings.DISK_FREE_MIN_MB = 0
     monkeypatch.setattr(condition, "_started", -1e9)
     parts._last.clear()
 

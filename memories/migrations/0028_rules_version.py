@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                 ('done', models.BigIntegerField(default=0)),
                 ('seconds', models.FloatField(default=0.0)),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Failures in a row.')),
-                ('error', models.TextField(blank=True)),
+                ('error', models.CharField(blank=True, help_text='Its kind; the log has it all.', max_length=100)),
                 ('next_attempt_at', models.DateTimeField()),
                 ('lease_until', models.DateTimeField(null=True)),
                 ('started_at', models.DateTimeField()),

@@ -27,7 +27,7 @@ class IndexRepair(models.Model):
     done = models.BigIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Failures in a row.")
-    error = models.TextField(blank=True)
+    error = models.CharField(max_length=100, blank=True, help_text="Its kind; the log has it all.")
     next_attempt_at = models.DateTimeField()
     lease_until = models.DateTimeField(null=True)
     started_at = models.DateTimeField()
