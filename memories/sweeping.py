@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import erasing, figures, folding, ingest, outbox
+from memories import erasing, figures, folding, ingest, outbox, workspace_removal
 from memories.features import embedding
 from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
@@ -57,6 +57,7 @@ class Swept:
     episodes: int = 0
     summaries: int = 0
     erasures: int = 0
+    removals: int = 0
 
 
 def ensure_schedule() -> None:
@@ -79,6 +80,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
     _run_erasures(done, tell, until)
+    _run_removals(done, tell, until)
     _run_summaries(done, tell, until)
     done.counted = common_terms.count_due()
     if sealing.is_due():
@@ -120,6 +122,18 @@ def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> N
             done.erasures += erasing.run(erasure_id, until - time.monotonic()) is not None
         except Exception:
             log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
+            done.failed += 1
+
+
+def _run_removals(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for removal_id in workspace_removal.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"removal {removal_id}")
+        try:
+            done.removals += workspace_removal.run(removal_id, until - time.monotonic()) is not None
+        except Exception:
+            log.exception("removal %s failed", removal_id)  # goes on when its lease has run out
             done.failed += 1
 
 

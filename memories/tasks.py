@@ -2,7 +2,7 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, sweeping
+from memories import erasing, folding, ingest, sweeping, workspace_removal
 from memories.features import embedding
 from memories.indexing import sealing
 from memories.short_term import summarizing
@@ -34,6 +34,10 @@ def consolidate_set(set_id: str) -> None:
 
 def erase(erasure_id: str) -> None:
     erasing.run(uuid.UUID(erasure_id))
+
+
+def remove_workspace(removal_id: str) -> None:
+    workspace_removal.run(uuid.UUID(removal_id))
 
 
 def seal() -> None:

@@ -29,6 +29,7 @@ from tests.factories import (
     CitationFactory,
     ConversationFactory,
     FactFactory,
+    InvitationFactory,
     MembershipFactory,
     MemoryFactory,
     RejectionFactory,
@@ -64,6 +65,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
     return [
         workspace, subject, memory, fact, episode,
         MembershipFactory(workspace=workspace, user__username=SECRET),
+        InvitationFactory(workspace=workspace, email=f"{SECRET}@example.org"),
         AgentFactory(workspace=workspace, external_id=SECRET),
         ApiKeyFactory(workspace=workspace, name=SECRET),
         ConversationFactory(external_id=SECRET, **about),

@@ -69,6 +69,8 @@ def furnish(alice: Person) -> dict[str, str]:
     MembershipFactory(workspace=alice.workspace, role="viewer")
     lists = ("agents", "subjects", "members", "sessions", "facts", "episodes", "conversations")
     rows = {name: http.get(f"/{name}").body["results"][0]["id"] for name in lists}
+    guest = {"email": "guest@example.org", "role": "viewer"}
+    rows["invitations"] = http.post("/members", guest).body["id"]
     rows["keys"] = http.post("/keys", {"name": "spare"}).body["id"]
     folding.discover()
     folding.fold_now(alice.scope, "user:u1")

@@ -104,6 +104,7 @@ def _access(access: Access) -> list[dict[str, Any]]:
         _item("Agents", "smart_toy", "workspaces_agent_changelist"),
     ]
     if access.may_somewhere(Capability.ADMIN):
+        items.append(_item("Invitations", "mail", "workspaces_invitation_changelist"))
         items.append(_item("API keys", "key", "workspaces_apikey_changelist"))
         items.append(_item("Erasures", "delete_forever", "memories_erasure_changelist"))
     if access.may_somewhere(Capability.CURATE):

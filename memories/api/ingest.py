@@ -45,7 +45,7 @@ class IngestSerializer(Camel):
 
     content = Text(required=False, allow_null=True)
     # With `many=True` the null that the list may be would be allowed for a message, too.
-    messages = serializers.ListSerializer(
+    messages: Any = serializers.ListSerializer(
         child=MessageBody(),
         required=False,
         allow_null=True,

@@ -32,8 +32,9 @@ def _other_subject(case: Case) -> str:
     if subject is None:
         beside = Memory.objects.filter(about_nobody(case.asked.scope), pk=case.memory.pk)
         owner = getattr(case.memory, "agent_external", None)
-        told = f"It is about nobody and private to {owner}; the search is about a user."
-        return "" if beside.exists() else told
+        if beside.exists():
+            return ""
+        return f"It is about nobody and private to {owner}; the search is about a user."
     told = getattr(case.memory, "user_external", None)
     return f"It is about {told}, and the search about {case.request.user_id}."
 

@@ -120,7 +120,7 @@ class ExternalId(Text):
 
 
 class Choice(serializers.ChoiceField):
-    default_error_messages: ClassVar[dict[str, str]] = {
+    default_error_messages: ClassVar[dict[str, Any]] = {
         "invalid_choice": '"{input}" is not known here. Known: {known}.'
     }
 

@@ -10,6 +10,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from workspaces.scope import Scope
+from workspaces.server_keys import ServerAsker
 
 MOST_ASKERS = 10_000
 
@@ -40,7 +41,7 @@ class AskerThrottle(BaseThrottle):
 
 
 def asker_of(request: Request) -> str:
-    if isinstance(request.auth, Scope):
+    if isinstance(request.auth, Scope | ServerAsker):
         return request.auth.actor
     return f"user:{request.user.pk}" if request.user else ""
 

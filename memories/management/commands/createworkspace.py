@@ -1,0 +1,62 @@
+"""A new workspace, from the shell."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+from django.core.validators import validate_email
+from django.urls import reverse
+
+from memories.management.examples import CommandWithExamples
+from workspaces.creation import SlugTaken, create_workspace, fault_of_slug, founding_scope
+from workspaces.invitations import invite
+from workspaces.models import Role
+
+ACTOR = "createworkspace"
+
+
+class Command(CommandWithExamples):
+    help = "Make a workspace, and what is needed to begin with it."
+    examples = (
+        "  manage.py createworkspace acme --name 'Acme Ltd'\n"
+        "  manage.py createworkspace acme --key              with a first key, shown once\n"
+        "  manage.py createworkspace acme --owner ada@example.org\n"
+        "  manage.py createworkspace acme --key --json       one line of JSON for a script"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="its name in addresses")
+        parser.add_argument("--name", default="", help="its name for people (default: the slug)")
+        parser.add_argument("--key", action="store_true", help="make a first key and print it")
+        parser.add_argument(
+            "--owner", default="", metavar="EMAIL", help="invite somebody as its owner"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, **options: Any) -> None:
+        slug, name, owner = options["slug"], options["name"] or options["slug"], options["owner"]
+        if fault := fault_of_slug(slug):
+            raise CommandError(f"slug: {fault}")
+        if len(name) > 200 or "\0" in name:
+            raise CommandError("name: 200 characters at most.")
+        if owner:
+            try:
+                validate_email(owner)
+            except ValidationError as error:
+                raise CommandError(f"owner: {error.messages[0]}") from error
+        try:
+            made = create_workspace(slug, name, actor=ACTOR, with_key=options["key"])
+        except SlugTaken:
+            raise CommandError(f"There is a workspace {slug!r} already.") from None
+        told = {"slug": slug, "id": str(made.workspace.pk), "name": name}
+        if made.key:
+            told["key"] = made.key
+        if owner:
+            invitation, token = invite(founding_scope(made.workspace, ACTOR), owner, Role.OWNER)
+            told["invitePath"] = reverse("invitation", args=[invitation.pk, token])
+        if options["json"]:
+            self.stdout.write(json.dumps(told))
+            return
+        self.stdout.write("\n".join(f"{what:12}{value}" for what, value in told.items()))
