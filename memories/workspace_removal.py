@@ -23,10 +23,12 @@ from memories import outbox
 from memories.indexing import spaces, statements
 from memories.models import (
     ConversationSummary,
+    Entry,
     Erasure,
     FeatureSet,
     Memory,
     MemorySession,
+    Vector,
     WorkspaceIndex,
 )
 from workspaces.auth import as_uuid
@@ -101,6 +103,8 @@ def tables() -> tuple[Table, ...]:
 
 
 def _pointed_at(model: type[models.Model]) -> set[Any]:
+    if model is Vector:  # its key to the entry is the database's alone
+        return {Entry}
     return {field.related_model for field in model._meta.concrete_fields if field.is_relation}
 
 
