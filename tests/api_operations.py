@@ -14,6 +14,7 @@ from tests.people import Person
 
 METHODS = ("get", "post", "patch", "put", "delete")
 SAID = {"role": "user", "content": "I prefer tabs over spaces.", "id": "m1"}
+OF_THE_SERVER = {"createWorkspace", "removeWorkspace"}  # for its administrators alone
 CHANGED = "I prefer spaces over tabs."
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member, session_of
-from tests.api_operations import Operation, furnish, operations
+from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations
 from tests.factories import MembershipFactory
 from tests.people import Person
 from workspaces.models import Workspace
@@ -11,7 +11,6 @@ from workspaces.server_keys import issue_server_key
 
 READS_BY_POST = {"search", "packContext"}
 FOR_ADMINISTRATORS = ("keys", "members", "invitations", "erasures")
-OF_THE_SERVER = {"createWorkspace", "removeWorkspace"}
 EVERY = operations()
 OF_A_WORKSPACE = [operation for operation in EVERY if operation.is_of_a_workspace]
 FOR_ITS_OWNER = [each for each in OF_A_WORKSPACE if each.name not in OF_THE_SERVER]

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from memories.models import IdempotentAnswer
 from workspaces.api.problems import FieldError, Problem, conflict
+from workspaces.api.views import AnswerRenderer
 from workspaces.scope import Scope
 
 KEPT = timedelta(hours=24)
@@ -26,6 +27,7 @@ def answer_once(
     act: Callable[..., Response],
     secrets: Sequence[str],
     request: Request,
+    /,  # a route's own parameter may be called `key`, too
     **kwargs: Any,
 ) -> Response:
     """The kept answer to `key`, or that of `act`, kept for 24 hours without its `secrets`.
@@ -45,7 +47,7 @@ def answer_once(
     hidden = dict.fromkeys(secrets)
     rows.update(
         status=response.status_code,
-        body=response.data | hidden,
+        body=json.loads(AnswerRenderer.encode(response.data | hidden)),
         expires_at=timezone.now() + KEPT,
     )
     return response
