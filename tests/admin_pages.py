@@ -37,11 +37,16 @@ from tests.factories import (
     SubjectFactory,
     SupersessionFactory,
 )
-from workspaces.models import User, Workspace
+from workspaces.models import ServerKey, User, Workspace, WorkspaceRemoval
 
 ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
 SECRET = "knows-the-way-to-the-orchard"
-OF_THE_SERVER = {User, EvaluationRun}  # and the worker's queue: these have no workspace
+OF_THE_SERVER = {
+    User,
+    EvaluationRun,
+    ServerKey,
+    WorkspaceRemoval,
+}  # and the worker's queue: these have no workspace
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
