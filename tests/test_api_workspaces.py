@@ -11,7 +11,7 @@ from django.test import Client
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
 from tests.factories import MembershipFactory, UserFactory
 from tests.people import Person
-from workspaces.models import AuditEntry, Membership, ServerKey, Workspace
+from workspaces.models import AuditEntry, Membership, ServerKey, User, Workspace
 from workspaces.scope import Scope
 from workspaces.server_keys import issue_server_key, revoke_server_key
 
@@ -55,6 +55,13 @@ def test_a_superuser_makes_one_and_owns_it(db: None) -> None:
     http = superuser()
     assert http.post(ALL, ACME).status == 201
     assert http.get().body["asker"]["role"] == "owner"
+
+
+def test_what_is_refused_leaves_no_workspace(db: None) -> None:
+    http = superuser()
+    own = User.objects.get().email
+    assert http.post(ALL, {**ACME, "ownerEmail": own}).status == 409
+    assert not Workspace.objects.exists()
 
 
 def test_an_owner_is_invited(deploy: Caller) -> None:

@@ -101,7 +101,10 @@ class OwnInvitationsView(View):
         if not isinstance(request.user, User):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         rows = Invitation.objects.open().to(request.user)
-        invitations.decline(request.user, get_object_or_404(rows, pk=_id(request)))
+        try:
+            invitations.decline(request.user, get_object_or_404(rows, pk=_id(request)))
+        except InvitationOver:
+            messages.info(request, "It was over already.")
         return redirect("invitations")
 
 

@@ -1,4 +1,4 @@
-"""A new workspace, with a key of its own."""
+"""A new workspace, with a key of its own and an owner who is invited."""
 
 import re
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from workspaces.auth import as_uuid
+from workspaces.invitations import invite
 from workspaces.keys import KeyOptions, issue_key
-from workspaces.models import SLUG, AuditEntry, Membership, Role, User, Workspace
+from workspaces.models import SLUG, AuditEntry, Invitation, Membership, Role, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 
@@ -16,11 +17,25 @@ class SlugTaken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class NewWorkspace:
+    """`owner` belongs to it at once; `owner_email` is invited."""
+
+    slug: str
+    name: str
+    owner: User | None = None
+    owner_email: str = ""
+    with_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Created:
-    """`key` is the text that a caller presents, known only here; empty where none was wished."""
+    """`key` is the text that a caller presents, `token` that of the invitation's link: both are
+    known only here, and empty where none was wished."""
 
     workspace: Workspace
     key: str = ""
+    invitation: Invitation | None = None
+    token: str = ""
 
 
 def fault_of_slug(slug: str) -> str:
@@ -33,25 +48,20 @@ def fault_of_slug(slug: str) -> str:
 
 
 @transaction.atomic
-def create_workspace(
-    slug: str, name: str, *, actor: str, owner: User | None = None, with_key: bool = False
-) -> Created:
-    """Make a workspace that `owner` belongs to. Raises SlugTaken."""
-    workspace = Workspace(slug=slug, name=name)
+def create_workspace(new: NewWorkspace, *, actor: str) -> Created:
+    """Make a workspace, and what is needed to begin with it. Raises SlugTaken."""
+    workspace = Workspace(slug=new.slug, name=new.name)
     Workspace.objects.bulk_create([workspace], ignore_conflicts=True)
     if not Workspace.objects.filter(pk=workspace.pk).exists():
         raise SlugTaken
-    after = {"slug": slug, "name": name}
+    after = {"slug": new.slug, "name": new.name}
     AuditEntry.line(workspace.pk, actor, "create_workspace", workspace, after=after).save()
-    if owner is not None:
-        Membership.objects.create(workspace=workspace, user=owner, role=Role.OWNER)
-    if not with_key:
-        return Created(workspace)
-    _, text = issue_key(workspace.pk, KeyOptions("first key"), actor=actor, user=owner)
-    return Created(workspace, text)
-
-
-def founding_scope(workspace: Workspace, actor: str) -> Scope:
-    """Who made a workspace asks as its owner, to invite the first one."""
-    capabilities = ROLE_CAPABILITIES[Role.OWNER]
-    return Scope(workspace.pk, actor, capabilities, role=Role.OWNER, slug=workspace.slug)
+    if new.owner is not None:
+        Membership.objects.create(workspace=workspace, user=new.owner, role=Role.OWNER)
+    key, invitation, token = "", None, ""
+    if new.with_key:
+        _, key = issue_key(workspace.pk, KeyOptions("first key"), actor=actor, user=new.owner)
+    if new.owner_email:
+        asker = Scope(workspace.pk, actor, ROLE_CAPABILITIES[Role.OWNER], role=Role.OWNER)
+        invitation, token = invite(asker, new.owner_email, Role.OWNER)
+    return Created(workspace, key, invitation, token)

@@ -7,14 +7,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import accounts
+from workspaces import accounts, creation
 from workspaces.api.fields import Camel, Free, Text, moment, read
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.problems import conflict, invalid, refused
 from workspaces.api.views import AskerView, WorkspaceView, administrator_of
-from workspaces.creation import SlugTaken, create_workspace, fault_of_slug, founding_scope
-from workspaces.invitations import invite
-from workspaces.models import Role, User, Workspace
+from workspaces.models import User, Workspace
 from workspaces.scope import Scope
 from workspaces.server_keys import ServerAsker
 
@@ -57,7 +55,7 @@ def asker_shape(scope: Scope) -> dict[str, Any]:
     }
 
 
-class NewWorkspace(Camel):
+class NewWorkspaceBody(Camel):
     slug = Text(max_length=63)
     name = Text(max_length=200)
     owner_email = serializers.EmailField(
@@ -90,7 +88,7 @@ class WorkspacesView(AskerView):
 
     @extend_schema(
         operation_id="createWorkspace",
-        request=NewWorkspace,
+        request=NewWorkspaceBody,
         responses={201: NewWorkspaceSerializer},
     )
     def post(self, request: Request) -> Response:
@@ -98,20 +96,21 @@ class WorkspacesView(AskerView):
         actor = administrator_of(request)
         if not actor:
             raise refused("Administrators of the server make workspaces.")
-        body = read(NewWorkspace, request.data)
-        if fault := fault_of_slug(body["slug"]):
+        body = read(NewWorkspaceBody, request.data)
+        if fault := creation.fault_of_slug(body["slug"]):
             raise invalid("slug", fault)
-        owner = request.user if isinstance(request.user, User) else None
+        new = creation.NewWorkspace(
+            body["slug"],
+            body["name"],
+            owner=request.user if isinstance(request.user, User) else None,
+            owner_email=body.get("owner_email") or "",
+            with_key=True,
+        )
         try:
-            made = create_workspace(
-                body["slug"], body["name"], actor=actor, owner=owner, with_key=True
-            )
-        except SlugTaken:
+            made = creation.create_workspace(new, actor=actor)
+        except creation.SlugTaken:
             raise conflict("Another workspace has this slug.", field="slug") from None
-        link = None
-        if email := body.get("owner_email"):
-            asker = founding_scope(made.workspace, actor)
-            link = accounts.link_of(request, *invite(asker, email, Role.OWNER))
+        link = accounts.link_of(request, made.invitation, made.token) if made.invitation else None
         answer = shape(made.workspace) | {"key": made.key, "inviteUrl": link}
         return Response(answer, status=201)
 

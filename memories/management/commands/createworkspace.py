@@ -10,11 +10,7 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from memories.management.examples import CommandWithExamples
-from workspaces.creation import SlugTaken, create_workspace, fault_of_slug, founding_scope
-from workspaces.invitations import invite
-from workspaces.models import Role
-
-ACTOR = "createworkspace"
+from workspaces.creation import NewWorkspace, SlugTaken, create_workspace, fault_of_slug
 
 
 class Command(CommandWithExamples):
@@ -47,15 +43,15 @@ class Command(CommandWithExamples):
             except ValidationError as error:
                 raise CommandError(f"owner: {error.messages[0]}") from error
         try:
-            made = create_workspace(slug, name, actor=ACTOR, with_key=options["key"])
+            new = NewWorkspace(slug, name, owner_email=owner, with_key=options["key"])
+            made = create_workspace(new, actor="createworkspace")
         except SlugTaken:
             raise CommandError(f"There is a workspace {slug!r} already.") from None
         told = {"slug": slug, "id": str(made.workspace.pk), "name": name}
         if made.key:
             told["key"] = made.key
-        if owner:
-            invitation, token = invite(founding_scope(made.workspace, ACTOR), owner, Role.OWNER)
-            told["invitePath"] = reverse("invitation", args=[invitation.pk, token])
+        if made.invitation:
+            told["invitePath"] = reverse("invitation", args=[made.invitation.pk, made.token])
         if options["json"]:
             self.stdout.write(json.dumps(told))
             return
