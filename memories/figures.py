@@ -26,6 +26,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.models.figure import EPOCH, add_figures, workspace_in
+from workspaces.models import WorkspaceRemoval
 
 State = MemorySession.State
 OPEN = (State.RECEIVED, State.EXTRACTING, State.RESOLVING)
@@ -93,9 +94,11 @@ def _figures(taken: Sequence[Measure], now: datetime) -> list[Figure]:
 
 
 def prune() -> int:
-    """Drop figures by minute after two days and by hour after ninety; the number of rows."""
+    """Drop figures by minute after two days and by hour after ninety, and those that processes
+    counted of a workspace while it was removed; the number of rows."""
     now = timezone.now()
-    old = Q()
+    removed = WorkspaceRemoval.objects.filter(finished_at__isnull=False)
+    old = Q(workspace__in=removed.values("workspace_id"))
     for span, kept in KEPT.items():
         old |= Q(span=span, at__lt=now - kept)
     return Figure.objects.filter(old).delete()[0]

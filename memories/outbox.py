@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection
 
-from django_q.models import Task
+from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
 
@@ -19,3 +19,14 @@ def forget(ids: Collection[uuid.UUID]) -> None:
     tasks = Task.objects.only("args")
     about = [task.pk for task in tasks if any(str(one) in gone for one in task.args or ())]
     Task.objects.filter(pk__in=about).delete()
+
+
+def waiting() -> dict[int, set[str]]:
+    """The ids that each task names which nobody has begun or finished."""
+    tasks = {row.pk: row.task.get("args") for row in OrmQ.objects.all()}
+    return {pk: {str(one) for one in args or ()} for pk, args in tasks.items()}
+
+
+def drop(tasks: Collection[int]) -> None:
+    """Take waiting tasks back, by their keys in `waiting`."""
+    OrmQ.objects.filter(pk__in=tasks).delete()

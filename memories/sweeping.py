@@ -24,6 +24,7 @@ from memories import (
     leases,
     outbox,
     repairing,
+    workspace_removal,
 )
 from memories.features import embedding
 from memories.forgetting import end
@@ -67,6 +68,7 @@ class Swept:
     episodes: int = 0
     summaries: int = 0
     erasures: int = 0
+    removals: int = 0
 
 
 def ensure_schedule() -> None:
@@ -93,6 +95,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
     _run_erasures(done, tell, until)
+    _run_removals(done, tell, until)
     _run_summaries(done, tell, until)
     repairing.ring()
     done.counted = common_terms.count_due()
@@ -136,6 +139,18 @@ def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> N
             done.erasures += erasing.run(erasure_id, until - time.monotonic()) is not None
         except Exception:
             log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
+            done.failed += 1
+
+
+def _run_removals(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for removal_id in workspace_removal.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"removal {removal_id}")
+        try:
+            done.removals += workspace_removal.run(removal_id, until - time.monotonic()) is not None
+        except Exception:
+            log.exception("removal %s failed", removal_id)  # goes on when its lease has run out
             done.failed += 1
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, repairing, sweeping
+from memories import erasing, folding, ingest, repairing, sweeping, workspace_removal
 from memories.features import embedding
 from memories.indexing import sealing
 from memories.short_term import summarizing
@@ -39,6 +39,10 @@ def erase(erasure_id: str) -> None:
 
 def repair_index(workspace_id: str) -> None:
     repairing.run(uuid.UUID(workspace_id))
+
+
+def remove_workspace(removal_id: str) -> None:
+    workspace_removal.run(uuid.UUID(removal_id))
 
 
 def seal() -> None:

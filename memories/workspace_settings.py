@@ -84,3 +84,26 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
         scope.workspace_id, scope.actor, "change_policy", row, before=before, after=after
     ).save()
     return Policy.of(after)
+
+
+@transaction.atomic(durable=True)
+def change_workspace(
+    scope: Scope, name: str | None = None, changes: Mapping[str, Any] | None = None
+) -> Workspace:
+    """Call it otherwise, give it other settings; None gives a setting its default back. Raises
+    Invalid."""
+    row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
+    before = {"name": row.name, "settings": row.settings}
+    said = {**row.settings, **(changes or {})}
+    row.settings = {each: value for each, value in said.items() if value is not None}
+    row.name = name or row.name
+    for fault in faults_of(row.settings):
+        path, _, message = fault.partition(": ")
+        raise Invalid(f"settings.{path}", message)
+    after = {"name": row.name, "settings": row.settings}
+    if after != before:
+        row.save(update_fields=["name", "settings", "updated_at"])
+        AuditEntry.line(
+            scope.workspace_id, scope.actor, "change_workspace", row, before=before, after=after
+        ).save()
+    return row

@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, Spec
 
 from memories.api import metrics
 from memoryproject import health
+from workspaces import accounts
 from workspaces.api.problems import unknown_route
 
 urlpatterns = [
@@ -16,7 +17,13 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that name no icon.
     path("favicon.ico", RedirectView.as_view(url="/static/memoryproject/logo.svg", permanent=True)),
-    # Where somebody who was invited sets a password.
+    path("accounts/invitations", accounts.OwnInvitationsView.as_view(), name="invitations"),
+    path(
+        "accounts/invitations/<uuid:row>/<str:token>",
+        accounts.InvitationView.as_view(),
+        name="invitation",
+    ),
+    # Where somebody sets a password by a link.
     path(
         "accounts/password/<uidb64>/<token>",
         auth.PasswordResetConfirmView.as_view(),

@@ -32,6 +32,7 @@ from tests.factories import (
     CitationFactory,
     ConversationFactory,
     FactFactory,
+    InvitationFactory,
     MembershipFactory,
     MemoryFactory,
     RejectionFactory,
@@ -39,7 +40,7 @@ from tests.factories import (
     SubjectFactory,
     SupersessionFactory,
 )
-from workspaces.models import User, Workspace
+from workspaces.models import ServerKey, User, Workspace, WorkspaceRemoval
 
 ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
 SECRET = "knows-the-way-to-the-orchard"
@@ -49,6 +50,8 @@ OF_THE_SERVER = {
     Breaker,
     IndexRepair,
     WorkerBeat,
+    ServerKey,
+    WorkspaceRemoval,
 }  # and the worker's queue: these have no workspace
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
@@ -74,6 +77,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
     return [
         workspace, subject, memory, fact, episode,
         MembershipFactory(workspace=workspace, user__username=SECRET),
+        InvitationFactory(workspace=workspace, email=f"{SECRET}@example.org"),
         AgentFactory(workspace=workspace, external_id=SECRET),
         ApiKeyFactory(workspace=workspace, name=SECRET),
         ConversationFactory(external_id=SECRET, **about),

@@ -14,6 +14,7 @@ from tests.people import Person
 
 METHODS = ("get", "post", "patch", "put", "delete")
 SAID = {"role": "user", "content": "I prefer tabs over spaces.", "id": "m1"}
+OF_THE_SERVER = {"createWorkspace", "removeWorkspace"}  # for its administrators alone
 CHANGED = "I prefer spaces over tabs."
 
 
@@ -69,6 +70,8 @@ def furnish(alice: Person) -> dict[str, str]:
     MembershipFactory(workspace=alice.workspace, role="viewer")
     lists = ("agents", "subjects", "members", "sessions", "facts", "episodes", "conversations")
     rows = {name: http.get(f"/{name}").body["results"][0]["id"] for name in lists}
+    guest = {"email": "guest@example.org", "role": "viewer"}
+    rows["invitations"] = http.post("/members", guest).body["id"]
     rows["keys"] = http.post("/keys", {"name": "spare"}).body["id"]
     folding.discover()
     folding.fold_now(alice.scope, "user:u1")

@@ -27,6 +27,7 @@ from workspaces.models import (
     Agent,
     ApiKey,
     AuditEntry,
+    Invitation,
     Membership,
     Role,
     Subject,
@@ -62,6 +63,20 @@ class MembershipFactory(DjangoModelFactory):
     workspace = factory.SubFactory(WorkspaceFactory)
     user = factory.SubFactory(UserFactory)
     role = Role.OWNER
+
+
+class InvitationFactory(DjangoModelFactory):
+    """One that nobody can accept: `workspaces.invitations.invite` makes one with its link."""
+
+    class Meta:
+        model = Invitation
+
+    workspace = factory.SubFactory(WorkspaceFactory)
+    email = factory.Sequence(lambda n: f"guest{n}@example.org")
+    role = Role.VIEWER
+    invited_by = "worker"
+    digest = b"x" * 32
+    expires_at = factory.LazyFunction(lambda: timezone.now() + timedelta(days=1))
 
 
 class AgentFactory(DjangoModelFactory):

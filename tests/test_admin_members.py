@@ -4,12 +4,13 @@ import re
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from tests.desk import Desk, list_of, member, messages_of, page_of
 from tests.factories import AgentFactory, MembershipFactory, SubjectFactory, UserFactory
 from workspaces.keys import KeyOptions, issue_key, scope_for_key
-from workspaces.models import ApiKey, Membership, Role, User, Workspace
+from workspaces.models import ApiKey, Invitation, Membership, Role, User, Workspace
 
 
 def invite(desk: Desk, workspace: Workspace, **fields: Any) -> str:
@@ -23,36 +24,43 @@ def issue(desk: Desk, workspace: Workspace, **fields: Any) -> Any:
     return desk.client.post(reverse("admin:workspaces_apikey_add"), body)
 
 
-def test_invited_person_gets_a_link_that_is_shown_once(workspace: Workspace) -> None:
-    html = invite(member(workspace), workspace, role="editor")
+@pytest.mark.parametrize("has_account", [True, False])
+def test_whoever_is_invited_gets_a_link_and_is_no_member_yet(
+    workspace: Workspace, has_account: bool
+) -> None:
+    if has_account:
+        UserFactory(email="new@example.org", first_name="Secret")
+    alice = member(workspace)
+    html = invite(alice, workspace, role="editor")
 
-    found = Membership.objects.get(user__email="new@example.org")
-    assert found.role == Role.EDITOR
-    assert "http://testserver/accounts/password/" in html
+    assert "http://testserver/accounts/invitations/" in html
+    assert "Secret" not in html
+    assert not Membership.objects.filter(user__email="new@example.org").exists()
+    assert "new@example.org" in alice.sees(list_of(Invitation), state="open")
 
 
 def test_invitation_page_lets_the_new_person_set_a_password(workspace: Workspace) -> None:
-    desk = member(workspace)
-    html = invite(desk, workspace)
-    link = re.search(r"http://testserver(/accounts/password/[^\s<]+)", html)
+    html = invite(member(workspace), workspace)
+    link = re.search(r"http://testserver(/accounts/invitations/[^\s<]+)", html)
     assert link is not None
-    answer = desk.client.get(link[1], follow=True)
 
-    assert "Choose a password" in answer.content.decode()
+    assert "New password" in Client().get(link[1]).content.decode()
 
 
-def test_person_with_an_account_becomes_a_member_without_a_link(workspace: Workspace) -> None:
-    UserFactory(email="new@example.org")
+def test_invitation_is_revoked(workspace: Workspace) -> None:
+    alice = member(workspace)
+    html = invite(alice, workspace)
+    link = re.search(r"http://testserver(/accounts/invitations/[^\s<]+)", html)
+    alice.does(Invitation.objects.get(), "revoke")
 
-    assert "/accounts/password/" not in invite(member(workspace), workspace)
-    assert Membership.objects.filter(user__email="new@example.org").exists()
+    assert link is not None
+    assert Client().get(link[1]).status_code == 404
 
 
 def test_member_is_not_invited_twice(workspace: Workspace) -> None:
-    desk = member(workspace)
-    invite(desk, workspace)
+    MembershipFactory(workspace=workspace, user=UserFactory(email="new@example.org"))
 
-    assert "member already" in invite(desk, workspace)
+    assert "member already" in invite(member(workspace), workspace)
 
 
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.VIEWER])

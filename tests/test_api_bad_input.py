@@ -1,20 +1,26 @@
 """Whatever is sent to any route: no 5xx, and what is refused is refused as a problem.
 
-Bodies and queries are made from the schema and then bent: some fit, most are wrong somewhere.
+Bodies, queries, headers and ids are made from the schema and then bent: some fit, most are wrong
+somewhere. FUZZ_EXAMPLES=2000 makes so many for each operation, at random, instead of the same few.
 """
 
+import os
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.api_fixtures import Answer, Caller, caller
-from tests.api_operations import Operation, furnish, operations, schema
+from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.people import Person
+from workspaces.server_keys import issue_server_key
 
-EXAMPLES = 12
+FEW = 12
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", FEW))
 ODD_TEXTS = (
     "", " ", "\0", "a\0b", "\ud800", "é" * 300, "null", "-1", "1e999", "NaN", "true", "[]", "%00",
     "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30", "x" * 5000, "../..",
@@ -28,7 +34,10 @@ scalars = (
     | st.sampled_from(ODD_TEXTS)
     | st.text(max_size=20)
 )
-junk = st.recursive(
+DEEP: Any = []
+for _ in range(70):
+    DEEP = [DEEP]
+junk = st.just(DEEP) | st.recursive(
     scalars,
     lambda inner: (
         st.lists(inner, max_size=3)
@@ -42,7 +51,7 @@ bounded = settings(
     max_examples=EXAMPLES,
     deadline=None,
     database=None,
-    derandomize=True,
+    derandomize=EXAMPLES == FEW,
     phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),
 )
@@ -107,9 +116,29 @@ def query_of(operation: Operation) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=fields)
 
 
-def send(http: Caller, operation: Operation, address: str, body: Any) -> Answer:
+headers = st.fixed_dictionaries(
+    {},
+    optional={
+        "Idempotency-Key": st.sampled_from(["k1", "k2", "", "é", "x" * 300]),
+        "If-Match": st.sampled_from(["1", '"1"', "*", 'W/"2"', "", "x", "9" * 400, "-1", "1.5"]),
+        "Accept": st.sampled_from(["text/markdown", "text/html", "*/*", ""]),
+    },
+)
+
+
+def rows_near(rows: dict[str, str], foreign: dict[str, str]) -> st.SearchStrategy[dict[str, str]]:
+    """Ids as they are; now and then all of another workspace, of another table, or no ids."""
+    shifted = dict(zip(rows, [*list(rows.values())[1:], rows["agents"]], strict=True))
+    nothing = "00000000-0000-0000-0000-000000000000"
+    odd = [dict.fromkeys(rows, each) for each in (nothing, "x", "%00", "%2e%2e", "9" * 300)]
+    return st.sampled_from([rows] * 8 + [foreign, shifted, *odd])
+
+
+def send(
+    http: Caller, operation: Operation, address: str, body: Any, more: dict[str, str]
+) -> Answer:
     sent = None if operation.method in ("GET", "DELETE") else body
-    return http.call(operation.method, address, sent)
+    return http.call(operation.method, address, sent, headers=more)
 
 
 def check(answer: Answer) -> None:
@@ -117,17 +146,121 @@ def check(answer: Answer) -> None:
     assert answer.status < 400 or answer.is_problem
 
 
+@pytest.fixture
+def rows(alice: Person) -> dict[str, str]:
+    return furnish(alice)
+
+
+def asker_of(operation: Operation, alice: Person) -> Caller:
+    """Somebody who may."""
+    if operation.name not in OF_THE_SERVER:
+        return caller(alice)
+    return Caller("orchard", {"Authorization": f"Bearer {issue_server_key('x', actor='test')[1]}"})
+
+
+# ---- each part of a request by itself: one odd value in a request that is right otherwise ----
+
+ODD_VALUES: tuple[Any, ...] = (
+    None, True, 0, -1, 2**63, 10**400, 1.5, 1e308, "", "\0", "\ud800", "x" * 5000, "é" * 300,
+    "9999-12-31T23:59:59-14:00", "00000000-0000-0000-0000-000000000000", [], [None], [[]], {},
+    {"": None}, {"\0": 1}, {"a": {"b": [None]}}, DEEP, [{}], ["x"] * 300,
+)  # fmt: skip
+
+
+def right(part: dict[str, Any]) -> Any:
+    """A value that the schema allows."""
+    part = resolved(part)
+    if "allOf" in part or "oneOf" in part:
+        return right((part.get("oneOf") or part["allOf"])[0])
+    if "enum" in part:
+        return next(each for each in part["enum"] if each)
+    kind = part.get("type", "object")
+    kind = next(each for each in kind if each != "null") if isinstance(kind, list) else kind
+    texts = {"date-time": "2026-01-01T00:00:00Z", "email": "b@example.org", "uuid": str(uuid4())}
+    simple = {"boolean": True, "integer": 1, "number": 0.5, "string": "u1"}
+    if kind == "string":
+        return texts.get(part.get("format", ""), "u1")
+    if kind in simple:
+        return simple[kind]
+    if kind == "array":
+        return [right(part["items"])]
+    return {name: right(one) for name, one in part.get("properties", {}).items()}
+
+
+def paths_in(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where its parts stand, itself among them."""
+    inner: Any = value.items() if isinstance(value, dict) else ()
+    inner = enumerate(value) if isinstance(value, list) else inner
+    return [before, *(path for key, one in inner for path in paths_in(one, (*before, key)))]
+
+
+def with_odd(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    if not path:
+        return odd
+    changed = list(value) if isinstance(value, list) else dict(value)
+    changed[path[0]] = with_odd(value[path[0]], path[1:], odd)
+    return changed
+
+
+def some(values: tuple[Any, ...], place: int) -> tuple[Any, ...]:
+    """All of them in the long form; in the short one two, others at each place."""
+    if EXAMPLES > FEW:
+        return values
+    return tuple(values[(place * 2 + n) % len(values)] for n in range(2))
+
+
+def odd_bodies(operation: Operation) -> Iterator[Any]:
+    """The body of the schema with one odd value, at each place in turn."""
+    declared = schema()["paths"][operation.path][operation.method.lower()].get("requestBody")
+    body = right(declared["content"]["application/json"]["schema"]) if declared else {}
+    body.pop("content" if "messages" in body else "", None)
+    for place, path in enumerate(paths_in(body)):
+        for odd in some(ODD_VALUES, place):
+            yield with_odd(body, path, odd)
+
+
+def odd_addresses(
+    operation: Operation, rows: dict[str, str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Its address and headers with one odd text, in each parameter in turn."""
+    declared = schema()["paths"][operation.path][operation.method.lower()]
+    known = {"{workspace}": "orchard", "{key}": rows["sets"], "{row}": rows["agents"]}
+    for place, one in enumerate(declared.get("parameters", ())):
+        for odd in some((*ODD_TEXTS, "1", "2026-01-01"), place):
+            text, address = quote(odd, safe="", errors="surrogatepass"), operation.address(rows)
+            if one["in"] == "query":
+                yield f"{address}?{one['name']}={text}", {}
+            elif one["in"] == "header":
+                yield address, {one["name"]: text}
+            else:
+                path = operation.path.replace(f"{{{one['name']}}}", text)
+                for name, value in known.items():
+                    path = path.replace(name, value)
+                yield f"/{path}", {}
+
+
 @EVERY
-def test_bent_requests_are_answered(operation: Operation, alice: Person) -> None:
-    rows = furnish(alice)
-    http = caller(alice)
+def test_whatever_is_sent_is_answered(
+    operation: Operation, rows: dict[str, str], alice: Person, mallory: Person
+) -> None:
+    foreign = furnish(mallory) if EXAMPLES > FEW else {name: str(uuid4()) for name in rows}
+    http = asker_of(operation, alice)
 
     @bounded
-    @given(body=body_of(operation), query=query_of(operation))
-    def run(body: Any, query: dict[str, Any]) -> None:
+    @given(
+        body=body_of(operation), query=query_of(operation), more=headers,
+        near=rows_near(rows, foreign),
+    )  # fmt: skip
+    def run(body: Any, query: dict[str, Any], more: dict[str, str], near: dict[str, str]) -> None:
         asked = urlencode(query, errors="surrogatepass")
-        check(send(http, operation, f"{operation.address(rows)}?{asked}", body))
+        check(send(http, operation, f"{operation.address(near)}?{asked}", body, more))
 
+    for method in ("PUT", "OPTIONS", "TRACE", "BREW"):
+        assert caller(alice).call(method, operation.address(rows), {}).status == 405
+    for body in odd_bodies(operation):
+        check(send(http, operation, operation.address(rows), body, {}))
+    for address, more in odd_addresses(operation, rows):
+        check(send(http, operation, address, {}, more))
     run()
 
 

@@ -163,3 +163,45 @@ def test_a_bare_message_is_appended_as_well_as_a_list(http: Caller) -> None:
     assert (bare.status, bare.contents()) == (201, ["b"])
     wrong = http.post(f"/conversations/{thread}/episodes", {"message": "b"})
     assert (wrong.status, wrong.fields) == (400, ["message"])
+
+
+@pytest.mark.parametrize("route", [INGEST, EXTRACT])
+@pytest.mark.parametrize(
+    ("messages", "field"),
+    [
+        ([None], "messages[0]"),
+        ([message("Hello."), None], "messages[1]"),
+        ([message("Hello.", colour="red")], "messages[0].colour"),
+        ([{"role": "wizard", "content": "Hello."}], "messages[0].role"),
+        ([message("Hello.", durationMs=-1)], "messages[0].durationMs"),
+    ],
+)
+def test_a_message_that_is_not_right_is_named(
+    http: Caller, route: str, messages: list[object], field: str
+) -> None:
+    answer = http.post(route, {"messages": messages})
+    assert (answer.status, answer.fields) == (400, [field])
+
+
+def test_what_a_message_may_say_is_told(http: Caller) -> None:
+    odd = {"role": "wizard", "content": "Hello.", "colour": "red"}
+    told = {e["field"]: e["message"] for e in http.post(INGEST, {"messages": [odd]}).body["errors"]}
+    assert "toolUseId, input, output, isError, durationMs" in told["messages[0].colour"]
+    assert "user, assistant, system, tool, tool_use" in told["messages[0].role"]
+    assert "Known: content, messages, userId" in http.post(INGEST, {"x": 1}).body["detail"]
+
+
+def test_how_long_a_tool_took_and_what_failed_is_kept(http: Caller) -> None:
+    failed = {"durationMs": 1250.5, "errorMessage": "No route to host", "isError": True}
+    said = {"role": "tool", "toolName": "fetch", "content": "Nothing came.", **failed}
+    http.post(INGEST, {"messages": [said]})
+    (episode,) = http.get("/episodes").body["results"]
+    assert episode["payload"] == {"toolName": "fetch", **failed}
+
+
+def test_a_null_is_appended_to_no_conversation(http: Caller) -> None:
+    http.post(INGEST, {"messages": [message("Hello.")], "threadId": "t1"})
+    thread = http.get("/conversations").body["results"][0]["id"]
+    for odd, field in ((None, "messages[0]"), (message("Hi.", colour="red"), "messages[0].colour")):
+        answer = http.post(f"/conversations/{thread}/episodes", {"messages": [odd]})
+        assert (answer.status, answer.fields) == (400, [field])

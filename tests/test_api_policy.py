@@ -3,14 +3,17 @@
 import pytest
 
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member, session_of
-from tests.api_operations import Operation, furnish, operations
+from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations
 from tests.factories import MembershipFactory
 from tests.people import Person
+from workspaces.models import Workspace
+from workspaces.server_keys import issue_server_key
 
 READS_BY_POST = {"search", "packContext"}
-FOR_ADMINISTRATORS = ("keys", "members", "erasures")
+FOR_ADMINISTRATORS = ("keys", "members", "invitations", "erasures")
 EVERY = operations()
 OF_A_WORKSPACE = [operation for operation in EVERY if operation.is_of_a_workspace]
+FOR_ITS_OWNER = [each for each in OF_A_WORKSPACE if each.name not in OF_THE_SERVER]
 
 
 @pytest.fixture
@@ -73,10 +76,28 @@ def test_an_agent_of_another_team_changes_no_row(rows: dict[str, str], carol: Pe
     assert {answer.status for answer in answers.values()} <= {403, 404}
 
 
-@pytest.mark.parametrize("operation", OF_A_WORKSPACE, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", FOR_ITS_OWNER, ids=lambda operation: operation.name)
 def test_an_owner_is_let_in_everywhere(
     operation: Operation, rows: dict[str, str], alice: Person
 ) -> None:
     answer = operation.call(member(alice.workspace, "owner"), rows)
     assert answer.status in (200, 201, 204, 400, 409)
     assert answer.status < 400 or answer.is_problem
+
+
+def test_a_workspaces_key_and_its_owner_make_and_remove_no_workspace(
+    rows: dict[str, str], alice: Person, mallory: Person
+) -> None:
+    some = [operation for operation in EVERY if operation.name in OF_THE_SERVER]
+    assert len(some) == len(OF_THE_SERVER)
+    for asker in (caller(alice), member(alice.workspace, "owner")):
+        assert others(asked(asker, rows, some), 403) == {}
+    assert Workspace.objects.count() == 2
+
+
+def test_a_server_key_does_nothing_else(rows: dict[str, str], alice: Person) -> None:
+    _, text = issue_server_key("deploy", actor="test")
+    http = Caller(alice.workspace.slug, {"Authorization": f"Bearer {text}"})
+    answers = asked(http, rows, [each for each in EVERY if each.name not in OF_THE_SERVER])
+    assert {answer.status for answer in answers.values()} == {403, 404}
+    assert answers["listWorkspaces"].status == 403

@@ -1,6 +1,7 @@
 """Who sees what: memories by visibility; sessions, facts and quotes follow their episodes."""
 
 import pytest
+from django.utils import timezone
 
 from tests.api_fixtures import Caller, caller, member
 from tests.people import Person, with_key
@@ -81,3 +82,50 @@ def test_a_private_memory_is_its_own_agents(bob: Person, carol: Person, alice: P
     assert caller(carol).get(f"/memories/{made.body['id']}").status == 404
     assert caller(alice).get(f"/memories/{made.body['id']}").status == 200
     assert caller(carol).delete(f"/memories/{made.body['id']}").status == 404
+
+
+SECRET, RULE, HINT = "The vault opens at noon", "The vault has a rule", "The vault is cold"
+
+
+@pytest.fixture
+def vault(alice: Person, bob: Person) -> Caller:
+    """About nobody: what Bob's agent keeps to itself, what it tells its team, what no agent made."""
+    caller(bob).post("/memories", {"content": SECRET})
+    caller(bob).post("/memories", {"content": RULE, "visibility": "team"})
+    caller(alice).post("/memories", {"content": HINT, "visibility": "private"})
+    return caller(alice)
+
+
+def found(http: Caller, path: str = "/memories/search", **wish: object) -> set[str]:
+    body = http.post(path, {"query": "vault", **wish}).body
+    return {hit["memory"]["content"] for hit in body["results" if "results" in body else "hits"]}
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "linea", "keyword", "vector"])
+def test_what_an_agent_keeps_to_itself_is_in_no_users_search(vault: Caller, ranking: str) -> None:
+    assert found(vault, userId="u1", ranking=ranking) == {RULE, HINT}
+    assert found(vault, ranking=ranking) == {SECRET, RULE, HINT}
+    assert found(vault, userId="u1", agentId="bob", ranking=ranking) == {SECRET, RULE}
+    assert found(vault, userId="u1", agentId="other", ranking=ranking) == {RULE}
+
+
+def test_nor_in_a_users_context_or_past(vault: Caller, alice: Person) -> None:
+    assert found(vault, "/memories/context", userId="u1") == {RULE, HINT}
+    assert SECRET in found(vault, "/memories/context")
+    later = {"knownAt": timezone.now().isoformat()}
+    assert found(vault, userId="u1", **later) == {RULE, HINT}
+    assert found(member(alice.workspace, "viewer"), userId="u1") == {RULE, HINT}
+
+
+def test_nor_are_the_words_it_was_read_out_of(alice: Person, bob: Person) -> None:
+    caller(bob).post("/memories/ingest", {"messages": [{"role": "user", "content": SECRET}]})
+    wish = {"query": "vault", "layers": ["memories", "episodes"]}
+    body = caller(alice).post("/memories/search", {**wish, "userId": "u1"}).body
+    assert body["results"] == []
+    assert len(caller(alice).post("/memories/search", wish).body["results"]) == 1
+
+
+def test_what_an_agent_told_of_the_user_is_in_the_users_search(alice: Person, bob: Person) -> None:
+    caller(bob).post("/memories", {"content": SECRET, "userId": "u1"})
+    assert found(caller(alice), userId="u1") == {SECRET}
+    assert found(caller(alice), userId="u2") == set()

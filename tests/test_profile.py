@@ -9,7 +9,9 @@ from django.utils import timezone
 
 from memories.models import FeatureChange
 from tests.api_fixtures import Answer, Caller, caller
-from tests.people import Person
+from tests.people import Person, with_key
+from workspaces.keys import KeyOptions
+from workspaces.models import Subject
 
 PROFILE = "/memories/profile"
 
@@ -112,3 +114,18 @@ def test_nobody_is_told_what_another_agent_heard(alice: Person, bob: Person, car
     assert values(asked(caller(bob))) == ["Lisbon"]
     assert values(asked(caller(carol))) == []
     assert values(asked(caller(alice))) == ["Lisbon"]
+
+
+def test_somebody_unknown_is_told_of_under_the_name_that_was_asked(http: Caller) -> None:
+    for name in ("zed@example.org", "somebody-else"):
+        assert http.get(PROFILE, userId=name).body["userId"] == name
+        told = http.get(PROFILE, userId=name, format="markdown").body.decode()
+        assert told.startswith(f"# {name}\n")
+
+
+def test_a_key_limited_to_others_does_not_learn_a_name(http: Caller, alice: Person) -> None:
+    own = Subject.objects.create(workspace=alice.workspace, external_id="bob")
+    Subject.objects.create(workspace=alice.workspace, external_id="ada", name="Ada Lovelace")
+    phone = caller(with_key(alice.workspace, KeyOptions("phone", subjects=(own,))))
+    assert b"Lovelace" in asked(http, format="markdown").body
+    assert b"Lovelace" not in asked(phone, format="markdown").body

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django_q.models import OrmQ
 
-from memories import curation, filters
+from memories import curation, filters, workspace_removal
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import Place, load
@@ -20,7 +20,7 @@ from memories.models import LargeLayer, Layer, Memory
 from memories.search import SearchRequest, search
 from memories.sweeping import sweep
 from memoryproject.owner import owner_connection
-from workspaces.models import Agent
+from workspaces.models import Agent, Workspace
 
 CORPUS = Corpus(256)
 SIZE = 400
@@ -198,3 +198,15 @@ def test_two_do_not_build_at_once(place: Place) -> None:
 def test_the_sweep_rings_for_the_builder(place: Place) -> None:
     sweep()
     assert [task.name() for task in OrmQ.objects.all()] == ["seal"]
+
+
+def test_indexes_of_a_removed_workspace_are_dropped(sealed: Place) -> None:
+    assert len(indexes()) == 2
+    workspace = Workspace.objects.get(pk=sealed.scope.workspace_id)
+    asked = workspace_removal.request(workspace, "test")
+    done = workspace_removal.run(asked.pk)
+    assert done is not None
+    assert done.state == "done"
+    assert sealing.is_due()
+    sealing.settle()
+    assert indexes() == []

@@ -288,3 +288,14 @@ def test_the_page_of_a_stranger_shows_nothing(alice: Person, mallory: Person, as
     for more in ({}, {"workspace": alice.workspace.slug}):
         assert GATE not in outsider.sees(page(), query="orchard", memory=wanted, **more)
     assert desk_of(UserFactory()).status(page()) == 302
+
+
+def test_what_another_agent_keeps_to_itself_falls_out_of_a_users_search(
+    alice: Person, bob: Person
+) -> None:
+    memory = bob.note(GATE)
+    found = why(alice, memory, user_id="u1")
+    assert (fell_out(found), found.steps[-1].told) == (
+        "subject", "It is about nobody and private to bob; the search is about a user.",
+    )  # fmt: skip
+    assert fell_out(why(alice, memory)) == ""

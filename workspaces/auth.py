@@ -1,4 +1,5 @@
-"""Who asks over HTTP: an API key, or a member in a browser session. `request.auth` is the Scope."""
+"""Who asks over HTTP: an API key, or a member in a browser session. `request.auth` is the Scope, or
+a ServerAsker, who asks of no workspace."""
 
 import uuid
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from memoryproject.front.wire import TENANT
 from workspaces.keys import NOTHING, scope_for_key
 from workspaces.models import Membership, User
 from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.server_keys import ServerAsker, asker_for_key, is_server_key
 
 SCHEMES = ("bearer", "token")
 
@@ -20,15 +22,20 @@ SCHEMES = ("bearer", "token")
 class KeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer <key>`, `Authorization: Token <key>` or `X-API-Key: <key>`."""
 
-    def authenticate(self, request: Request) -> tuple[None, Scope] | None:
+    def authenticate(self, request: Request) -> tuple[None, Scope | ServerAsker] | None:
         text = presented_key(request.META)
         if text is None:
             return None
-        scope = scope_for_key(text, getattr(_view(request), "beside", NOTHING))
-        if scope is None:
+        asker: Scope | ServerAsker | None
+        if is_server_key(text):
+            asker = asker_for_key(text)
+        else:
+            asker = scope_for_key(text, getattr(_view(request), "beside", NOTHING))
+        if asker is None:
             raise AuthenticationFailed("This key is unknown, revoked or expired.")
-        request.META[TENANT] = str(scope.workspace_id)
-        return None, scope
+        tenant = asker.workspace_id if isinstance(asker, Scope) else asker.actor
+        request.META[TENANT] = str(tenant)
+        return None, asker
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'

@@ -16,7 +16,15 @@ from django.utils import timezone
 
 from memoryproject.postgres import prepared
 from memoryproject.postgres.causes import cause_of
-from workspaces.models import Agent, ApiKey, AuditEntry, Subject, User, all_capabilities
+from workspaces.models import (
+    Agent,
+    ApiKey,
+    AuditEntry,
+    Invitation,
+    Subject,
+    User,
+    all_capabilities,
+)
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)
@@ -100,10 +108,13 @@ def issue_key(
 
 @transaction.atomic
 def revoke_key(key: ApiKey, *, actor: str) -> None:
-    """Revoke at once; revoking again changes nothing."""
+    """Revoke at once, with the invitations it made; revoking again changes nothing."""
     now = timezone.now()
     if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
         key.revoked_at = now
+        Invitation.objects.filter(
+            workspace_id=key.workspace_id, invited_by=f"key:{key.pk}"
+        ).revoke()
         AuditEntry.line(key.workspace_id, actor, "revoke_key", key).save()
 
 

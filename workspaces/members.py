@@ -1,15 +1,10 @@
-"""Members: invite, change, remove. A workspace keeps an owner, and only owners touch owners."""
+"""Members: change, remove. A workspace keeps an owner, and only owners touch owners."""
 
-from dataclasses import dataclass
-
-from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 
-from workspaces.models import AuditEntry, Membership, Role, User
+from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role
 from workspaces.naming import NotAllowed
-from workspaces.scope import Scope
+from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 
 class MembershipConflict(Exception):
@@ -20,76 +15,42 @@ class MembershipConflict(Exception):
         self.field, self.message = field, message
 
 
-@dataclass(frozen=True, slots=True)
-class Invitation:
-    """A new member. `uid` and `token` let a person without a password set one, through Django's
-    own password reset pages; both are empty for somebody who has an account already."""
-
-    membership: Membership
-    uid: str = ""
-    token: str = ""
-
-
-@transaction.atomic
-def invite(scope: Scope, email: str, role: str, name: str = "") -> Invitation:
-    """Make `email` a member, and a user where it is unknown.
-
-    Raises MembershipConflict where they are a member, NotAllowed where the role is not to give.
-    """
-    _check_rank(scope, role)
-    user = User.objects.filter(email__iexact=email).first() or _new_user(email, name)
-    if Membership.objects.filter(workspace_id=scope.workspace_id, user=user).exists():
-        raise MembershipConflict("email", "They are a member already.")
-    # A link for somebody who can log in, or is awaited elsewhere, would let us in as them.
-    is_ours = not user.has_usable_password() and not user.memberships.exists()
-    membership = Membership.objects.create(workspace_id=scope.workspace_id, user=user, role=role)
-    _audit(scope, "invite_member", membership, after={"role": role})
-    if not is_ours:
-        return Invitation(membership)
-    uid = urlsafe_base64_encode(force_bytes(user.pk))
-    return Invitation(membership, uid, default_token_generator.make_token(user))
-
-
-def _new_user(email: str, name: str) -> User:
-    first, _, last = name.partition(" ")
-    user = User(username=_free_username(email), email=email, first_name=first, last_name=last)
-    user.set_unusable_password()
-    user.save(force_insert=True)
-    return user
-
-
-def _free_username(email: str) -> str:
-    """The address itself; with a number behind it where somebody chose that name already."""
-    wanted = email.lower()[:140]
-    taken = set(User.objects.filter(username__startswith=wanted).values_list("username", flat=True))
-    names = (wanted, *(f"{wanted}-{n}" for n in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken)
-
-
 @transaction.atomic
 def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
-    """Give a member another role. Raises as `invite` does, and where the last owner would go."""
-    _check_rank(scope, membership.role, role)
+    """Give a member another role. Raises NotAllowed where it is not to give, and
+    MembershipConflict where the last owner would go."""
+    check_rank(scope, membership.role, role)
     before = membership.role
     if before == Role.OWNER and role != Role.OWNER:
         _keep_an_owner(membership)
     Membership.objects.filter(pk=membership.pk).update(role=role)
     membership.role = role
+    if Capability.ADMIN not in ROLE_CAPABILITIES[role]:
+        _revoke_invitations(membership)
     _audit(scope, "change_member", membership, before={"role": before}, after={"role": role})
     return membership
 
 
 @transaction.atomic
 def remove(scope: Scope, membership: Membership) -> None:
-    """End a membership; the user's account stays."""
-    _check_rank(scope, membership.role)
+    """End a membership, and the invitations that the member made; the user's account stays."""
+    check_rank(scope, membership.role)
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
     _audit(scope, "remove_member", membership, before={"role": membership.role})
+    _revoke_invitations(membership)
     membership.delete()
 
 
-def _check_rank(scope: Scope, *roles: str) -> None:
+def _revoke_invitations(membership: Membership) -> None:
+    """Whoever administers no more does not come back by an invitation of their own."""
+    invited_by = f"user:{membership.user_id}"
+    rows = Invitation.objects.filter(workspace_id=membership.workspace_id, invited_by=invited_by)
+    rows.revoke()
+
+
+def check_rank(scope: Scope, *roles: str) -> None:
+    """Raises NotAllowed where a role is not for the asker to give or to take."""
     if Role.OWNER in roles and scope.role != Role.OWNER:
         raise NotAllowed("role", "Only an owner may do this to or for an owner.")
 

@@ -104,6 +104,7 @@ def _access(access: Access) -> list[dict[str, Any]]:
         _item("Agents", "smart_toy", "workspaces_agent_changelist"),
     ]
     if access.may_somewhere(Capability.ADMIN):
+        items.append(_item("Invitations", "mail", "workspaces_invitation_changelist"))
         items.append(_item("API keys", "key", "workspaces_apikey_changelist"))
         items.append(_item("Erasures", "delete_forever", "memories_erasure_changelist"))
     if access.may_somewhere(Capability.CURATE):
@@ -114,6 +115,8 @@ def _access(access: Access) -> list[dict[str, Any]]:
 def _system() -> list[dict[str, Any]]:
     return [
         _item("Accounts", "manage_accounts", "workspaces_user_changelist"),
+        _item("Server keys", "vpn_key", "workspaces_serverkey_changelist"),
+        _item("Removals", "delete_sweep", "workspaces_workspaceremoval_changelist"),
         _item("Waiting tasks", "queue", "django_q_ormq_changelist"),
         _item("Failed tasks", "error", "django_q_failure_changelist"),
         _item("Models", "power", "memories_breaker_changelist"),

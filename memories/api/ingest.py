@@ -46,8 +46,13 @@ class IngestSerializer(Camel):
     """Exactly one of `content` and `messages`."""
 
     content = Text(required=False, allow_null=True)
-    messages = MessageBody(  # type: ignore[call-arg]  # max_length is the list's
-        many=True, required=False, allow_null=True, min_length=1, max_length=MOST_MESSAGES
+    # With `many=True` the null that the list may be would be allowed for a message, too.
+    messages: Any = serializers.ListSerializer(
+        child=MessageBody(),
+        required=False,
+        allow_null=True,
+        min_length=1,
+        max_length=MOST_MESSAGES,
     )
     user_id = ExternalId()
     agent_id = ExternalId(help_text="Whose act it is; for keys without an agent.")

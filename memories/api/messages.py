@@ -9,7 +9,7 @@ from memories.errors import Invalid
 from memories.ingest import NewMessage
 from memories.models import Episode
 from memories.transcripts import activities
-from workspaces.api.fields import Camel, Choice, ExternalId, Flag, Free, Moment, Text
+from workspaces.api.fields import Camel, Choice, ExternalId, Flag, Free, Moment, Number, Text
 
 Kind = Episode.Kind
 ROLES = ("user", "assistant", "system", "tool", "tool_use", "tool_result", "error", "activity")
@@ -21,6 +21,8 @@ PAYLOAD = {
     "input": "input",
     "output": "output",
     "is_error": "isError",
+    "duration_ms": "durationMs",
+    "error_message": "errorMessage",
 }
 
 
@@ -36,6 +38,8 @@ class MessageBody(Camel):
     input = serializers.JSONField(required=False, allow_null=True)
     output = serializers.JSONField(required=False, allow_null=True)
     is_error = Flag(required=False, allow_null=True)
+    duration_ms = Number(required=False, allow_null=True, min_value=0)
+    error_message = Text(required=False, allow_null=True, allow_blank=True)
     payload = Free(
         required=False,
         allow_null=True,

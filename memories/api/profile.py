@@ -63,8 +63,10 @@ class ProfileSerializer(Camel):
 
 
 def subject_of(scope: Scope, external_id: str) -> uuid.UUID:
-    """The subject of that name; an id that nothing has, where there is none."""
+    """The subject of that name; an id that nothing has, where the asker may know of none."""
     known = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
+    if scope.subject_ids is not None:
+        known = known.filter(pk__in=scope.subject_ids)
     return known.values_list("pk", flat=True).first() or NOBODY
 
 

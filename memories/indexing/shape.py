@@ -31,10 +31,11 @@ OPEN_SCOPE = """
   and x.scope = %(open_scope)s::int2"""
 SCOPE_OR_PLACE = """
   and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))"""
-SUBJECT_BRANCHES = {
-    False: ("",),
-    True: ("and x.subject = %(subject)s::uuid", "and x.subject is null"),
-}
+# Beside what is about somebody stands what is about nobody in particular. What an agent keeps to
+# itself is for no user of another one; for those bound to an agent AS_AGENT says so already.
+ABOUT = "x.subject = %(subject)s::uuid"
+ABOUT_NOBODY = "x.subject is null"
+ABOUT_NOBODY_TO_ALL = "x.subject is null and (x.visibility <> 0 or x.agent is null)"
 # The exact scan: index-only, a range of the covering index for each branch.
 LIVE_VECTORS = """
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
@@ -225,6 +226,7 @@ class Shape:
             return NO_VECTORS
         if self.wanted.history:
             return OLD_VECTORS.format(part=part, visible=self.visible)
+        branches = [f"and {about}" for about in self._abouts] or [""]
         return "\n  union all".join(
             LIVE_VECTORS.format(
                 wide="" if self.is_wide else "not ",
@@ -233,7 +235,7 @@ class Shape:
                 visible=self.visible,
                 inside=self._inside("x.entry_id"),
             )
-            for branch in SUBJECT_BRANCHES[self.has_subject]
+            for branch in branches
         )
 
     def _sealed(self, seal: Seal, part: str) -> str:
@@ -271,10 +273,14 @@ class Shape:
     {self._subject} {self.visible} {self._inside("x.id")}"""
 
     @property
-    def _subject(self) -> str:
+    def _abouts(self) -> tuple[str, ...]:
         if not self.has_subject:
-            return ""
-        return "and (x.subject = %(subject)s::uuid or x.subject is null)"
+            return ()
+        return ABOUT, ABOUT_NOBODY if self.is_bound else ABOUT_NOBODY_TO_ALL
+
+    @property
+    def _subject(self) -> str:
+        return f"and ({' or '.join(self._abouts)})" if self.has_subject else ""
 
 
 def shape_of(

@@ -65,6 +65,15 @@ def seen_by(scope: Scope) -> Q:
     return allowed
 
 
+def about_nobody(scope: Scope) -> Q:
+    """What stands beside the words about a subject: what is about nobody in particular, without
+    what an agent keeps to itself. For those bound to an agent `seen_by` says so already."""
+    nobody = Q(subject=None)
+    return (
+        nobody if scope.is_bound else nobody & (~Q(visibility=Visibility.PRIVATE) | Q(agent=None))
+    )
+
+
 class _Named(RawSQL):
     """A text with parameters by name: each stands as often as the text names it."""
 

@@ -11,6 +11,7 @@ from memories.models import Feature, FeatureSet, Memory, MemoryScope
 from memories.profile.gathering import Wish
 from memories.profile.upcoming import today
 from workspaces.models import Subject
+from workspaces.naming import NOBODY
 from workspaces.scope import Scope
 
 KEPT = 3600  # seconds
@@ -19,9 +20,10 @@ KEPT = 3600  # seconds
 def kept(scope: Scope, wish: Wish, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What `make` answers, or what it answered before where nothing changed since.
 
-    Of the past it is always made anew.
+    Of the past it is always made anew, and of somebody unknown: what tells them apart is the name
+    that was asked, which is no part of the wish.
     """
-    if not wish.at.is_now:
+    if not wish.at.is_now or wish.subject_id == NOBODY:
         return make()
     key, stamp = _key(scope, wish), _stamp(scope, wish)
     found = cache.get(key)

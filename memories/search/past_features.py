@@ -16,7 +16,15 @@ from memories.features import history
 from memories.indexing import due, entries, statements
 from memories.indexing.candidates import TOP, Depth, Found
 from memories.indexing.shape import Asked
-from memories.models import SCOPE_CODE, AsOf, Feature, FeatureChange, Layer, WorkspaceIndex
+from memories.models import (
+    SCOPE_CODE,
+    AsOf,
+    Feature,
+    FeatureChange,
+    Layer,
+    WorkspaceIndex,
+    about_nobody,
+)
 from memories.ranking import Candidate, Columns
 from memories.search.request import WORDS_ONLY
 
@@ -130,7 +138,7 @@ def _reached(asked: Asked) -> Any:
     """The features, of any time, that the asker may see and asks about."""
     rows = Feature.objects.visible_to(asked.scope)
     if asked.subject is not None:
-        rows = rows.filter(Q(subject_id=asked.subject) | Q(subject=None))
+        rows = rows.filter(Q(subject_id=asked.subject) | about_nobody(asked.scope))
     place = Q(conversation__in=asked.places)
     if SCOPE_CODE["user"] in asked.open_scopes:
         place |= Q(conversation=None)

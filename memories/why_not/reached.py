@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from memories.indexing import candidates
 from memories.indexing.shape import EVERYTHING
-from memories.models import SCOPE_CODE, AsOf, Entry, Layer, Memory, place_of
+from memories.models import SCOPE_CODE, AsOf, Entry, Layer, Memory, about_nobody, place_of
 from memories.search import SearchRequest, in_layer
 from memories.why_not.values import Case
 
@@ -27,8 +27,14 @@ def _unseen(case: Case) -> str:
 
 def _other_subject(case: Case) -> str:
     subject = case.memory.subject_id
-    if case.asked.subject is None or subject in (None, case.asked.subject):
+    if case.asked.subject is None or subject == case.asked.subject:
         return ""
+    if subject is None:
+        beside = Memory.objects.filter(about_nobody(case.asked.scope), pk=case.memory.pk)
+        owner = getattr(case.memory, "agent_external", None)
+        if beside.exists():
+            return ""
+        return f"It is about nobody and private to {owner}; the search is about a user."
     told = getattr(case.memory, "user_external", None)
     return f"It is about {told}, and the search about {case.request.user_id}."
 

@@ -6,15 +6,28 @@ from django.contrib.auth.models import Group
 from workspaces.admin.agents import AgentAdmin
 from workspaces.admin.audit import AuditAdmin
 from workspaces.admin.keys import KeyAdmin
-from workspaces.admin.members import MemberAdmin
+from workspaces.admin.members import InvitationAdmin, MemberAdmin
+from workspaces.admin.server import RemovalAdmin, ServerKeyAdmin
 from workspaces.admin.users import AccountAdmin
-from workspaces.models import Agent, ApiKey, AuditEntry, Membership, User
+from workspaces.models import (
+    Agent,
+    ApiKey,
+    AuditEntry,
+    Invitation,
+    Membership,
+    ServerKey,
+    User,
+    WorkspaceRemoval,
+)
 
 # Roles in workspaces say who may what: Django's groups would be a second, idle answer.
 admin.site.unregister(Group)
 
 admin.site.register(Membership, MemberAdmin)
+admin.site.register(Invitation, InvitationAdmin)
 admin.site.register(Agent, AgentAdmin)
 admin.site.register(ApiKey, KeyAdmin)
 admin.site.register(AuditEntry, AuditAdmin)
 admin.site.register(User, AccountAdmin)
+admin.site.register(ServerKey, ServerKeyAdmin)
+admin.site.register(WorkspaceRemoval, RemovalAdmin)

@@ -13,12 +13,15 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces import members
+from workspaces import accounts, invitations, members
 from workspaces.desk.access import access_of
+from workspaces.desk.actors import names_of
 from workspaces.desk.columns import display
+from workspaces.desk.filters import StateFilter
 from workspaces.desk.forms import WorkspaceChoiceForm
+from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Button, PageAdmin, Verb, told
-from workspaces.models import Capability, Membership, Role
+from workspaces.models import Capability, Invitation, Membership, Role
 from workspaces.naming import NotAllowed
 
 ROLES = {
@@ -78,7 +81,7 @@ class MemberAdmin(PageAdmin):
 
     @display(description="person", ordering="user__username")
     def person(self, member: Membership) -> str:
-        return member.user.get_full_name() or member.user.username
+        return member.known_as
 
     @display(description="address")
     def email(self, member: Membership) -> str:
@@ -139,7 +142,9 @@ class MemberAdmin(PageAdmin):
         values = form.cleaned_data
         scope = access_of(request).scope(values["workspace"].pk)
         try:
-            invitation = members.invite(scope, values["email"], values["role"], values["name"])
+            invitation, token = invitations.invite(
+                scope, values["email"], values["role"], values["name"]
+            )
         except self.refusals as refusal:
             form.add_error(getattr(refusal, "field", None), told(refusal))
             return None
@@ -148,13 +153,63 @@ class MemberAdmin(PageAdmin):
             "title": "Invited",
             "opts": self.opts,
             "invitation": invitation,
-            "invite_url": self._invite_url(request, invitation),
-            "member_url": self.page_of(invitation.membership),
+            "invite_url": accounts.link_of(request, invitation, token),
+            "list_url": reverse("admin:workspaces_invitation_changelist"),
         }
         return TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
 
-    def _invite_url(self, request: HttpRequest, invitation: members.Invitation) -> str:
-        if not invitation.token:
-            return ""
-        path = reverse("password_reset_confirm", args=[invitation.uid, invitation.token])
-        return request.build_absolute_uri(path)
+
+class InvitationStateFilter(StateFilter):
+    states = {"open": "Open", "accepted": "Accepted", "over": "Revoked or expired"}
+
+    def narrow(self, rows: Any, state: str) -> Any:
+        if state == "accepted":
+            return rows.filter(accepted_at__isnull=False)
+        opened = Invitation.objects.open().values("pk")
+        if state == "open":
+            return rows.filter(pk__in=opened)
+        return rows.filter(accepted_at=None).exclude(pk__in=opened)
+
+
+class InvitationAdmin(PageAdmin):
+    """Who was asked to become a member. A new one is made on the page of members."""
+
+    read_capability = Capability.ADMIN
+    list_display = ("email", "role_told", "state_told", "expires_at", "created_at")
+    list_select_related = ("workspace",)
+    list_filter = (InvitationStateFilter,)
+    search_fields = ("email__istartswith",)
+    search_help_text = "Beginning of the address"
+    page_template = "admin/workspaces/invitation/page.html"
+    refusals = (NotAllowed,)
+    verbs = (
+        Verb(
+            "revoke", "Revoke", "block", "danger", "The link opens nothing any more.",
+            capability=Capability.ADMIN,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("workspace").defer("digest")
+
+    @display(description="role", label=True)
+    def role_told(self, row: Invitation) -> str:
+        return row.role
+
+    @display(description="state", label={"open": "info", "accepted": "success"})
+    def state_told(self, row: Invitation) -> str:
+        return row.state
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return bool(row.state == "open")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        invited_by = names_of([row.invited_by]).get(row.invited_by, row.invited_by)
+        return {"title": row.email, "meaning": ROLES[Role(row.role)], "invited_by": invited_by}
+
+    def do_revoke(self, request: HttpRequest, row: Invitation, values: dict[str, Any]) -> str:
+        invitations.revoke(access_of(request).scope(row.workspace_id), row)
+        return f"The invitation of {row.email} is revoked."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No invitations yet", "Invite somebody on the page of members.")

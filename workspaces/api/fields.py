@@ -9,9 +9,10 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
 from workspaces.api.problems import FieldError, Problem
@@ -42,12 +43,23 @@ class Camel(serializers.Serializer[Any]):
             if field.required or field.default is not serializers.empty
         )
 
+    def unknown_in(self, data: Mapping[str, Any]) -> list[str]:
+        return [str(key) for key in data if key not in self.fields]
+
+    @property
+    def no_such_field(self) -> str:
+        return f"There is no such field. Known: {', '.join(self.fields)}."
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """As DRF's, which looks at every field there is, for each message of a thousand."""
         if not isinstance(data, Mapping):
             return dict(super().to_internal_value(data))
         values: dict[str, Any] = {}
-        errors: dict[str, Any] = {}
+        # Of a whole body `read` refuses them, and query strings may say more than we know.
+        unknown = self.unknown_in(data) if self.parent is not None else []
+        errors: dict[str, Any] = {
+            name: [ErrorDetail(self.no_such_field, "unknown_field")] for name in unknown
+        }
         for name, field in self.fields.items():
             if name not in data and name not in self._needed:
                 continue
@@ -77,9 +89,9 @@ def read(of: type[Camel], data: Any) -> dict[str, Any]:
 
 
 def _refuse_unknown(data: Mapping[str, Any], reader: Camel) -> None:
-    if unknown := [str(key) for key in data if key not in reader.fields]:
-        errors = [FieldError(key, "There is no such field.", "unknown_field") for key in unknown]
-        detail = f"Unknown: {', '.join(unknown)}."
+    if unknown := reader.unknown_in(data):
+        errors = [FieldError(key, reader.no_such_field, "unknown_field") for key in unknown]
+        detail = f"Unknown: {', '.join(unknown)}. Known: {', '.join(reader.fields)}."
         raise Problem(400, detail, code="unknown_field", errors=errors)
 
 
@@ -108,6 +120,13 @@ class ExternalId(Text):
 
 
 class Choice(serializers.ChoiceField):
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "invalid_choice": '"{input}" is not known here. Known: {known}.'
+    }
+
+    def fail(self, key: str, **values: Any) -> NoReturn:
+        super().fail(key, known=", ".join(map(str, self.choices)), **values)
+
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid_choice", input=data)

@@ -5,18 +5,16 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import members
+from workspaces import accounts, invitations, members
 from workspaces.api.fields import Camel, Choice, Text, moment, read
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import ADMINISTERS, WorkspaceView
-from workspaces.members import Invitation
-from workspaces.models import Membership, Role
+from workspaces.models import Invitation, Membership, Role
 from workspaces.scope import Scope
 
 
@@ -29,9 +27,17 @@ class MemberSerializer(Camel):
 
 
 class InvitationSerializer(MemberSerializer):
+    """Somebody who becomes a member, by this id, when they accept."""
+
+    state = serializers.CharField(help_text="open, accepted, revoked or expired.")
+    expires_at = serializers.DateTimeField()
+
+
+class NewInvitationSerializer(InvitationSerializer):
     invite_url = serializers.CharField(
         allow_null=True,
-        help_text="Where the new person sets a password, once; null for who has an account.",
+        help_text="The link to hand over; no mail is sent. A new person sets a password there, who"
+        " has an account accepts logged in. Shown once: null where the request is answered again.",
     )
 
 
@@ -48,7 +54,7 @@ def shape(member: Membership) -> dict[str, Any]:
     return {
         "id": str(member.pk),
         "email": member.user.email,
-        "name": member.user.get_full_name() or member.user.username,
+        "name": member.known_as,
         "role": member.role,
         "createdAt": moment(member.created_at),
     }
@@ -58,11 +64,16 @@ def of_workspace(scope: Scope) -> QuerySet[Membership]:
     return Membership.objects.filter(workspace_id=scope.workspace_id).select_related("user")
 
 
-def invite_url(request: Request, invitation: Invitation) -> str | None:
-    if not invitation.token:
-        return None
-    path = reverse("password_reset_confirm", args=[invitation.uid, invitation.token])
-    return request.build_absolute_uri(path)
+def invitation_shape(row: Invitation) -> dict[str, Any]:
+    return {
+        "id": str(row.pk),
+        "email": row.email,
+        "name": row.name or row.email,
+        "role": row.role,
+        "createdAt": moment(row.created_at),
+        "state": row.state,
+        "expiresAt": moment(row.expires_at),
+    }
 
 
 class MembersView(WorkspaceView):
@@ -78,13 +89,14 @@ class MembersView(WorkspaceView):
         return paged(request, of_workspace(self.scope), shape)
 
     @extend_schema(
-        operation_id="inviteMember", request=NewMember, responses={201: InvitationSerializer}
+        operation_id="inviteMember", request=NewMember, responses={201: NewInvitationSerializer}
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Make somebody a member; who has no account gets a link to set a password."""
-        invitation = members.invite(self.scope, **read(NewMember, request.data))
-        answer = shape(invitation.membership) | {"inviteUrl": invite_url(request, invitation)}
-        return Response(answer, status=201)
+        """Invite somebody: they are a member when they have accepted. The answer is the same
+        whether or not the address has an account."""
+        invitation, token = invitations.invite(self.scope, **read(NewMember, request.data))
+        link = {"inviteUrl": accounts.link_of(request, invitation, token)}
+        return Response(invitation_shape(invitation) | link, status=201)
 
 
 class MemberView(WorkspaceView):
@@ -106,3 +118,34 @@ class MemberView(WorkspaceView):
 
     def _member(self, row: uuid.UUID) -> Membership:
         return get_object_or_404(of_workspace(self.scope), pk=row)
+
+
+class InvitationsView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @extend_schema(
+        operation_id="listInvitations",
+        parameters=[PageQuery],
+        responses=page_of(InvitationSerializer, "InvitationPage"),
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        rows = Invitation.objects.filter(workspace_id=self.scope.workspace_id)
+        return paged(request, rows, invitation_shape)
+
+
+class InvitationView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @extend_schema(operation_id="readInvitation", responses=InvitationSerializer)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        return Response(invitation_shape(self._invitation(row)))
+
+    @extend_schema(operation_id="revokeInvitation", responses={204: None})
+    def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Take it back: its link opens nothing any more."""
+        invitations.revoke(self.scope, self._invitation(row))
+        return Response(status=204)
+
+    def _invitation(self, row: uuid.UUID) -> Invitation:
+        rows = Invitation.objects.filter(workspace_id=self.scope.workspace_id)
+        return get_object_or_404(rows, pk=row)

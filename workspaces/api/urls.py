@@ -2,15 +2,14 @@ from django.urls import path
 
 from workspaces.api.agents import AgentsView, AgentView
 from workspaces.api.keys import KeysView, KeyView
-from workspaces.api.members import MembersView, MemberView
+from workspaces.api.members import InvitationsView, InvitationView, MembersView, MemberView
 from workspaces.api.subjects import SubjectsView
-from workspaces.api.workspaces import OneWorkspaceView, WorkspacesView
+from workspaces.api.workspaces import WorkspacesView
 
 OWN = "workspaces/<str:workspace>"
 
 urlpatterns = [
     path("workspaces", WorkspacesView.as_view()),
-    path(OWN, OneWorkspaceView.as_view()),
     path(f"{OWN}/agents", AgentsView.as_view()),
     path(f"{OWN}/agents/<uuid:row>", AgentView.as_view()),
     path(f"{OWN}/subjects", SubjectsView.as_view()),
@@ -18,4 +17,6 @@ urlpatterns = [
     path(f"{OWN}/keys/<uuid:row>", KeyView.as_view()),
     path(f"{OWN}/members", MembersView.as_view()),
     path(f"{OWN}/members/<uuid:row>", MemberView.as_view()),
+    path(f"{OWN}/invitations", InvitationsView.as_view()),
+    path(f"{OWN}/invitations/<uuid:row>", InvitationView.as_view()),
 ]

@@ -23,8 +23,9 @@ from workspaces.api.problems import invalid, not_found, refused
 from workspaces.api.schema import DoorSchema
 from workspaces.auth import as_uuid
 from workspaces.keys import NOTHING
-from workspaces.models import Capability
+from workspaces.models import Capability, User
 from workspaces.scope import Scope
+from workspaces.server_keys import ServerAsker
 
 NEEDS = {
     "GET": Capability.READ,
@@ -69,7 +70,7 @@ class IsKnown(BasePermission):
     """A key that proves something, or a member's session; 401 otherwise."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        return isinstance(request.auth, Scope) or bool(request.user)
+        return isinstance(request.auth, Scope | ServerAsker) or bool(request.user)
 
 
 class AskerView(APIView):
@@ -131,6 +132,15 @@ class WorkspaceView(AskerView):
             raise invalid("Idempotency-Key", message)
         answer_once = import_string(settings.API_IDEMPOTENCY)
         vars(self)["post"] = partial(answer_once, self.scope, key, self.post, self.secrets)
+
+
+def administrator_of(request: Request) -> str:
+    """As whom an administrator of the server acts: a superuser's session, or a server key. Empty
+    for everybody else."""
+    if isinstance(request.auth, ServerAsker):
+        return request.auth.actor
+    user = request.user
+    return f"user:{user.pk}" if isinstance(user, User) and user.is_superuser else ""
 
 
 def asked_scope(request: Request, workspace: str) -> Scope:

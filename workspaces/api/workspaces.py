@@ -7,11 +7,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.fields import Camel, Free, moment
+from workspaces import accounts, creation
+from workspaces.api.fields import Camel, Free, Text, moment, read
 from workspaces.api.paging import PageQuery, page_of, paged
-from workspaces.api.views import AskerView, WorkspaceView
+from workspaces.api.problems import conflict, invalid, refused
+from workspaces.api.views import AskerView, WorkspaceView, administrator_of
 from workspaces.models import User, Workspace
 from workspaces.scope import Scope
+from workspaces.server_keys import ServerAsker
 
 
 class AskerSerializer(Camel):
@@ -52,6 +55,21 @@ def asker_shape(scope: Scope) -> dict[str, Any]:
     }
 
 
+class NewWorkspaceBody(Camel):
+    slug = Text(max_length=63)
+    name = Text(max_length=200)
+    owner_email = serializers.EmailField(
+        max_length=150, required=False, allow_null=True, help_text="Is invited as its owner."
+    )
+
+
+class NewWorkspaceSerializer(WorkspaceSerializer):
+    key = serializers.CharField(help_text="The first key: sees all of the workspace. Shown once.")
+    invite_url = serializers.CharField(
+        allow_null=True, help_text="With `ownerEmail`: the link to hand over. Shown once."
+    )
+
+
 class WorkspacesView(AskerView):
     @extend_schema(
         operation_id="listWorkspaces",
@@ -60,11 +78,41 @@ class WorkspacesView(AskerView):
     )
     def get(self, request: Request) -> Response:
         """The workspaces of the asker: a key's own, a member's all."""
+        if isinstance(request.auth, ServerAsker):
+            raise refused("A server key makes and removes workspaces, and does nothing else.")
         if isinstance(request.auth, Scope):
             rows = Workspace.objects.filter(pk=request.auth.workspace_id)
         else:
             rows = Workspace.objects.filter(memberships__user=cast(User, request.user))
         return paged(request, rows, shape)
+
+    @extend_schema(
+        operation_id="createWorkspace",
+        request=NewWorkspaceBody,
+        responses={201: NewWorkspaceSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a workspace; for administrators of the server. A superuser becomes its owner."""
+        actor = administrator_of(request)
+        if not actor:
+            raise refused("Administrators of the server make workspaces.")
+        body = read(NewWorkspaceBody, request.data)
+        if fault := creation.fault_of_slug(body["slug"]):
+            raise invalid("slug", fault)
+        new = creation.NewWorkspace(
+            body["slug"],
+            body["name"],
+            owner=request.user if isinstance(request.user, User) else None,
+            owner_email=body.get("owner_email") or "",
+            with_key=True,
+        )
+        try:
+            made = creation.create_workspace(new, actor=actor)
+        except creation.SlugTaken:
+            raise conflict("Another workspace has this slug.", field="slug") from None
+        link = accounts.link_of(request, made.invitation, made.token) if made.invitation else None
+        answer = shape(made.workspace) | {"key": made.key, "inviteUrl": link}
+        return Response(answer, status=201)
 
 
 class OneWorkspaceView(WorkspaceView):

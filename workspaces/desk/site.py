@@ -8,13 +8,15 @@ from unfold.forms import AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
 from workspaces.desk.access import access_for, access_of
+from workspaces.models import Invitation
 
 
 class LoginForm(AuthenticationForm):
-    """Members log in here, too: Django's own form asks for its staff flag instead."""
+    """Members log in here, too, and who is invited: Django's own form asks for its staff flag."""
 
     def confirm_login_allowed(self, user: Any) -> None:
-        if not access_for(user).is_let_in:
+        is_invited = Invitation.objects.open().to(user).exists()
+        if not access_for(user).is_let_in and not is_invited:
             raise ValidationError(
                 "This account is a member of no workspace. Ask an owner to invite you.",
                 code="no_workspace",

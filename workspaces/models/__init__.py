@@ -1,20 +1,26 @@
 from workspaces.models.audit import AuditEntry, erasing_audit
 from workspaces.models.base import Row
-from workspaces.models.key import ApiKey, Capability, all_capabilities
+from workspaces.models.invitation import Invitation
+from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
+from workspaces.models.removal import WorkspaceRemoval
 from workspaces.models.user import User
-from workspaces.models.workspace import Agent, Membership, Role, Subject, Workspace
+from workspaces.models.workspace import SLUG, Agent, Membership, Role, Subject, Workspace
 
 __all__ = [
+    "SLUG",
     "Agent",
     "ApiKey",
     "AuditEntry",
     "Capability",
+    "Invitation",
     "Membership",
     "Role",
     "Row",
+    "ServerKey",
     "Subject",
     "User",
     "Workspace",
+    "WorkspaceRemoval",
     "all_capabilities",
     "erasing_audit",
 ]

@@ -65,3 +65,25 @@ class ApiKey(Row):
     def is_active(self) -> bool:
         expired = self.expires_at is not None and self.expires_at <= timezone.now()
         return self.revoked_at is None and not expired
+
+
+class ServerKey(Row):
+    """A key of the server: it makes and removes workspaces, and does nothing else.
+
+    It stands in a table of its own, so that no query that looks for a workspace's key finds it.
+    """
+
+    name = models.CharField(max_length=200)
+    prefix = models.CharField(max_length=16, unique=True, editable=False)
+    digest = models.BinaryField(max_length=32, editable=False)
+    issued_by = models.CharField(max_length=200, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = "server key"
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

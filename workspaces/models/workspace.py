@@ -37,6 +37,9 @@ class Membership(Row):
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
+    name = models.CharField(
+        max_length=300, blank=True, help_text="What this workspace calls the person."
+    )
 
     class Meta:
         verbose_name = "member"
@@ -50,6 +53,10 @@ class Membership(Row):
 
     def __str__(self) -> str:
         return f"{self.user} ({self.role})"
+
+    @property
+    def known_as(self) -> str:
+        return self.name or self.user.get_full_name() or self.user.username
 
 
 class Agent(Row):

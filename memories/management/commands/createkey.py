@@ -5,11 +5,13 @@ from argparse import ArgumentParser, ArgumentTypeError
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.management.examples import CommandWithExamples
 from memories.management.workspace_option import add_workspace, one_workspace
+from workspaces import server_keys
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
 from workspaces.naming import agent_to_write, subject_to_write
@@ -17,6 +19,7 @@ from workspaces.scope import Scope, worker_scope
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = timedelta(days=36_500)
+OF_A_WORKSPACE = ("workspace", "agent", "subject", "capability")
 
 
 class Command(CommandWithExamples):
@@ -28,7 +31,8 @@ class Command(CommandWithExamples):
         "  manage.py createkey                              the workspace's own backend\n"
         "  manage.py createkey --agent support-bot --name 'Support bot'\n"
         "  manage.py createkey --subject ada --subject bob --capability read --expires 30d\n"
-        "  KEY=$(manage.py createkey --workspace demo)"
+        "  KEY=$(manage.py createkey --workspace demo)\n"
+        "  manage.py createkey --server                     makes and removes workspaces"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -55,7 +59,21 @@ class Command(CommandWithExamples):
             "--expires", type=moment, metavar="WHEN", help="30d, 12h, 2w, or a date"
         )
 
+        parser.add_argument(
+            "--server",
+            action="store_true",
+            help="a key of the server: it makes and removes workspaces, and does nothing else",
+        )
+        parser.add_argument(
+            "--revoke", default="", metavar="PREFIX", help="with --server: revoke that key"
+        )
+
     def handle(self, **options: Any) -> None:
+        if options["server"]:
+            self._server_key(options)
+            return
+        if options["revoke"]:
+            raise CommandError("A workspace's keys are revoked in the admin, or by DELETE /keys.")
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "createkey")
         agent = agent_to_write(scope, options["agent"])
@@ -68,6 +86,24 @@ class Command(CommandWithExamples):
         )
         key, text = issue_key(workspace.pk, wanted, actor=scope.actor)
         self.stderr.write("\n".join(_facts(workspace, key, agent, options["subject"])))
+        self.stdout.write(text)
+
+    def _server_key(self, options: dict[str, Any]) -> None:
+        if named := [name for name in OF_A_WORKSPACE if options[name]]:
+            raise CommandError(f"A server key is of no workspace: leave out --{named[0]}.")
+        if prefix := options["revoke"]:
+            if not server_keys.revoke_server_key(prefix):
+                raise CommandError(f"No server key {prefix!r} is in use.")
+            self.stdout.write(f"Server key {prefix} is revoked.")
+            return
+        key, text = server_keys.issue_server_key(
+            options["name"] or "made by createkey", actor="createkey", expires_at=options["expires"]
+        )
+        expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"
+        self.stderr.write(
+            f"Server key {key.prefix} ({key.name}); it is shown only now.\n"
+            f"  may      make and remove workspaces\n  expires  {expires}"
+        )
         self.stdout.write(text)
 
 

@@ -69,7 +69,7 @@ def summary(done: Swept) -> str:
     return (
         f"{done.sessions} sessions run, {done.failed} failed, {done.vectors} entries embedded,"
         f" {done.episodes} episodes taken into feature sets, {done.expired} memories expired,"
-        f" {done.summaries} summaries made, {done.erasures} erasures run,"
+        f" {done.summaries} summaries made, {done.erasures} erasures and {done.removals} removals run,"
         f" {done.answers} old answers deleted"
     )
 

@@ -1,0 +1,67 @@
+"""A new workspace, with a key of its own and an owner who is invited."""
+
+import re
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from workspaces.auth import as_uuid
+from workspaces.invitations import invite
+from workspaces.keys import KeyOptions, issue_key
+from workspaces.models import SLUG, AuditEntry, Invitation, Membership, Role, User, Workspace
+from workspaces.scope import ROLE_CAPABILITIES, Scope
+
+
+class SlugTaken(Exception):
+    """Another workspace has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewWorkspace:
+    """`owner` belongs to it at once; `owner_email` is invited."""
+
+    slug: str
+    name: str
+    owner: User | None = None
+    owner_email: str = ""
+    with_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """`key` is the text that a caller presents, `token` that of the invitation's link: both are
+    known only here, and empty where none was wished."""
+
+    workspace: Workspace
+    key: str = ""
+    invitation: Invitation | None = None
+    token: str = ""
+
+
+def fault_of_slug(slug: str) -> str:
+    """In words; empty where it may be a workspace's."""
+    if not re.fullmatch(SLUG, slug):
+        return "Lower-case letters, digits and hyphens, 63 at most; no hyphen at an end."
+    if as_uuid(slug) is not None:
+        return "This reads like an id."
+    return ""
+
+
+@transaction.atomic
+def create_workspace(new: NewWorkspace, *, actor: str) -> Created:
+    """Make a workspace, and what is needed to begin with it. Raises SlugTaken."""
+    workspace = Workspace(slug=new.slug, name=new.name)
+    Workspace.objects.bulk_create([workspace], ignore_conflicts=True)
+    if not Workspace.objects.filter(pk=workspace.pk).exists():
+        raise SlugTaken
+    after = {"slug": new.slug, "name": new.name}
+    AuditEntry.line(workspace.pk, actor, "create_workspace", workspace, after=after).save()
+    if new.owner is not None:
+        Membership.objects.create(workspace=workspace, user=new.owner, role=Role.OWNER)
+    key, invitation, token = "", None, ""
+    if new.with_key:
+        _, key = issue_key(workspace.pk, KeyOptions("first key"), actor=actor, user=new.owner)
+    if new.owner_email:
+        asker = Scope(workspace.pk, actor, ROLE_CAPABILITIES[Role.OWNER], role=Role.OWNER)
+        invitation, token = invite(asker, new.owner_email, Role.OWNER)
+    return Created(workspace, key, invitation, token)
