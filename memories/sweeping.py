@@ -27,6 +27,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.short_term import summarizing
+from workspaces.door import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
@@ -84,6 +85,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     if sealing.is_due():
         outbox.post("seal")
     figures.prune()
+    throttle.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
     return done
 

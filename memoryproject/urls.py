@@ -2,11 +2,16 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
+from drf_spectacular.views import (
+    SpectacularAPIView,
+    SpectacularRedocView,
+    SpectacularSwaggerSplitView,
+)
 
 from memories.api import metrics
 from memoryproject import health
 from workspaces.api.problems import unknown_route
+from workspaces.desk.door import InvitationLink
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.
@@ -19,7 +24,7 @@ urlpatterns = [
     # Where somebody who was invited sets a password.
     path(
         "accounts/password/<uidb64>/<token>",
-        auth.PasswordResetConfirmView.as_view(),
+        InvitationLink.as_view(),
         name="password_reset_confirm",
     ),
     path(
@@ -31,7 +36,7 @@ urlpatterns = [
     path("health/ready", health.ready),
     path("metrics", metrics.view),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),
     # With DEBUG on, Django would answer an unknown route with a page of its own.
     path("api/<path:rest>", unknown_route),

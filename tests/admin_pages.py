@@ -44,7 +44,7 @@ OF_THE_SERVER = {User, EvaluationRun}  # and the worker's queue: these have no w
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
-    "login", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
+    "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
     "memories_evaluationrun_add", "django_q_failure_add", "django_q_ormq_add",

@@ -177,3 +177,33 @@ def test_the_bell_rings_after_something_was_counted(monkeypatch: pytest.MonkeyPa
     metrics.count("reranks", outcome="ok")
 
     assert rung.wait(60)
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"REMOTE_ADDR": "203.0.113.7"},
+        {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "127.0.0.1"},
+        {"REMOTE_ADDR": "::ffff:203.0.113.7"},
+        {"REMOTE_ADDR": ""},
+    ],
+)
+def test_without_a_token_other_machines_are_refused(db: None, meta: dict[str, str]) -> None:
+    answer = Client().get("/metrics", **meta)
+
+    assert answer.status_code == 403
+    assert "METRICS_TOKEN" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
+def test_without_a_token_this_machine_reads(db: None, address: str) -> None:
+    assert Client().get("/metrics", REMOTE_ADDR=address).status_code == 200
+
+
+def test_with_a_token_it_is_asked_of_all(db: None, settings: Settings) -> None:
+    settings.METRICS_TOKEN = "abc"
+    shown = {"Authorization": "Bearer abc"}
+
+    assert Client().get("/metrics").status_code == 401
+    answer = Client().get("/metrics", REMOTE_ADDR="203.0.113.7", headers=shown)
+    assert answer.status_code == 200

@@ -6,7 +6,7 @@ from typing import cast
 
 from django.db.models import Q
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from workspaces.keys import NOTHING, scope_for_key
@@ -43,6 +43,8 @@ class MemberAuthentication(SessionAuthentication):
         if found is None:
             return None
         user = cast(User, found[0])
+        if user.must_change_password:
+            raise PermissionDenied("Change the first password in the admin before anything else.")
         named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
         return user, scope_for_member(user, named) if named else None
 

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from workspaces.door.second_factor import end_sessions
 from workspaces.models import AuditEntry, Membership, Role, User
 from workspaces.naming import NotAllowed
 from workspaces.scope import Scope
@@ -81,12 +82,13 @@ def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
 
 @transaction.atomic
 def remove(scope: Scope, membership: Membership) -> None:
-    """End a membership; the user's account stays."""
+    """End a membership and the person's sessions; the account stays."""
     _check_rank(scope, membership.role)
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
     _audit(scope, "remove_member", membership, before={"role": membership.role})
     membership.delete()
+    end_sessions(membership.user)
 
 
 def _check_rank(scope: Scope, *roles: str) -> None:

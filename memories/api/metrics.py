@@ -16,11 +16,13 @@ from django.views.decorators.http import require_safe
 from memories import figures, metrics
 from memories.models import Figure
 from workspaces.api.problems import Problem, page
+from workspaces.door.addresses import is_of_this_machine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
 TOLD = {
     "requests": "HTTP requests by route, method and status.",
+    "logins": "Tries of passwords, codes and links, by kind and outcome.",
     "searches": "Searches by ranking.",
     "sessions_finished": "Ingest sessions that ended, by outcome.",
     "query_vectors": "Vectors of queries of a network model: taken from the cache, or made.",
@@ -51,7 +53,10 @@ class MeasuringMiddleware:
 
 @require_safe
 def view(request: HttpRequest) -> HttpResponseBase:
-    if not is_let_in(request):
+    if not settings.METRICS_TOKEN and not is_of_this_machine(request):
+        told = "Without METRICS_TOKEN these figures are for the server's own machine."
+        return page(Problem(403, told), request)
+    if settings.METRICS_TOKEN and not shows_token(request):
         refusal = page(Problem(401, "These figures want a token: METRICS_TOKEN."), request)
         refusal.headers["WWW-Authenticate"] = "Bearer"
         return refusal
@@ -60,10 +65,9 @@ def view(request: HttpRequest) -> HttpResponseBase:
     return HttpResponse("\n".join(lines), content_type=CONTENT_TYPE)
 
 
-def is_let_in(request: HttpRequest) -> bool:
-    wanted = settings.METRICS_TOKEN
+def shows_token(request: HttpRequest) -> bool:
     given = request.META.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer ")
-    return not wanted or secrets.compare_digest(given.encode(), wanted.encode())
+    return secrets.compare_digest(given.encode(), settings.METRICS_TOKEN.encode())
 
 
 def _counted(totals: Iterable[Figure]) -> Iterator[str]:

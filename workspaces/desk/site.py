@@ -1,30 +1,69 @@
 """The site itself: whoever is a member of a workspace may come in."""
 
+from collections.abc import Callable
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
-from unfold.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
 from unfold.sites import UnfoldAdminSite
 
-from workspaces.desk.access import access_for, access_of
+from workspaces.desk import door
+from workspaces.desk.access import access_of
 
-
-class LoginForm(AuthenticationForm):
-    """Members log in here, too: Django's own form asks for its staff flag instead."""
-
-    def confirm_login_allowed(self, user: Any) -> None:
-        if not access_for(user).is_let_in:
-            raise ValidationError(
-                "This account is a member of no workspace. Ask an owner to invite you.",
-                code="no_workspace",
-            )
+# What somebody may ask for before the first password was changed.
+BEFORE_THAT = {"password_change", "logout", "jsi18n"}
 
 
 class Desk(UnfoldAdminSite):
     site_title = "memoryproject"
     index_title = "Home"
-    login_form = LoginForm
+    login_form = door.LoginForm
 
     def has_permission(self, request: HttpRequest) -> bool:
         return access_of(request).is_let_in
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Callable[..., HttpResponseBase]:
+        def after_the_first_password(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            match = request.resolver_match
+            if request.user.must_change_password and match and match.url_name not in BEFORE_THAT:
+                return HttpResponseRedirect(reverse("admin:password_change"))
+            return view(request, *args, **kwargs)
+
+        return super().admin_view(after_the_first_password, cacheable)
+
+    def extra_urls(self) -> list[URLPattern]:
+        return [
+            path("login/code/", self.login_code, name="login_code"),
+            path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
+        ]
+
+    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+        home = reverse("admin:index")
+        if request.method == "GET" and self.has_permission(request):
+            return HttpResponseRedirect(home)
+        context = {
+            **self.each_context(request),
+            "title": "Log in",
+            "app_path": request.get_full_path(),
+            "username": request.user.get_username(),
+            **(extra_context or {}),
+        }
+        if "next" not in request.GET and "next" not in request.POST:
+            context["next"] = home
+        return door.Login.as_view(authentication_form=self.login_form, extra_context=context)(
+            request
+        )
+
+    def login_code(self, request: HttpRequest) -> HttpResponseBase:
+        context = {**self.each_context(request), "title": "Your second factor"}
+        return door.LoginCode.as_view(extra_context=context)(request)
+
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {**self.each_context(request), "title": "Change your password"}
+        return door.OwnPassword.as_view(success_url=reverse("admin:index"), extra_context=context)(
+            request
+        )
+
+    def second_factor(self, request: HttpRequest) -> HttpResponseBase:
+        context = {**self.each_context(request), "title": "Second factor"}
+        return door.OwnSecondFactor.as_view(extra_context=context)(request)

@@ -1,5 +1,6 @@
 from workspaces.models.audit import AuditEntry, erasing_audit
 from workspaces.models.base import Row
+from workspaces.models.door import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
 from workspaces.models.key import ApiKey, Capability, all_capabilities
 from workspaces.models.user import User
 from workspaces.models.workspace import Agent, Membership, Role, Subject, Workspace
@@ -9,9 +10,13 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Capability",
+    "LoginAttempt",
+    "LoginPause",
     "Membership",
+    "RecoveryCode",
     "Role",
     "Row",
+    "SecondFactor",
     "Subject",
     "User",
     "Workspace",
