@@ -37,7 +37,8 @@ CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
 SECURE_SSL_REDIRECT = BEHIND_TLS_PROXY
-SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # asked from beside, not through the proxy
+# Asked from beside, not through the proxy; for the API, api/transport.py decides.
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", r"^api/v1/"]
 HSTS_SECONDS = env_int("HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_SECONDS = HSTS_SECONDS if BEHIND_TLS_PROXY else 0
 # What other names below ours speak, and whether browsers list the domain, its owner decides.
@@ -96,6 +97,7 @@ MIDDLEWARE = [
     "workspaces.page_headers.PageHeadersMiddleware",
     "workspaces.api.bodies.UnreadBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "workspaces.api.transport.PlainHttpMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memories.api.metrics.MeasuringMiddleware",
     "workspaces.browsers.SessionMiddleware",

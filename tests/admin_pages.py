@@ -36,18 +36,22 @@ from tests.factories import (
     SubjectFactory,
     SupersessionFactory,
 )
-from workspaces.models import User, Workspace
+from workspaces.models import LoginAttempt, User, Workspace
 
 ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
 SECRET = "knows-the-way-to-the-orchard"
-OF_THE_SERVER = {User, EvaluationRun}  # and the worker's queue: these have no workspace
+OF_THE_SERVER = {
+    User,
+    LoginAttempt,
+    EvaluationRun,
+}  # and the worker's queue: these have no workspace
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
     "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
-    "memories_evaluationrun_add", "django_q_failure_add", "django_q_ormq_add",
+    "memories_evaluationrun_add", "workspaces_loginattempt_add", "django_q_failure_add", "django_q_ormq_add",
     "django_q_schedule_add",
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from memories import metrics
-from tests.desk import desk_of
+from tests.desk import desk_of, superuser
 from tests.factories import MembershipFactory
 from workspaces.door import throttle
 from workspaces.models import LoginAttempt, LoginPause, User, Workspace
@@ -259,3 +259,13 @@ def test_the_addresses_of_one_house_are_one_address() -> None:
     networks = {throttle.network_of(address) for address in tries_from}
 
     assert networks == {"2001:db8:1:2::/64"}
+
+
+def test_wrong_tries_stand_in_a_list_for_superusers_and_for_nobody_else(
+    alice_in_person: User,
+) -> None:
+    tries("alice", REMOTE_ADDR="203.0.113.7")
+    page = reverse("admin:workspaces_loginattempt_changelist")
+
+    assert "203.0.113.7" in superuser().sees(page)
+    assert desk_of(alice_in_person).status(page) == 403

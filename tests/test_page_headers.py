@@ -68,14 +68,31 @@ def test_answers_to_programs_are_not_burdened(alice: Person) -> None:
     assert "Content-Security-Policy" not in answer.headers
 
 
-def test_behind_tls_all_but_health_and_metrics_is_led_to_https(
+def test_behind_tls_pages_are_led_to_https_and_those_who_watch_are_not(
     db: None, behind_tls: ModuleType
 ) -> None:
-    plain = {path: Client().get(path).status_code for path in ("/admin/login/", "/api/v1/x")}
-    beside = {path: Client().get(path).status_code for path in ("/health/live", "/metrics")}
+    pages = {Client().get(path).status_code for path in ("/", "/admin/login/", "/api/docs")}
+    watched = {Client().get(path).status_code for path in ("/health/live", "/metrics")}
 
-    assert set(plain.values()) == {301}
-    assert set(beside.values()) == {200}
+    assert (pages, watched) == ({301}, {200})
+
+
+@pytest.mark.parametrize(
+    ("meta", "status"),
+    [
+        ({"REMOTE_ADDR": "127.0.0.1"}, 200),
+        ({"REMOTE_ADDR": "203.0.113.7"}, 403),
+        ({"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_PROTO": "http"}, 403),
+        ({"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "203.0.113.7"}, 403),
+        ({"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_PROTO": "https"}, 200),
+    ],
+)
+def test_behind_tls_a_key_in_plain_text_is_for_programs_of_this_machine_only(
+    alice: Person, behind_tls: ModuleType, meta: dict[str, str], status: int
+) -> None:
+    answer = Client().get("/api/v1/workspaces", headers={"X-API-Key": alice.key}, **meta)
+
+    assert answer.status_code == status
 
 
 def test_behind_tls_browsers_keep_to_https_and_to_this_host(

@@ -9,7 +9,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 from workspaces.auth import presented_key
@@ -35,7 +35,7 @@ class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
     """A session ends some hours after its last request: written anew now and then, and not at every
     request."""
 
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> Any:
+    def process_response(self, request: HttpRequest, response: Any) -> Any:
         session, now = request.session, int(time.time())
         if session.accessed and SESSION_KEY in session:
             often_enough = settings.SESSION_COOKIE_AGE / WRITTEN_TIMES

@@ -114,6 +114,7 @@ def _access(access: Access) -> list[dict[str, Any]]:
 def _system() -> list[dict[str, Any]]:
     return [
         _item("Accounts", "manage_accounts", "workspaces_user_changelist"),
+        _item("Wrong logins", "gpp_maybe", "workspaces_loginattempt_changelist"),
         _item("Waiting tasks", "queue", "django_q_ormq_changelist"),
         _item("Failed tasks", "error", "django_q_failure_changelist"),
         _item("Schedules", "schedule", "django_q_schedule_changelist"),

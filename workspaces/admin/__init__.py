@@ -6,9 +6,10 @@ from django.contrib.auth.models import Group
 from workspaces.admin.agents import AgentAdmin
 from workspaces.admin.audit import AuditAdmin
 from workspaces.admin.keys import KeyAdmin
+from workspaces.admin.logins import LoginAttemptAdmin
 from workspaces.admin.members import MemberAdmin
 from workspaces.admin.users import AccountAdmin
-from workspaces.models import Agent, ApiKey, AuditEntry, Membership, User
+from workspaces.models import Agent, ApiKey, AuditEntry, LoginAttempt, Membership, User
 
 # Roles in workspaces say who may what: Django's groups would be a second, idle answer.
 admin.site.unregister(Group)
@@ -18,3 +19,4 @@ admin.site.register(Agent, AgentAdmin)
 admin.site.register(ApiKey, KeyAdmin)
 admin.site.register(AuditEntry, AuditAdmin)
 admin.site.register(User, AccountAdmin)
+admin.site.register(LoginAttempt, LoginAttemptAdmin)

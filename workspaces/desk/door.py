@@ -153,9 +153,6 @@ class LoginCode(Door):
         self.user = found
         return super().dispatch(request, *args, **kwargs)
 
-    def get_success_url(self) -> str:
-        return self.success_url or ""
-
     def form_valid(self, form: CodeForm) -> HttpResponse:
         try:
             attempt = throttle.begin(self.request, LoginAttempt.Kind.CODE, self.user.get_username())
@@ -245,8 +242,8 @@ class InvitationLink(auth.PasswordResetConfirmView):
             attempt = throttle.begin(self.request, LoginAttempt.Kind.LINK, kwargs["uidb64"])
         except TooEarly as early:
             context = {"message": early.message}
-            response = TemplateResponse(self.request, "registration/too_early.html", context)
-            return answer_too_early(response, early)
+            page = TemplateResponse(self.request, "registration/too_early.html", context)
+            return answer_too_early(page, early)
         response = super().dispatch(*args, **kwargs)
         if isinstance(response, HttpResponseRedirect):
             attempt.succeeded()

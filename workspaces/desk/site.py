@@ -1,14 +1,15 @@
 """The site itself: whoever is a member of a workspace may come in."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from unfold.sites import UnfoldAdminSite
 
 from workspaces.desk import door
 from workspaces.desk.access import access_of
+from workspaces.models import User
 
 # What somebody may ask for before the first password was changed.
 BEFORE_THAT = {"password_change", "logout", "jsi18n"}
@@ -24,8 +25,8 @@ class Desk(UnfoldAdminSite):
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Callable[..., HttpResponseBase]:
         def after_the_first_password(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            match = request.resolver_match
-            if request.user.must_change_password and match and match.url_name not in BEFORE_THAT:
+            user, match = cast(User, request.user), request.resolver_match
+            if user.must_change_password and match and match.url_name not in BEFORE_THAT:
                 return HttpResponseRedirect(reverse("admin:password_change"))
             return view(request, *args, **kwargs)
 
@@ -58,7 +59,7 @@ class Desk(UnfoldAdminSite):
         context = {**self.each_context(request), "title": "Your second factor"}
         return door.LoginCode.as_view(extra_context=context)(request)
 
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         context = {**self.each_context(request), "title": "Change your password"}
         return door.OwnPassword.as_view(success_url=reverse("admin:index"), extra_context=context)(
             request

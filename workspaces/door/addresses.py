@@ -5,7 +5,10 @@ import ipaddress
 from django.conf import settings
 from django.http import HttpRequest
 
-FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
+# A request with any of these was handed on.
+FORWARDED = (
+    "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA",
+)  # fmt: skip
 
 
 def client_address(request: HttpRequest) -> str:

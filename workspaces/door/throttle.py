@@ -55,7 +55,7 @@ class Attempt:
     request: HttpRequest
     kind: str
     name: str
-    keys: tuple[str, ...]
+    keys: list[str]
 
     def succeeded(self) -> None:
         """The account's count begins anew; the address has this try back, and no more."""
@@ -84,9 +84,10 @@ def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
     name = digest_of(account)
     nonce = _nonce_of_known(request, name)
     # Codes and links have counts of their own: a known password does not buy tries at the code.
-    keys = (f"browser:{kind}:{nonce}",) if nonce else (f"account:{kind}:{name}",)
+    keys = [f"browser:{kind}:{nonce}"]
     if not nonce:
-        keys += (f"address:{network_of(client_address(request))}",)
+        network = network_of(client_address(request))
+        keys = [f"account:{kind}:{name}", f"address:{network}"]
     if wait := _reserve(keys):
         _count(kind, "too_early")
         log.warning(
@@ -98,7 +99,7 @@ def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
 
 
 @transaction.atomic
-def _reserve(keys: tuple[str, ...]) -> timedelta:
+def _reserve(keys: list[str]) -> timedelta:
     """Count one try more for all of `keys`; or, where one still has its pause, none: what is left
     of it."""
     now = timezone.now()
