@@ -21,6 +21,7 @@ from workspaces.models import LoginAttempt, LoginPause, User, Workspace
 
 PASSWORD = "a long enough password"
 LOGIN = "/admin/login/"
+pytestmark = pytest.mark.usefixtures("still_clock")
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from workspaces.models import RecoveryCode, Role, SecondFactor, User, Workspace
 
 PASSWORD = "a long enough password"
 PAGE = "/admin/second-factor/"
+pytestmark = pytest.mark.usefixtures("still_clock")
 
 
 @pytest.fixture

@@ -33,13 +33,13 @@ def is_keyed(request: HttpRequest) -> bool:
 
 class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
     """A session ends some hours after its last request: written anew now and then, and not at every
-    request."""
+    request. Logging in sets SEEN_AT."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         session, now = request.session, int(time.time())
         if session.accessed and SESSION_KEY in session:
-            often_enough = settings.SESSION_COOKIE_AGE / WRITTEN_TIMES
-            if abs(now - session.get(SEEN_AT, 0)) > often_enough:
+            unseen = abs(now - session.get(SEEN_AT, now))
+            if unseen > settings.SESSION_COOKIE_AGE / WRITTEN_TIMES:
                 session[SEEN_AT] = now
         return super().process_response(request, response)
 

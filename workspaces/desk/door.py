@@ -21,6 +21,7 @@ from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from memoryproject import first_run
+from workspaces.browsers import SEEN_AT
 from workspaces.desk.access import access_for
 from workspaces.door import second_factor, throttle
 from workspaces.door.throttle import TooEarly
@@ -116,7 +117,8 @@ def answer_too_early(response: HttpResponse, early: TooEarly) -> HttpResponse:
 
 def let_in(view: Any, user: User) -> HttpResponse:
     """The rest of logging in, once all that is asked for was shown. The session gets a new id."""
-    login(view.request, user, getattr(user, "backend", None))
+    login(view.request, user)
+    view.request.session[SEEN_AT] = int(time.time())
     response = HttpResponseRedirect(view.get_success_url())
     throttle.remember_browser(view.request, response, user)
     return response
