@@ -11,7 +11,7 @@ from drf_spectacular.views import (
 from memories.api import metrics
 from memoryproject import health
 from workspaces.api.problems import unknown_route
-from workspaces.desk.door import InvitationLink
+from workspaces.desk.login_pages import InvitationLink
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from unfold.sites import UnfoldAdminSite
 
-from workspaces.desk import door
+from workspaces.desk import login_pages
 from workspaces.desk.access import access_of
 from workspaces.models import User
 
@@ -18,7 +18,7 @@ BEFORE_THAT = {"password_change", "logout", "jsi18n"}
 class Desk(UnfoldAdminSite):
     site_title = "memoryproject"
     index_title = "Home"
-    login_form = door.LoginForm
+    login_form = login_pages.LoginForm
 
     def has_permission(self, request: HttpRequest) -> bool:
         return access_of(request).is_let_in
@@ -51,20 +51,20 @@ class Desk(UnfoldAdminSite):
         }
         if "next" not in request.GET and "next" not in request.POST:
             context["next"] = home
-        return door.Login.as_view(authentication_form=self.login_form, extra_context=context)(
-            request
-        )
+        return login_pages.Login.as_view(
+            authentication_form=self.login_form, extra_context=context
+        )(request)
 
     def login_code(self, request: HttpRequest) -> HttpResponseBase:
         context = {**self.each_context(request), "title": "Your second factor"}
-        return door.LoginCode.as_view(extra_context=context)(request)
+        return login_pages.LoginCode.as_view(extra_context=context)(request)
 
     def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         context = {**self.each_context(request), "title": "Change your password"}
-        return door.OwnPassword.as_view(success_url=reverse("admin:index"), extra_context=context)(
-            request
-        )
+        return login_pages.OwnPassword.as_view(
+            success_url=reverse("admin:index"), extra_context=context
+        )(request)
 
     def second_factor(self, request: HttpRequest) -> HttpResponseBase:
         context = {**self.each_context(request), "title": "Second factor"}
-        return door.OwnSecondFactor.as_view(extra_context=context)(request)
+        return login_pages.OwnSecondFactor.as_view(extra_context=context)(request)

@@ -37,8 +37,11 @@ def is_of_this_machine(request: HttpRequest) -> bool:
 
 
 def _parsed(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    plain = text.strip().removeprefix("[").partition("]")[0].partition("%")[0]
+    if plain.count(":") == 1:  # some proxies name the port, too
+        plain = plain.partition(":")[0]
     try:
-        found = ipaddress.ip_address(text.strip().partition("%")[0])
+        found = ipaddress.ip_address(plain)
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found

@@ -84,15 +84,15 @@ def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
     name = digest_of(account)
     nonce = _nonce_of_known(request, name)
     # Codes and links have counts of their own: a known password does not buy tries at the code.
-    keys = [f"browser:{kind}:{nonce}"]
-    if not nonce:
-        network = network_of(client_address(request))
-        keys = [f"account:{kind}:{name}", f"address:{network}"]
+    keys = [f"browser:{kind}:{nonce}" if nonce else f"account:{kind}:{name}"]
+    address = client_address(request)
+    if address and not nonce:
+        keys.append(f"address:{network_of(address)}")
     if wait := _reserve(keys):
         _count(kind, "too_early")
         log.warning(
             "login: %s not looked at, name %s from %s, request %s",
-            kind, name[:8], client_address(request), request_id_of(request),
+            kind, name[:8], address, request_id_of(request),
         )  # fmt: skip
         raise TooEarly(wait)
     return Attempt(request, kind, name, keys)

@@ -1,7 +1,7 @@
 from workspaces.models.audit import AuditEntry, erasing_audit
 from workspaces.models.base import Row
-from workspaces.models.door import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
 from workspaces.models.key import ApiKey, Capability, all_capabilities
+from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
 from workspaces.models.user import User
 from workspaces.models.workspace import Agent, Membership, Role, Subject, Workspace
 

@@ -1,5 +1,5 @@
-"""The pages of the door: logging in, the second factor's code, one's own password, one's own second
-factor, and the link of an invitation."""
+"""Logging in, the second factor's code, one's own password and second factor, and the link of an
+invitation."""
 
 import time
 from typing import Any, cast
@@ -91,10 +91,10 @@ def checked_password(request: HttpRequest, password: str) -> str:
     return password
 
 
-class Door(FormView):
+class LoginPage(FormView):
     """A form that was sent too early is answered by 429, with the time to wait."""
 
-    template_name = "admin/door.html"
+    template_name = "admin/login_page.html"
 
     @method_decorator(sensitive_post_parameters())
     @method_decorator(never_cache)
@@ -124,7 +124,7 @@ def let_in(view: Any, user: User) -> HttpResponse:
     return response
 
 
-class Login(Door, auth.LoginView):
+class Login(LoginPage, auth.LoginView):
     template_name = "admin/login.html"
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -135,14 +135,13 @@ class Login(Door, auth.LoginView):
         self.request.session[HALF_WAY] = {
             "user": str(user.pk),
             "hash": user.get_session_auth_hash(),
-            "backend": user.backend,
             "at": time.time(),
             "next": self.get_success_url(),
         }
         return HttpResponseRedirect(reverse_lazy("admin:login_code"))
 
 
-class LoginCode(Door):
+class LoginCode(LoginPage):
     """The second step of logging in."""
 
     form_class = CodeForm
@@ -166,8 +165,7 @@ class LoginCode(Door):
             form.add_error("code", WRONG_CODE)
             return self.form_invalid(form)
         attempt.succeeded()
-        kept = self.request.session.pop(HALF_WAY)
-        self.success_url, self.user.backend = kept["next"], kept["backend"]
+        self.success_url = self.request.session.pop(HALF_WAY)["next"]
         return let_in(self, self.user)
 
 
@@ -180,7 +178,7 @@ def half_way(request: HttpRequest) -> Any:
     return user if user and user.get_session_auth_hash() == kept["hash"] else None
 
 
-class OwnPassword(Door, auth.PasswordChangeView):
+class OwnPassword(LoginPage, auth.PasswordChangeView):
     form_class = OwnPasswordForm
     template_name = "admin/own_password.html"
 
@@ -194,7 +192,7 @@ class OwnPassword(Door, auth.PasswordChangeView):
         return response
 
 
-class OwnSecondFactor(Door):
+class OwnSecondFactor(LoginPage):
     """Enrol by a picture and a code; turn off by the password."""
 
     success_url = reverse_lazy("admin:second_factor")
