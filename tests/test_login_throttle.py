@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -105,6 +106,34 @@ def test_a_password_is_hashed_for_an_unknown_name_too(db: None, settings: Settin
 
     with pytest.raises(IndexError):  # Django's, where there is no hasher
         tries("nobody")
+
+
+class OlderHasher(MD5PasswordHasher):
+    algorithm = "older"
+
+
+def test_a_failure_costs_the_same_whatever_hash_an_account_has(
+    alice_in_person: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = f"{OlderHasher.__module__}.{OlderHasher.__qualname__}"
+    settings.PASSWORD_HASHERS = [*settings.PASSWORD_HASHERS, older]
+    bob = MembershipFactory(user__username="bob").user
+    User.objects.filter(pk=bob.pk).update(password=make_password(PASSWORD, hasher="older"))
+    hashed: list[str] = []
+    encode = MD5PasswordHasher.encode
+
+    def noted(self: MD5PasswordHasher, password: str, salt: str) -> str:
+        hashed.append(self.algorithm)
+        return encode(self, password, salt)
+
+    monkeypatch.setattr(MD5PasswordHasher, "encode", noted)
+    costs = []
+    for name in ("alice", "bob", "nobody"):
+        tries(name)
+        costs.append(sorted(hashed))
+        hashed.clear()
+
+    assert costs == [["md5", "older"]] * 3
 
 
 def test_a_name_is_one_account_however_it_is_written(alice_in_person: User) -> None:
