@@ -22,6 +22,7 @@ def register_all() -> None:
     for check in (embedding, extraction, addresses):
         checks.register(check, "memories")
     checks.register(debug_in_public, checks.Tags.security)
+    checks.register(metrics_in_public, checks.Tags.security)
 
 
 def _embedding_provider() -> str:
@@ -144,6 +145,20 @@ def _openai_is_used() -> bool:
 def _is_http(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def metrics_in_public(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
+    public = [name for name in settings.ALLOWED_HOSTS if not _is_local(name)]
+    if settings.METRICS_TOKEN or not public:
+        return []
+    return [
+        checks.Warning(
+            f"{', '.join(public)} may be asked for, and there is no METRICS_TOKEN: /metrics answers"
+            " this machine only, and whoever a proxy here takes for it.",
+            hint="Set METRICS_TOKEN, and give it to what reads the figures.",
+            id="memories.W005",
+        )
+    ]
 
 
 def debug_in_public(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:

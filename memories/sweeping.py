@@ -38,6 +38,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.short_term import summarizing
+from workspaces.door import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
@@ -103,6 +104,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         outbox.post("seal")
     figures.prune()
     breakers.prune()
+    throttle.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
     return done
 

@@ -40,6 +40,9 @@ SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own is 104 to 108
 LOG_LIMIT = 10 * 2**20
 ROLES = f"CREATE ROLE {APP_ROLE} LOGIN;\nCREATE DATABASE {DATABASE};\n"
+# The folder's mode says who may use the socket; nobody connects by TCP, also where somebody lets the
+# server listen.
+WHO_MAY_CONNECT = "local all all trust\nhost all all all reject\n"
 
 _leases: dict[
     Path, int
@@ -157,7 +160,7 @@ def _create(home: Home) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
     sync = ("--no-sync",) if home.fast else ()
-    who = (f"--username={OWNER_ROLE}", "--auth=trust")  # the folder's mode says who may connect
+    who = (f"--username={OWNER_ROLE}", "--auth=trust")  # until WHO_MAY_CONNECT is there
     out = run_as_server("initdb", *who, "--encoding=UTF8", *locale, *sync, "-D", str(draft))
     if out.returncode:
         raise EmbeddedPostgresError(f"initdb failed: {out.stdout[-2000:]}")
@@ -191,6 +194,7 @@ def _launch(home: Home) -> None:
     options = server_options(home.socket, fast=home.fast)
     lines = [f"{name} = '{value}'\n" for name, value in options.items()]
     (home.data / "memoryproject.conf").write_text("".join(lines))
+    (home.data / "pg_hba.conf").write_text(WHO_MAY_CONNECT)
     if home.log.exists() and home.log.stat().st_size > LOG_LIMIT:
         home.log.replace(home.log.with_suffix(".log.1"))
     before = home.log.stat().st_size if home.log.exists() else 0

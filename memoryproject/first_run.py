@@ -2,13 +2,13 @@
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from django.db import transaction
 
 from workspaces.keys import scope_for_key
-from workspaces.onboarding import FirstRun, first_run
+from workspaces.onboarding import FirstRun, first_run, is_first_password
 
 FILE = "first_run.json"
 
@@ -27,12 +27,33 @@ def made_now(data_dir: Path) -> FirstRun | None:
 
 
 def made_before(data_dir: Path) -> FirstRun | None:
-    """What the file holds, if its key still works in this database."""
+    """What the file holds, if its key still works in this database.
+
+    A password that does not open the account any more is taken out of the file; one that does must
+    be changed at the next login, also where an older version made it.
+    """
+    kept = read(data_dir)
+    if kept is None or not scope_for_key(kept.key):
+        return None
+    if kept.admin_password and not is_first_password(kept.admin_user, kept.admin_password):
+        forget_password(data_dir, kept.admin_user)
+    return read(data_dir)
+
+
+def read(data_dir: Path) -> FirstRun | None:
+    """What the file holds; None where there is none that can be read."""
     try:
-        kept = FirstRun(**json.loads((data_dir / FILE).read_text()))
+        return FirstRun(**json.loads((data_dir / FILE).read_text()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
-    return kept if scope_for_key(kept.key) else None
+
+
+def forget_password(data_dir: Path, username: str) -> None:
+    """Take the password out of the file, if it is this account's; `up` then takes it out of the
+    info file, too."""
+    kept = read(data_dir)
+    if kept is not None and kept.admin_user == username and kept.admin_password:
+        write_private(data_dir / FILE, asdict(replace(kept, admin_password=None)))
 
 
 def write_private(file: Path, content: dict[str, object]) -> None:

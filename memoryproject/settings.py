@@ -2,6 +2,9 @@
 else."""
 
 from pathlib import Path
+from typing import Any
+
+from django.urls import reverse_lazy
 
 from memoryproject import databases
 from memoryproject.embedded_postgres import Home
@@ -30,22 +33,43 @@ DEBUG = env_bool("DEBUG")
 SECRET_KEY = env_secret("SECRET_KEY") or kept_secret(DATA_DIR / "secret_key")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
-# Set when a proxy in front speaks TLS and sets X-Forwarded-Proto itself.
+# Set when a proxy in front speaks TLS, and sets X-Forwarded-Proto and X-Forwarded-For itself.
 BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
+SECURE_SSL_REDIRECT = BEHIND_TLS_PROXY
+# Asked from beside, not through the proxy; for the API, api/transport.py decides.
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", r"^api/v1/"]
+HSTS_SECONDS = env_int("HSTS_SECONDS", 31_536_000)
+SECURE_HSTS_SECONDS = HSTS_SECONDS if BEHIND_TLS_PROXY else 0
+# What other names below ours speak, and whether browsers list the domain, its owner decides.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Hours after the last request; with "__Host-" a browser takes a cookie from this very host only.
+SESSION_COOKIE_AGE = env_int("SESSION_IDLE_HOURS", 12, minimum=1, maximum=24 * 14) * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
+_host = "__Host-" if BEHIND_TLS_PROXY else ""
+SESSION_COOKIE_NAME = f"{_host}sessionid"
+CSRF_COOKIE_NAME = f"{_host}csrftoken"
+KNOWN_BROWSER_COOKIE = f"{_host}knownbrowser"
 AUTH_USER_MODEL = "workspaces.User"
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+AUTHENTICATION_BACKENDS = ["workspaces.door.backend.ThrottledBackend"]
+# The first makes new hashes; the second reads old ones, which become new when somebody logs in.
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+# What counts lies above the package that is counted.
+LOGIN_COUNTER = "memories.metrics.count"
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 
@@ -70,7 +94,9 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "workspaces.api.request_ids.RequestIdMiddleware",
+    "workspaces.page_headers.PageHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "workspaces.api.transport.PlainHttpMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memories.api.metrics.MeasuringMiddleware",
     "workspaces.browsers.SessionMiddleware",
@@ -159,6 +185,12 @@ UNFOLD = {
     "SHOW_BACK_BUTTON": False,
     "BORDER_RADIUS": "6px",
     "SIDEBAR": {"navigation": "memories.admin.navigation.sidebar"},
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
+            {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
+        ]
+    },
     "DASHBOARD_CALLBACK": "memories.admin.dashboard.fill",
 }
 
@@ -260,7 +292,7 @@ QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 # much its disk is told to be degraded. 0: never.
 DISK_FREE_MIN_MB = env_int("DISK_FREE_MIN_MB", 50, maximum=1_000_000)
 
-# Measuring: `/metrics` is open to all where no token is set
+# Measuring: where no token is set, `/metrics` answers this machine only
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
 # Log: to stderr

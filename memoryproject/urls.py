@@ -2,12 +2,17 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
+from drf_spectacular.views import (
+    SpectacularAPIView,
+    SpectacularRedocView,
+    SpectacularSwaggerSplitView,
+)
 
 from memories.api import metrics
 from memoryproject import health
 from workspaces import accounts
 from workspaces.api.problems import unknown_route
+from workspaces.desk.login_pages import InvitationLink
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.
@@ -26,7 +31,7 @@ urlpatterns = [
     # Where somebody sets a password by a link.
     path(
         "accounts/password/<uidb64>/<token>",
-        auth.PasswordResetConfirmView.as_view(),
+        InvitationLink.as_view(),
         name="password_reset_confirm",
     ),
     path(
@@ -38,7 +43,7 @@ urlpatterns = [
     path("health/ready", health.ready),
     path("metrics", metrics.view),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),
     # With DEBUG on, Django would answer an unknown route with a page of its own.
     path("api/<path:rest>", unknown_route),

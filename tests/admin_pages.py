@@ -40,7 +40,7 @@ from tests.factories import (
     SubjectFactory,
     SupersessionFactory,
 )
-from workspaces.models import ServerKey, User, Workspace, WorkspaceRemoval
+from workspaces.models import LoginAttempt, ServerKey, User, Workspace, WorkspaceRemoval
 
 ALL: dict[type[Model], dict[str, str]] = {Memory: {"state": "all"}, Supersession: {"state": "all"}}
 SECRET = "knows-the-way-to-the-orchard"
@@ -49,6 +49,7 @@ OF_THE_SERVER = {
     EvaluationRun,
     Breaker,
     IndexRepair,
+    LoginAttempt,
     WorkerBeat,
     ServerKey,
     WorkspaceRemoval,
@@ -56,11 +57,12 @@ OF_THE_SERVER = {
 NOUNS = {model for model in site._registry if model._meta.app_label != "django_q"} - OF_THE_SERVER
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
-    "login", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
+    "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
     "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
-    "memories_breaker_add", "django_q_failure_add", "django_q_ormq_add",
+    "memories_breaker_add", "workspaces_loginattempt_add", "django_q_failure_add",
+    "django_q_ormq_add",
     "django_q_schedule_add",
 }  # fmt: skip
 

@@ -1,7 +1,10 @@
 """Three people: Alice's backend sees all of the workspace, Bob's agent is in her default team,
 Mallory has a workspace of her own and must see nothing."""
 
+from datetime import datetime
+
 import pytest
+from django.utils import timezone
 
 from memories import breakers
 from tests.people import Person, backend_of, bound_to_agent
@@ -38,3 +41,11 @@ def carol(workspace: Workspace) -> Person:
 @pytest.fixture
 def mallory(db: None) -> Person:
     return backend_of(Workspace.objects.create(slug="swamp", name="Swamp"))
+
+
+@pytest.fixture
+def still_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
+    """The time of rows stands still: on a busy machine a pause of a second is soon over."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    return now

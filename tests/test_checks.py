@@ -18,6 +18,7 @@ CLEAN: dict[str, Any] = {
     "ANTHROPIC_BASE_URL": "",
     "DEBUG": False,
     "ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"],
+    "METRICS_TOKEN": "a token",
 }
 OPENAI = {"EMBEDDING_PROVIDER": "openai", "OPENAI_API_KEY": "k"}
 OLLAMA = {"EMBEDDING_PROVIDER": "openai", "OPENAI_BASE_URL": "http://localhost:11434/v1"}
@@ -37,6 +38,7 @@ WRONG = [
     ({"EMBEDDING_MODEL": "nomic-embed-text"}, "memories.W001"),
     ({"OPENAI_BASE_URL": "http://localhost:11434/v1"}, "memories.W003"),
     ({"ANTHROPIC_BASE_URL": "http://localhost:1"}, "memories.W004"),
+    ({"METRICS_TOKEN": "", "ALLOWED_HOSTS": ["memory.example.org"]}, "memories.W005"),
 ]
 RIGHT = [
     {},
@@ -49,6 +51,8 @@ RIGHT = [
     {"EXTRACTION_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k"},
     EXTRACTING | {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"},
     {"DEBUG": True},
+    {"METRICS_TOKEN": ""},
+    {"ALLOWED_HOSTS": ["memory.example.org"]},
 ]
 
 

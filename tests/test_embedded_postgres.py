@@ -121,6 +121,17 @@ def test_the_socket_is_private_and_there_is_no_tcp(home: Home):
     assert ask(home, "show listen_addresses") == ""
 
 
+def test_nobody_is_trusted_over_tcp_also_where_an_older_version_made_the_folder(home: Home):
+    rules = "select string_agg(distinct type || ' ' || auth_method, ', ') from pg_hba_file_rules"
+    assert ask(home, rules) == "host reject, local trust"
+    with open(home.data / "pg_hba.conf", "a") as older:
+        older.write("host all all 127.0.0.1/32 trust\n")
+    kill_server(home)
+    ensure_running(home, recheck=True)
+
+    assert ask(home, rules) == "host reject, local trust"
+
+
 def test_folders_outside_the_data_directory_are_left_alone(home: Home):
     assert home.root.parent.stat().st_mode & 0o777 == 0o711
 

@@ -111,6 +111,9 @@ def test_a_token_closes_it(db: None, settings: Settings) -> None:
     assert Client().get("/metrics").status_code == 401
     assert Client().get("/metrics", headers={"authorization": "Bearer no"}).status_code == 401
     assert scraped(authorization="Bearer a long token")
+    shown = {"authorization": "Bearer a long token"}
+    elsewhere = Client().get("/metrics", headers=shown, REMOTE_ADDR="203.0.113.7")
+    assert elsewhere.status_code == 200
 
 
 def test_unknown_methods_and_paths_make_no_new_labels(db: None) -> None:
@@ -177,3 +180,24 @@ def test_the_bell_rings_after_something_was_counted(monkeypatch: pytest.MonkeyPa
     metrics.count("reranks", outcome="ok")
 
     assert rung.wait(60)
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"REMOTE_ADDR": "203.0.113.7"},
+        {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "127.0.0.1"},
+        {"REMOTE_ADDR": "::ffff:203.0.113.7"},
+        {"REMOTE_ADDR": ""},
+    ],
+)
+def test_without_a_token_other_machines_are_refused(db: None, meta: dict[str, str]) -> None:
+    answer = Client().get("/metrics", **meta)
+
+    assert answer.status_code == 403
+    assert "METRICS_TOKEN" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
+def test_without_a_token_this_machine_reads(db: None, address: str) -> None:
+    assert Client().get("/metrics", REMOTE_ADDR=address).status_code == 200

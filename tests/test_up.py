@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -9,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
 import pytest
 
@@ -17,6 +20,16 @@ from memoryproject.embedded_postgres import APP_ROLE, is_alive
 from memoryproject.front.lanes import LANES, processes_of
 from memoryproject.postgres_guard import postmaster
 from tests.live_server import PATIENCE, ROOT, Server, strangers_environment, wait_for
+
+LOGIN, CHANGE = "/admin/login/", "/admin/password_change/"
+
+
+def sent(browser: OpenerDirector, server: Server, page: str, **fields: str) -> str:
+    """Open a form and send it; where that leads."""
+    form = browser.open(server.info["url"] + page).read().decode()
+    token = re.findall('name="csrfmiddlewaretoken" value="([^"]+)"', form)[-1]
+    body = urlencode({"csrfmiddlewaretoken": token, **fields}).encode()
+    return browser.open(server.info["url"] + page, body).geturl()
 
 
 def refused(*words: str) -> str:
@@ -183,6 +196,25 @@ def test_all_worker_processes_are_new_after_one_was_killed(running: Server, whic
     )
 
 
+def test_wrong_tries_are_told_with_the_address_they_came_from(running: Server):
+    sent(build_opener(HTTPCookieProcessor()), running, LOGIN, username="admin", password="wrong")
+
+    assert wait_for(lambda: "login: wrong password for user:" in running.log.read_text())
+    assert " from 127.0.0.1, request " in running.log.read_text()
+    assert running.get("/metrics") == 200
+
+
+def test_the_first_password_is_changed_at_the_first_login_and_told_no_more(running: Server):
+    browser, first = build_opener(HTTPCookieProcessor()), running.info["adminPassword"]
+    new = "one that I chose myself"
+    assert sent(browser, running, LOGIN, username="admin", password=first).endswith(CHANGE)
+    fields = {"old_password": first, "new_password1": new, "new_password2": new}
+    assert sent(browser, running, CHANGE, **fields).endswith("/admin/")
+
+    assert wait_for(lambda: running.info["adminPassword"] is None)
+    assert running.get("/api/v1/workspaces/demo/memories") == 200
+
+
 def test_sigterm_stops_everything(running: Server):
     assert running.end() == 0, running.log.read_text()[-3000:]
     assert wait_for(running.is_gone)
@@ -192,7 +224,7 @@ def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(ended: Server, begi
     first = json.loads((ended.folder / "data" / "first_run.json").read_text())
     again = begin(ended.folder).wait_until_ready()
     assert again.info["key"] == first["key"]
-    assert again.info["adminPassword"] == first["admin_password"]
+    assert again.info["adminPassword"] is first["admin_password"] is None
     assert again.get("/health/ready") == 200
     assert again.end(signal.SIGINT) == 0, again.log.read_text()[-3000:]
     assert wait_for(again.is_gone)

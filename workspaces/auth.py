@@ -7,7 +7,7 @@ from typing import cast
 
 from django.db.models import Q
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from memoryproject.front.wire import TENANT
@@ -53,6 +53,8 @@ class MemberAuthentication(SessionAuthentication):
             return None
         user = cast(User, found[0])
         request.META[TENANT] = f"user:{user.pk}"
+        if user.must_change_password:
+            raise PermissionDenied("Change the first password in the admin before anything else.")
         named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
         return user, scope_for_member(user, named) if named else None
 

@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from workspaces.door.second_factor import end_sessions
 from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role
 from workspaces.naming import NotAllowed
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -33,13 +34,15 @@ def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
 
 @transaction.atomic
 def remove(scope: Scope, membership: Membership) -> None:
-    """End a membership, and the invitations that the member made; the user's account stays."""
+    """End a membership, the invitations that the member made, and the person's sessions; the
+    account stays."""
     check_rank(scope, membership.role)
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
     _audit(scope, "remove_member", membership, before={"role": membership.role})
     _revoke_invitations(membership)
     membership.delete()
+    end_sessions(membership.user)
 
 
 def _revoke_invitations(membership: Membership) -> None:

@@ -117,6 +117,7 @@ def _system() -> list[dict[str, Any]]:
         _item("Accounts", "manage_accounts", "workspaces_user_changelist"),
         _item("Server keys", "vpn_key", "workspaces_serverkey_changelist"),
         _item("Removals", "delete_sweep", "workspaces_workspaceremoval_changelist"),
+        _item("Wrong logins", "gpp_maybe", "workspaces_loginattempt_changelist"),
         _item("Waiting tasks", "queue", "django_q_ormq_changelist"),
         _item("Failed tasks", "error", "django_q_failure_changelist"),
         _item("Models", "power", "memories_breaker_changelist"),

@@ -18,11 +18,13 @@ from memories.models import Figure
 from memoryproject import health
 from memoryproject.parts import Part, State
 from workspaces.api.problems import Problem, page
+from workspaces.door.addresses import is_of_this_machine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
 TOLD = {
     "requests": "HTTP requests by route, method and status.",
+    "logins": "Tries of passwords, codes and links, by kind and outcome.",
     "searches": "Searches by ranking.",
     "sessions_finished": "Ingest sessions that ended, by outcome.",
     "query_vectors": "Vectors of queries of a network model: taken from the cache, or made.",
@@ -64,7 +66,10 @@ class MeasuringMiddleware:
 
 @require_safe
 def view(request: HttpRequest) -> HttpResponseBase:
-    if not is_let_in(request):
+    if not settings.METRICS_TOKEN and not is_of_this_machine(request):
+        told = "Without METRICS_TOKEN these figures are for the server's own machine."
+        return page(Problem(403, told), request)
+    if settings.METRICS_TOKEN and not shows_token(request):
         refusal = page(Problem(401, "These figures want a token: METRICS_TOKEN."), request)
         refusal.headers["WWW-Authenticate"] = "Bearer"
         return refusal
@@ -90,10 +95,9 @@ def _of_parts(parts: Iterable[Part]) -> Iterator[figures.Gauge]:
             yield figures.Gauge(*OF_PARTS[part.name], part.value)
 
 
-def is_let_in(request: HttpRequest) -> bool:
-    wanted = settings.METRICS_TOKEN
+def shows_token(request: HttpRequest) -> bool:
     given = request.META.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer ")
-    return not wanted or secrets.compare_digest(given.encode(), wanted.encode())
+    return secrets.compare_digest(given.encode(), settings.METRICS_TOKEN.encode())
 
 
 def _counted(totals: Iterable[Figure]) -> Iterator[str]:

@@ -75,6 +75,8 @@ where id in (select id from memories_supersession order by id limit 500)
 """,
 )
 
+OF_THE_SERVER = ("workspaces_user", "workspaces_loginattempt", "memories_evaluationrun")
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -134,7 +136,7 @@ def addresses() -> dict[str, str]:
     found = {"home": reverse("admin:index")}
     for model in site._registry:
         noun = f"{model._meta.app_label}_{model._meta.model_name}"
-        if noun.startswith("django_q") or noun in ("workspaces_user", "memories_evaluationrun"):
+        if noun.startswith("django_q") or noun in OF_THE_SERVER:
             continue
         found[f"{model._meta.verbose_name_plural}"] = reverse(f"admin:{noun}_changelist")
         row = model._default_manager.order_by("-pk").first()

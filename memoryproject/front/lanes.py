@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 READS_BY_POST = ("/memories/search", "/memories/context")
-PASSWORDS = ("/admin/login", "/admin/password_change", "/accounts/")
+PASSWORDS = ("/admin/login", "/admin/password_change", "/admin/second-factor", "/accounts/")
 
 
 @dataclass(frozen=True, slots=True)

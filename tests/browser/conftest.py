@@ -19,6 +19,7 @@ PATIENCE = 90  # seconds; a busy machine is slow, not wrong
 OVERFLOW = """document.fonts.ready.then(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth
 )"""
+REFUSED = "Content Security Policy"  # how Chromium tells that a page may not do what it tried
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -103,6 +104,7 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
         page = context.new_page()
         page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
         page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda said: REFUSED in said.text and problems.append(said.text))
         page.goto("/admin/login/")
         page.get_by_label("Username").fill(username)
         page.get_by_label("Password").fill(PASSWORD)

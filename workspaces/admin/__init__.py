@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group
 from workspaces.admin.agents import AgentAdmin
 from workspaces.admin.audit import AuditAdmin
 from workspaces.admin.keys import KeyAdmin
+from workspaces.admin.logins import LoginAttemptAdmin
 from workspaces.admin.members import InvitationAdmin, MemberAdmin
 from workspaces.admin.server import RemovalAdmin, ServerKeyAdmin
 from workspaces.admin.users import AccountAdmin
@@ -14,6 +15,7 @@ from workspaces.models import (
     ApiKey,
     AuditEntry,
     Invitation,
+    LoginAttempt,
     Membership,
     ServerKey,
     User,
@@ -31,3 +33,4 @@ admin.site.register(AuditEntry, AuditAdmin)
 admin.site.register(User, AccountAdmin)
 admin.site.register(ServerKey, ServerKeyAdmin)
 admin.site.register(WorkspaceRemoval, RemovalAdmin)
+admin.site.register(LoginAttempt, LoginAttemptAdmin)

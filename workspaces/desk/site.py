@@ -1,32 +1,70 @@
 """The site itself: whoever is a member of a workspace may come in."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
-from unfold.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
 from unfold.sites import UnfoldAdminSite
 
-from workspaces.desk.access import access_for, access_of
-from workspaces.models import Invitation
+from workspaces.desk import login_pages
+from workspaces.desk.access import access_of
+from workspaces.models import User
 
-
-class LoginForm(AuthenticationForm):
-    """Members log in here, too, and who is invited: Django's own form asks for its staff flag."""
-
-    def confirm_login_allowed(self, user: Any) -> None:
-        is_invited = Invitation.objects.open().to(user).exists()
-        if not access_for(user).is_let_in and not is_invited:
-            raise ValidationError(
-                "This account is a member of no workspace. Ask an owner to invite you.",
-                code="no_workspace",
-            )
+# What somebody may ask for before the first password was changed.
+BEFORE_THAT = {"password_change", "logout", "jsi18n"}
 
 
 class Desk(UnfoldAdminSite):
     site_title = "memoryproject"
     index_title = "Home"
-    login_form = LoginForm
+    login_form = login_pages.LoginForm
 
     def has_permission(self, request: HttpRequest) -> bool:
         return access_of(request).is_let_in
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Callable[..., HttpResponseBase]:
+        def after_the_first_password(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            user, match = cast(User, request.user), request.resolver_match
+            if user.must_change_password and match and match.url_name not in BEFORE_THAT:
+                return HttpResponseRedirect(reverse("admin:password_change"))
+            return view(request, *args, **kwargs)
+
+        return super().admin_view(after_the_first_password, cacheable)
+
+    def extra_urls(self) -> list[URLPattern]:
+        return [
+            path("login/code/", self.login_code, name="login_code"),
+            path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
+        ]
+
+    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+        home = reverse("admin:index")
+        if request.method == "GET" and self.has_permission(request):
+            return HttpResponseRedirect(home)
+        context = {
+            **self.each_context(request),
+            "title": "Log in",
+            "app_path": request.get_full_path(),
+            "username": request.user.get_username(),
+            **(extra_context or {}),
+        }
+        if "next" not in request.GET and "next" not in request.POST:
+            context["next"] = home
+        return login_pages.Login.as_view(
+            authentication_form=self.login_form, extra_context=context
+        )(request)
+
+    def login_code(self, request: HttpRequest) -> HttpResponseBase:
+        context = {**self.each_context(request), "title": "Your second factor"}
+        return login_pages.LoginCode.as_view(extra_context=context)(request)
+
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        context = {**self.each_context(request), "title": "Change your password"}
+        return login_pages.OwnPassword.as_view(
+            success_url=reverse("admin:index"), extra_context=context
+        )(request)
+
+    def second_factor(self, request: HttpRequest) -> HttpResponseBase:
+        context = {**self.each_context(request), "title": "Second factor"}
+        return login_pages.OwnSecondFactor.as_view(extra_context=context)(request)

@@ -2,6 +2,7 @@ from workspaces.models.audit import AuditEntry, erasing_audit
 from workspaces.models.base import Row
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
+from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
 from workspaces.models.removal import WorkspaceRemoval
 from workspaces.models.user import User
 from workspaces.models.workspace import SLUG, Agent, Membership, Role, Subject, Workspace
@@ -13,10 +14,14 @@ __all__ = [
     "AuditEntry",
     "Capability",
     "Invitation",
+    "LoginAttempt",
+    "LoginPause",
     "Membership",
+    "RecoveryCode",
     "Role",
     "Row",
     "ServerKey",
+    "SecondFactor",
     "Subject",
     "User",
     "Workspace",

@@ -6,7 +6,7 @@ import signal
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,13 @@ class Start:
             facts |= {"adminPassword": self.known.admin_password}
         return facts
 
+    def password_was_changed(self) -> bool:
+        """Whether a web process has taken it out of the file since this start."""
+        if self.known is None or self.known.admin_password is None:
+            return False
+        kept = first_run.read(settings.DATA_DIR)
+        return kept is not None and kept.admin_password is None
+
     def greeting(self) -> list[str]:
         url = self.address.url
         lines = [
@@ -62,7 +69,8 @@ class Start:
         if not self.is_first:
             return [f"  login and key of the first start: {settings.DATA_DIR / first_run.FILE}"]
         return [
-            f"  login  {self.known.admin_user} / {self.known.admin_password}",
+            f"  login  {self.known.admin_user} / {self.known.admin_password}"
+            "  (to be changed at the first login)",
             f"  key    {self.known.key}  (workspace {self.known.workspace})",
             "Tell it something, then ask:",
             *(self.call(self.known, *what) for what in (TELL, ASK)),
@@ -139,9 +147,16 @@ class Command(BaseCommand):
             if info is not None:  # last: whoever waits for it finds all else
                 first_run.write_private(info.resolve(), start.info())
 
+        def forget_password() -> None:
+            changed = replace(start, known=first_run.read(settings.DATA_DIR))
+            if info is not None:
+                first_run.write_private(info.resolve(), changed.info())
+
         ready = Once(lambda: answers(start.address), tell)
         pulse = Pulse(start.address, children[0].begin_anew)
-        supervise(children, until=lambda: self.stopping, watch=(revive_database, ready, pulse))
+        changed = Once(lambda: ready.done and start.password_was_changed(), forget_password)
+        watch = (revive_database, ready, pulse, changed)
+        supervise(children, until=lambda: self.stopping, watch=watch)
         if info is not None:
             info.unlink(missing_ok=True)
 

@@ -1,0 +1,253 @@
+"""Logging in, the second factor's code, one's own password and second factor, and the link of an
+invitation."""
+
+import time
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import authenticate, login, update_session_auth_hash
+from django.contrib.auth import views as auth
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.generic import FormView
+from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+
+from memoryproject import first_run
+from workspaces.browsers import SEEN_AT
+from workspaces.desk.access import access_for
+from workspaces.door import second_factor, throttle
+from workspaces.door.throttle import TooEarly
+from workspaces.models import Invitation, LoginAttempt, User
+
+HALF_WAY = "half_way"  # in the session: who has shown a password, and not yet a code
+HALF_WAY_SECONDS = 300
+WRONG_CODE = "This code is wrong, or was used already."
+
+
+class LoginForm(AuthenticationForm):
+    """Members log in here, too, and who is invited: Django's own form asks for its staff flag."""
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        is_invited = Invitation.objects.open().to(user).exists()
+        if not access_for(user).is_let_in and not is_invited:
+            raise ValidationError(
+                "This account is a member of no workspace. Ask an owner to invite you.",
+                code="no_workspace",
+            )
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        max_length=32,
+        widget=UnfoldAdminTextInputWidget(
+            {"autocomplete": "one-time-code", "autofocus": "", "spellcheck": "false"}
+        ),
+    )
+
+
+class PasswordForm(forms.Form):
+    """One's own password, asked for again."""
+
+    password = forms.CharField(
+        max_length=4096,
+        strip=False,
+        widget=UnfoldAdminPasswordWidget({"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_password(self) -> str:
+        return checked_password(self.request, self.cleaned_data["password"])
+
+
+class OwnPasswordForm(AdminOwnPasswordChangeForm):
+    def __init__(self, user: User, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        return checked_password(self.request, self.cleaned_data["old_password"])
+
+    def clean_new_password1(self) -> str:
+        new: str = self.cleaned_data["new_password1"]
+        if new == self.cleaned_data.get("old_password"):
+            raise ValidationError("Choose another one than the old password.", code="same")
+        return new
+
+
+def checked_password(request: HttpRequest, password: str) -> str:
+    user = cast(User, request.user)
+    if authenticate(request, username=user.get_username(), password=password) != user:
+        raise ValidationError("This is not your password.", code="password_incorrect")
+    return password
+
+
+class LoginPage(FormView):
+    """A form that was sent too early is answered by 429, with the time to wait."""
+
+    template_name = "admin/login_page.html"
+
+    @method_decorator(sensitive_post_parameters())
+    @method_decorator(never_cache)
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        response = super().form_invalid(form)
+        early = [
+            e for errors in form.errors.as_data().values() for e in errors if hasattr(e, "wait")
+        ]
+        return answer_too_early(response, early[0]) if early else response
+
+
+def answer_too_early(response: HttpResponse, early: TooEarly) -> HttpResponse:
+    response.status_code = 429
+    response.headers["Retry-After"] = str(early.wait)
+    return response
+
+
+def let_in(view: Any, user: User) -> HttpResponse:
+    """The rest of logging in, once all that is asked for was shown. The session gets a new id."""
+    login(view.request, user)
+    view.request.session[SEEN_AT] = int(time.time())
+    response = HttpResponseRedirect(view.get_success_url())
+    throttle.remember_browser(view.request, response, user)
+    return response
+
+
+class Login(LoginPage, auth.LoginView):
+    template_name = "admin/login.html"
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user = form.get_user()
+        if not second_factor.is_on(user):
+            return let_in(self, user)
+        self.request.session.flush()
+        self.request.session[HALF_WAY] = {
+            "user": str(user.pk),
+            "hash": user.get_session_auth_hash(),
+            "at": time.time(),
+            "next": self.get_success_url(),
+        }
+        return HttpResponseRedirect(reverse_lazy("admin:login_code"))
+
+
+class LoginCode(LoginPage):
+    """The second step of logging in."""
+
+    form_class = CodeForm
+    template_name = "admin/login_code.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        found = half_way(request)
+        if found is None:
+            return HttpResponseRedirect(reverse_lazy("admin:login"))
+        self.user = found
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: CodeForm) -> HttpResponse:
+        try:
+            attempt = throttle.begin(self.request, LoginAttempt.Kind.CODE, self.user.get_username())
+        except TooEarly as early:
+            form.add_error("code", early)
+            return self.form_invalid(form)
+        if not second_factor.accepts(self.user, form.cleaned_data["code"]):
+            attempt.failed(self.user)
+            form.add_error("code", WRONG_CODE)
+            return self.form_invalid(form)
+        attempt.succeeded()
+        self.success_url = self.request.session.pop(HALF_WAY)["next"]
+        return let_in(self, self.user)
+
+
+def half_way(request: HttpRequest) -> Any:
+    """Who has shown a password in this session, minutes ago, and has the same one still."""
+    kept = request.session.get(HALF_WAY)
+    if kept is None or not 0 <= time.time() - kept["at"] < HALF_WAY_SECONDS:
+        return None
+    user = User.objects.filter(pk=kept["user"], is_active=True).first()
+    return user if user and user.get_session_auth_hash() == kept["hash"] else None
+
+
+class OwnPassword(LoginPage, auth.PasswordChangeView):
+    form_class = OwnPasswordForm
+    template_name = "admin/own_password.html"
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "request": self.request}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        first_run.forget_password(settings.DATA_DIR, form.user.get_username())
+        messages.success(self.request, "Your password is changed. Other sessions of yours ended.")
+        return response
+
+
+class OwnSecondFactor(LoginPage):
+    """Enrol by a picture and a code; turn off by the password."""
+
+    success_url = reverse_lazy("admin:second_factor")
+    template_name = "admin/second_factor.html"
+
+    def get_form(self, form_class: Any = None) -> forms.Form:
+        self.is_on = second_factor.is_on(self.user)
+        kwargs = self.get_form_kwargs()
+        return PasswordForm(self.request, **kwargs) if self.is_on else CodeForm(**kwargs)
+
+    @property
+    def user(self) -> User:
+        return cast(User, self.request.user)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if self.is_on:
+            second_factor.turn_off(self.user)
+            messages.success(self.request, "The second factor is off.")
+            return super().form_valid(form)
+        codes = second_factor.confirm(self.user, form.cleaned_data["code"])
+        if not codes:
+            form.add_error("code", WRONG_CODE)
+            return self.form_invalid(form)
+        update_session_auth_hash(self.request, self.user)
+        self.is_on = True
+        context = self.get_context_data(form=None, codes=codes)
+        return TemplateResponse(self.request, self.template_name, context)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        if not self.is_on:
+            factor = second_factor.offer(self.user)
+            context |= {
+                "picture": second_factor.picture_of(factor),
+                "secret": second_factor.secret_of(factor),
+            }
+        return context | {"is_on": self.is_on}
+
+
+class InvitationLink(auth.PasswordResetConfirmView):
+    """Django's own page to set a password; links that do not fit are counted as wrong tries."""
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if kwargs["token"] == self.reset_url_token:  # the link itself is in the session by now
+            return super().dispatch(*args, **kwargs)
+        try:
+            attempt = throttle.begin(self.request, LoginAttempt.Kind.LINK, kwargs["uidb64"])
+        except TooEarly as early:
+            context = {"message": early.message}
+            page = TemplateResponse(self.request, "registration/too_early.html", context)
+            return answer_too_early(page, early)
+        response = super().dispatch(*args, **kwargs)
+        if isinstance(response, HttpResponseRedirect):
+            attempt.succeeded()
+        else:
+            attempt.failed(self.user)
+        return response

@@ -1,0 +1,1 @@
+"""The door: who is let in, how often somebody may try, and from where."""

@@ -1,0 +1,104 @@
+"""The second factor: a code of six digits from an app, or one of ten recovery codes, each once."""
+
+import base64
+import secrets
+import string
+import time
+
+import pyotp
+import segno
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from workspaces.models import RecoveryCode, SecondFactor, User
+
+ISSUER = "memoryproject"
+STEP = 30  # seconds
+DRIFT = 1  # steps that a clock may be off
+CODES, LETTERS = 10, 10
+ALPHABET = "".join(sorted({*string.ascii_lowercase, *string.digits} - set("01lo")))
+
+
+def is_on(user: User) -> bool:
+    return SecondFactor.objects.filter(user=user, confirmed_at__isnull=False).exists()
+
+
+def offer(user: User) -> SecondFactor:
+    """The factor that `user` may confirm: the same one until that is done."""
+    return SecondFactor.objects.get_or_create(user=user, defaults={"nonce": secrets.token_hex(32)})[
+        0
+    ]
+
+
+def secret_of(factor: SecondFactor) -> str:
+    """As apps take it by hand: base32."""
+    made = salted_hmac("workspaces.door.second_factor", factor.nonce, algorithm="sha256")
+    return base64.b32encode(made.digest()[:20]).decode()
+
+
+def picture_of(factor: SecondFactor) -> str:
+    """The QR code that an app reads, as SVG."""
+    name = factor.user.get_username()
+    uri = pyotp.TOTP(secret_of(factor)).provisioning_uri(name=name, issuer_name=ISSUER)
+    return segno.make_qr(uri, error="m").svg_inline(scale=5, border=2, light="#fff")
+
+
+def confirm(user: User, code: str) -> list[str]:
+    """Turn the offered factor on, if the code is right: recovery codes, told this once; else none.
+
+    The person's sessions end: they were let in by less.
+    """
+    if not _uses_step(user, code):
+        return []
+    codes = ["".join(secrets.choice(ALPHABET) for _ in range(LETTERS)) for _ in range(CODES)]
+    with transaction.atomic():
+        SecondFactor.objects.filter(user=user).update(confirmed_at=timezone.now())
+        RecoveryCode.objects.filter(user=user).delete()
+        RecoveryCode.objects.bulk_create(
+            RecoveryCode(user=user, digest=_digest(user, code)) for code in codes
+        )
+        end_sessions(user)
+    return [f"{code[:5]}-{code[5:]}" for code in codes]
+
+
+def accepts(user: User, code: str) -> bool:
+    """Whether the code is right, and was not used before: it is used now."""
+    plain = "".join(code.lower().replace("-", " ").split())
+    if plain.isdigit() and len(plain) == 6:
+        return _uses_step(user, plain)
+    return bool(RecoveryCode.objects.filter(user=user, digest=_digest(user, plain)).delete()[0])
+
+
+@transaction.atomic
+def turn_off(user: User) -> bool:
+    """Whether there was one."""
+    RecoveryCode.objects.filter(user=user).delete()
+    return bool(SecondFactor.objects.filter(user=user).delete()[0])
+
+
+def end_sessions(user: User) -> None:
+    """All of them, at once; the browser that asks for it keeps its own by Django's
+    `update_session_auth_hash`."""
+    user.session_number += 1
+    user.save(update_fields=["session_number"])
+
+
+def _uses_step(user: User, code: str) -> bool:
+    factor = SecondFactor.objects.filter(user=user).first()
+    if factor is None:
+        return False
+    totp, now = pyotp.TOTP(secret_of(factor)), int(time.time()) // STEP
+    for step in range(now - DRIFT, now + DRIFT + 1):
+        if secrets.compare_digest(totp.at(step * STEP).encode(), code.strip().encode()):
+            # One that is as old as the last, or older, was used: two who send it at once do not
+            # both get in. A last one of the future was accepted by a clock that was wrong.
+            unused = Q(last_step__lt=step) | Q(last_step__gt=now + DRIFT)
+            return bool(SecondFactor.objects.filter(unused, user=user).update(last_step=step))
+    return False
+
+
+def _digest(user: User, code: str) -> str:
+    salt = f"workspaces.door.recovery:{user.pk}"
+    return salted_hmac(salt, code, algorithm="sha256").hexdigest()
