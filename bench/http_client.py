@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 
@@ -41,6 +42,12 @@ class Client:
         self.timeout = timeout
         self.connection: http.client.HTTPConnection | None = None
 
+    def move_to(self, url: str) -> None:
+        """Ask there from now on."""
+        if url != self.address.geturl():
+            self.close()
+            self.address = urlsplit(url)
+
     def ask(
         self,
         method: str,
@@ -64,6 +71,17 @@ class Client:
         except (OSError, http.client.HTTPException):
             self.close()
             return Answer(0, b"", time.perf_counter() - began)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         if self.connection is not None:

@@ -102,11 +102,8 @@ class TrialServer:
 
     def serves(self) -> bool:
         """Whether a request that reads rows is answered."""
-        client = self.client(5.0)
-        try:
+        with self.client(5.0) as client:
             return client.ask("GET", f"{self.path}/memories?limit=1").status == 200
-        finally:
-            client.close()
 
     def wait_until_it_serves(self, seconds: float) -> bool:
         end = time.monotonic() + seconds
@@ -157,12 +154,7 @@ class TrialServer:
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What the database's owner reads. Raises psycopg.Error where it cannot be asked."""
         with self._connect() as connection:
-            return connection.execute(statement.encode(), values).fetchall()
-
-    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """The number of rows that a statement of the database's owner changed."""
-        with self._connect() as connection:
-            return connection.execute(statement.encode(), values).rowcount
+            return connection.execute(statement.encode(), values or None).fetchall()
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(

@@ -57,14 +57,15 @@ class Clients:
 
     def settle(self, seconds: float) -> list[Act]:
         """Send again what was not answered; what is still not answered after `seconds`."""
-        end, client, pause = time.monotonic() + seconds, self.server.client(120.0), 1.0
+        end, pause = time.monotonic() + seconds, 1.0
         while time.monotonic() < end:
             waiting = [act for act in self.acts if not act.is_over]
             if not waiting:
                 return []
-            for act in waiting:
-                if time.monotonic() < end:
-                    self._send(client, act)
+            with self.server.client(120.0) as client:
+                for act in waiting:
+                    if time.monotonic() < end:
+                        self._send(client, act)
             time.sleep(pause)
             pause = min(pause * 1.5, 10.0)
         return [act for act in self.acts if not act.is_over]
@@ -79,28 +80,27 @@ class Clients:
     def _go_on(self, name: str) -> None:
         work = Workload(self.seed, name, self.server.path, self.keyed)
         chance = random.Random(f"{self.seed} pauses {name}")
-        client = self.server.client()
-        while not self.stopping.is_set():
-            if self.conversation and chance.random() < 0.15:
-                act = work.append(self.conversation)
-            elif chance.random() < 0.05:
-                act = work.fold(f"user-{chance.randrange(3)}")
-            else:
-                act = work.small()
-            client = self._current(client)
-            self._do(client, act)
-            if not self.conversation and act.answer is not None:
-                self._find_conversation(client)
-            self.stopping.wait(chance.expovariate(1 / PAUSE))
+        with self.server.client() as client:
+            while not self.stopping.is_set():
+                if self.conversation and chance.random() < 0.15:
+                    act = work.append(self.conversation)
+                elif chance.random() < 0.05:
+                    act = work.fold(f"user-{chance.randrange(3)}")
+                else:
+                    act = work.small()
+                self._do(client, act)
+                if not self.conversation and act.answer is not None:
+                    self._find_conversation(client)
+                self.stopping.wait(chance.expovariate(1 / PAUSE))
 
     def _in_turn(self, acts: list[Act], what: str) -> None:
-        client = self.server.client(120.0)
-        for act in acts:
-            self._do(client, act)
-        # Of a request that was sent twice the first may still be under way, and be served after
-        # the erasure: then its words are new ones.
-        if what == "erase" and acts[0].answer is not None and len(acts[0].statuses) == 1:
-            self._erase(client, acts[0])
+        with self.server.client(120.0) as client:
+            for act in acts:
+                self._do(client, act)
+            # Of a request that was sent twice the first may still be under way, and be served
+            # after the erasure: then its words are new ones.
+            if what == "erase" and acts[0].answer is not None and len(acts[0].statuses) == 1:
+                self._erase(client, acts[0])
 
     def _erase(self, client: Client, said: Act) -> None:
         path = f"{self.server.path}/subjects?externalId={said.user}"
@@ -110,13 +110,13 @@ class Clients:
                 said.erased = True
                 self._do(client, self.extra.erase(rows[0]["id"], said))
                 return
-            client = self._current(client)
+            client.move_to(str(self.server.info["url"]))
 
     def _do(self, client: Client, act: Act) -> None:
         if act.kind != FOLD:  # folding may be asked for at any time, and says nothing of rows
             self.acts.append(act)
         for _ in range(TRIES):
-            client = self._current(client)
+            client.move_to(str(self.server.info["url"]))  # another one after each start
             self._send(client, act)
             if act.is_over or act.kind == FOLD or self.stopping.wait(0.5):
                 return
@@ -125,14 +125,6 @@ class Clients:
         if act.kind == ERASE and not act.statuses:
             act.statuses.append(0)  # a lost answer is not told from one that never was
         act.note(client.ask(act.method, act.path, act.body, act.headers))
-
-    def _current(self, client: Client) -> Client:
-        """A client of the server as it runs now: each start may have another port."""
-        url = str(self.server.info["url"])
-        if url == client.address.geturl():
-            return client
-        client.close()
-        return self.server.client(client.timeout)
 
     def _find_conversation(self, client: Client) -> None:
         found = client.ask("GET", f"{self.server.path}/conversations?threadId={APPENDS_TO}")

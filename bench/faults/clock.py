@@ -21,6 +21,7 @@ from django_q_schedule where func like '%sweep'"""
 LATEST = """
 select coalesce(max(extract(epoch from greatest(lease_until, next_attempt_at) - now())), 0)
 from memories_memorysession where state in ('received', 'extracting', 'resolving')"""
+EXTRACTING = "select 1 from memories_memorysession where state = 'extracting'"
 SOON = 120.0  # seconds
 
 
@@ -42,25 +43,28 @@ def try_clock(server: TrialServer, seed: int, patience: float) -> Outcome:
     right = dict(server.extra)
     server.extra = {**right, **preload}
     server.start()
-    client, work = server.client(60.0), Workload(seed, "k", server.path)
+    work = Workload(seed, "k", server.path)
     acts = [work.small("sync"), work.small("async"), work.small("claims")]
-    _say(client, server, "I live in Oslo.")
-    for act in acts:
-        act.note(client.ask(act.method, act.path, act.body, act.headers))
-    died = work.large(MESSAGES)
-    died.body = {**(died.body or {}), "mode": "async"}
-    died.note(client.ask(died.method, died.path, died.body, died.headers))
-    _wait(lambda: bool(server.rows(_extracting())), 5.0)
+    acts.append(work.large(MESSAGES))
+    acts[-1].body = {**(acts[-1].body or {}), "mode": "async"}
+    _send(server, "I live in Oslo.", acts)
+    _wait(lambda: bool(server.rows(EXTRACTING)), 5.0)
     server.kill()
     server.extra = right
     server.start()
-    client = server.client(60.0)
-    _say(client, server, "I moved to Rome, I live in Rome now.")
     late = [work.small("async"), work.small("sync")]
-    for act in late:
-        act.note(client.ask(act.method, act.path, act.body, act.headers))
-    _look(server, client, outcome, [*acts, died, *late], patience)
+    _send(server, "I moved to Rome, I live in Rome now.", late)
+    with server.client(60.0) as client:
+        _look(server, client, outcome, [*acts, *late], patience)
     return outcome
+
+
+def _send(server: TrialServer, text: str, acts: list[Act]) -> None:
+    body = {"messages": [{"role": "user", "content": text}], "userId": "traveller"}
+    with server.client(60.0) as client:
+        client.ask("POST", f"{server.path}/memories/ingest", body)
+        for act in acts:
+            act.note(client.ask(act.method, act.path, act.body, act.headers))
 
 
 def _look(
@@ -77,32 +81,20 @@ def _look(
             outcome.findings.append(
                 Finding(rows.STUCK, f"{name} is {seconds / 86400:.1f} days off")
             )
-    listed = client.ask("GET", f"{server.path}/memories?userId=traveller").json
-    served = client.ask(
-        "POST",
-        f"{server.path}/memories/search",
-        {"query": "Where do I live?", "userId": "traveller"},
-    ).json
-    for where, texts in (
-        ("the list", [row["content"] for row in listed.get("results") or []]),
-        ("the search", [row["memory"]["content"] for row in served.get("results") or []]),
+    asked = {"query": "Where do I live?", "userId": "traveller"}
+    for where, answer in (
+        ("the list", client.ask("GET", f"{server.path}/memories?userId=traveller")),
+        ("the search", client.ask("POST", f"{server.path}/memories/search", asked)),
     ):
-        told = "; ".join(texts)
+        found = answer.json.get("results") or []
+        told = "; ".join(row.get("memory", row)["content"] for row in found)
         if "Rome" not in told:
-            outcome.findings.append(Finding(rows.LOST, f"Rome is not in {where}: {told}"))
+            what = f"Rome is not in {where} ({answer.status}): {told}"
+            outcome.findings.append(Finding(rows.LOST, what))
         if "in Oslo" in told:
             outcome.findings.append(Finding(rows.STUCK, f"Oslo is still in {where}: {told}"))
     outcome.findings += rows.findings(server, acts)
     outcome.findings += rows.index_agrees(server, 300.0)
-
-
-def _say(client: Client, server: TrialServer, text: str) -> None:
-    body = {"messages": [{"role": "user", "content": text}], "userId": "traveller"}
-    client.ask("POST", f"{server.path}/memories/ingest", body)
-
-
-def _extracting() -> str:
-    return "select 1 from memories_memorysession where state = 'extracting'"
 
 
 def _wait(condition: Callable[[], bool], seconds: float) -> None:

@@ -43,9 +43,13 @@ def small_disk(folder: Path) -> Iterator[None]:
 
 
 def try_disk(server: TrialServer, seed: int, patience: float) -> Outcome:
-    outcome = Outcome()
     server.start()
-    client, work = server.client(60.0), Workload(seed, "d", server.path)
+    with server.client(60.0) as client:
+        return _tried(server, client, Workload(seed, "d", server.path), patience)
+
+
+def _tried(server: TrialServer, client: Client, work: Workload, patience: float) -> Outcome:
+    outcome = Outcome()
     acts: list[Act] = []
     for _ in range(10):
         acts.append(_sent(client, _next(work)))
@@ -98,7 +102,8 @@ def _fill(file: Path) -> None:
 
 def _write_against(client: Client, work: Workload, acts: list[Act]) -> list[Answer]:
     """Keep writing until it has been refused for a while; small pieces may still fit at first."""
-    told, end = [], time.monotonic() + FULL_FOR
+    told: list[Answer] = []
+    end = time.monotonic() + FULL_FOR
     while time.monotonic() < end:
         act = work.small(SYNC) if len(told) % 3 else work.large(100)
         answer = client.ask(act.method, act.path, act.body, act.headers)

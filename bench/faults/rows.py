@@ -71,11 +71,10 @@ def wait_until_nothing_is_due(server: TrialServer, seconds: float) -> dict[str, 
 
 def _fold(server: TrialServer) -> None:
     """Ask for what waits to be taken in: by itself it would wait for more."""
-    client = server.client(60.0)
-    for row in client.ask("GET", f"{server.path}/sets?limit=100").json.get("results") or []:
-        if row.get("waiting"):
-            client.ask("POST", f"{server.path}/sets/{row['key']}/fold", {})
-    client.close()
+    with server.client(60.0) as client:
+        for row in client.ask("GET", f"{server.path}/sets?limit=100").json.get("results") or []:
+            if row.get("waiting"):
+                client.ask("POST", f"{server.path}/sets/{row['key']}/fold", {})
 
 
 def findings(server: TrialServer, acts: Sequence[Act]) -> Iterator[Finding]:

@@ -67,14 +67,14 @@ class Victim:
         for look in looks:
             look.start()
         time.sleep(before)
-        client, end = Client(self.url, self.key, LONGEST), time.monotonic() + seconds
-        while time.monotonic() < end:
-            answer = client.ask("POST", f"{self.path}/memories/search", self._question())
-            felt.searches.append(answer.seconds)
-            felt.statuses[answer.status] += 1
-            if not answer.is_success:
-                time.sleep(0.1)
-        client.close()
+        end = time.monotonic() + seconds
+        with Client(self.url, self.key, LONGEST) as client:
+            while time.monotonic() < end:
+                answer = client.ask("POST", f"{self.path}/memories/search", self._question())
+                felt.searches.append(answer.seconds)
+                felt.statuses[answer.status] += 1
+                if not answer.is_success:
+                    time.sleep(0.1)
         stopping.set()
         for look in looks:
             look.join(LIVE_LONGEST + 1.0)
@@ -82,16 +82,15 @@ class Victim:
 
     def fill(self) -> None:
         """Its memories, a hundred a call. Raises RuntimeError where they are not kept."""
-        client = Client(self.url, self.key, 120.0)
-        for first in range(0, self.memories, 100):
-            marks = range(first, min(first + 100, self.memories))
-            texts = [sentences.sentence(1, str(mark)) for mark in marks]
-            messages = [{"role": "user", "content": text} for text in texts]
-            body = {"messages": messages, "userId": "victim", "extract": "none"}
-            answer = client.ask("POST", f"{self.path}/memories/ingest", body)
-            if answer.status not in (201, 202):
-                raise RuntimeError(f"The victim's memories: {answer.status} {answer.body[:300]!r}")
-        client.close()
+        with Client(self.url, self.key, 120.0) as client:
+            for first in range(0, self.memories, 100):
+                marks = range(first, min(first + 100, self.memories))
+                texts = [sentences.sentence(1, str(mark)) for mark in marks]
+                messages = [{"role": "user", "content": text} for text in texts]
+                body = {"messages": messages, "userId": "victim", "extract": "none"}
+                answer = client.ask("POST", f"{self.path}/memories/ingest", body)
+                if answer.status not in (201, 202):
+                    raise RuntimeError(f"Not kept: {answer.status} {answer.body[:300]!r}")
 
     def _question(self) -> dict[str, Any]:
         self.asked += 1
@@ -99,9 +98,8 @@ class Victim:
 
     def _look(self, path: str, felt: Felt, stopping: threading.Event) -> None:
         while not stopping.is_set():
-            client = Client(self.url, "", LIVE_LONGEST)
-            answer = client.ask("GET", path)
-            client.close()
+            with Client(self.url, "", LIVE_LONGEST) as client:
+                answer = client.ask("GET", path)
             felt.health[path].append(answer.seconds)
             felt.health_statuses[path][answer.status] += 1
             stopping.wait(EVERY)

@@ -25,7 +25,7 @@ from memories.management.result_file import add_result_file
 Make: TypeAlias = Callable[[Path, dict[str, Any]], tuple[Outcome, list[Bound]]]
 CLOCK, DISK = "clock", "disk"
 TRIALS = (KILL, STOP, CLOCK, DISK)
-SHOWN = 40  # findings
+SHOWN = 12  # findings of a kind
 SEALED_FROM = "200"  # so that indexes are built while it is hit
 
 
@@ -119,10 +119,12 @@ class Command(CommandWithExamples):
         for kind, statuses in outcome.acts.items():
             told = ", ".join(f"{number} of {status}" for status, number in statuses.items())
             self.stdout.write(f"  {kind}: {told}")
-        for finding in outcome.findings[:SHOWN]:
-            self.stdout.write(f"  {finding.kind}: {finding.what}")
-        if len(outcome.findings) > SHOWN:
-            self.stdout.write(f"  and {len(outcome.findings) - SHOWN} more")
+        for kind, number in counted(outcome.findings).items():
+            own = [finding.what for finding in outcome.findings if finding.kind == kind]
+            for what in own[:SHOWN]:
+                self.stdout.write(f"  {kind}: {what}")
+            if number > SHOWN:
+                self.stdout.write(f"  {kind}: and {number - SHOWN} more")
 
 
 def _made(make: Make, folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]]:
