@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import psycopg
+
 from bench.faults import rows
 from bench.faults.clients import Clients
 from bench.faults.outcome import Finding, Outcome
@@ -122,7 +124,10 @@ class Trial:
         code, _, errors = self.server.run("reembed", "--all")
         if code:
             self._find(rows.STUCK, f"reembed ended with {code}: {errors[-500:]}")
-        self.outcome.findings += rows.findings(self.server, self.clients.acts)
+        try:
+            self.outcome.findings += rows.findings(self.server, self.clients.acts)
+        except psycopg.Error as error:
+            self._find(rows.STUCK, f"the rows could not be read: {error}")
         self.outcome.findings += rows.index_agrees(self.server, 900.0)
         self.outcome.seconds["comparing"] = time.monotonic() - began
 
