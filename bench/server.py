@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from django.conf import settings
@@ -28,6 +28,9 @@ NOT_INHERITED = (
     "RERANK_BASE_URL", "METRICS_TOKEN",
 )  # fmt: skip
 ONLY_LOCAL = {"EMBEDDING_PROVIDER": "hash", "EXTRACTION_PROVIDER": "none", "LOG_LEVEL": "WARNING"}
+
+
+Running: TypeAlias = "subprocess.Popen[str]"
 
 
 class ServerFailed(Exception):
@@ -162,21 +165,23 @@ class TrialServer:
             options="-c statement_timeout=300s",
         )  # fmt: skip
 
-    def command(self, *words: str, **env: str) -> "subprocess.Popen[str]":
-        """A command over the server's folder, running beside it; its output on one pipe each."""
+    def command(
+        self, *words: str, env: Mapping[str, str] | None = None, out: int = subprocess.PIPE
+    ) -> Running:
+        """A command over the server's folder, running beside it."""
         return subprocess.Popen(
             [sys.executable, "manage.py", *words],
             cwd=settings.BASE_DIR,
-            env={**self.environment, **env},
+            env={**self.environment, **(env or {})},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=out,
+            stderr=out,
             text=True,
         )
 
-    def run(self, *words: str, timeout: float = 600.0, **env: str) -> tuple[int, str, str]:
+    def run(self, *words: str, timeout: float = 600.0) -> tuple[int, str, str]:
         """Exit code, output and errors of a command; 124 where it took longer than `timeout`."""
-        running = self.command(*words, **env)
+        running = self.command(*words)
         try:
             out, errors = running.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:

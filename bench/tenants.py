@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from bench.server import TrialServer
+from bench.server import ServerFailed, TrialServer
 from memories.indexing import spaces
 from memories.models import WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
@@ -14,11 +14,11 @@ REMOTE = ("openai", "text-embedding-3-small", 1536)
 
 
 def make_over(server: TrialServer, wishes: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """The key of each workspace that `wishes` names; see `make`. Raises RuntimeError."""
+    """The key of each workspace that `wishes` names; see `make`. Raises ServerFailed."""
     told = f"from bench import tenants; tenants.make_all({json.dumps(wishes)!r})"
     code, out, errors = server.run("shell", "--no-imports", "-v", "0", "-c", told, timeout=120.0)
     if code:
-        raise RuntimeError(f"The workspaces could not be made: {errors[-1000:]}")
+        raise ServerFailed(f"The workspaces could not be made: {errors[-1000:]}")
     keys: dict[str, str] = json.loads(out.strip().splitlines()[-1])
     return keys
 

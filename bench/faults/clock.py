@@ -71,10 +71,8 @@ def _look(
     server: TrialServer, client: Client, outcome: Outcome, acts: list[Act], patience: float
 ) -> None:
     began = time.monotonic()
-    due = rows.wait_until_nothing_is_due(server, patience)
+    outcome.findings += rows.still_due(server, patience)
     outcome.seconds["until nothing was due"] = round(time.monotonic() - began, 1)
-    for name, number in due.items():
-        outcome.findings.append(Finding(rows.STUCK, f"{number} {name} after {patience:.0f} s"))
     for name, statement in (("the next sweep", NEXT_SWEEP), ("a session's turn", LATEST)):
         seconds = float(server.rows(statement)[0][0])
         if seconds > SOON:

@@ -69,8 +69,7 @@ def _tried(server: TrialServer, client: Client, work: Workload, patience: float)
     if acts[-1].answer is None:
         outcome.findings.append(Finding(rows.STUCK, "it accepts nothing though there is room"))
     accepted = [act for act in acts if act.answer is not None]
-    for name, number in rows.wait_until_nothing_is_due(server, patience).items():
-        outcome.findings.append(Finding(rows.STUCK, f"{number} {name} after {patience:.0f} s"))
+    outcome.findings += rows.still_due(server, patience)
     outcome.findings += rows.findings(server, accepted)
     outcome.findings += rows.index_agrees(server, 300.0)
     outcome.acts = {"full": {str(status): n for status, n in sorted(_statuses(told).items())}}

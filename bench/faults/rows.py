@@ -37,14 +37,12 @@ select id::text, state, error, cardinality(created_ids), cardinality(updated_ids
        cardinality(reinforced_ids), coalesce((counts ->> 'facts')::int, 0)
 from memories_memorysession"""
 ERASURES = "select id::text, target_id::text, state, proof ->> 'clean', error from memories_erasure"
-DUE = {
-    "sessions": "state in ('received', 'extracting', 'resolving')",
-    "erasures": "state in ('waiting', 'running')",
-}
 WAITING = {
-    "sessions that are not final": "select count(*) from memories_memorysession where "
-    + DUE["sessions"],
-    "erasures that are not over": "select count(*) from memories_erasure where " + DUE["erasures"],
+    "sessions that are not final": """
+        select count(*) from memories_memorysession
+        where state in ('received', 'extracting', 'resolving')""",
+    "erasures that are not over": """
+        select count(*) from memories_erasure where state in ('waiting', 'running')""",
     "entries without vectors": "select count(*) from memories_duevector",
     "messages that wait for a feature set": """
         select count(*) from memories_episode e
@@ -55,18 +53,19 @@ WAITING = {
 }
 
 
-def wait_until_nothing_is_due(server: TrialServer, seconds: float) -> dict[str, int]:
-    """What is still due after `seconds`, by its name; the server's own worker does it all."""
-    end, waiting = time.monotonic() + seconds, {"the database did not answer": 1}
-    while time.monotonic() < end:
+def still_due(server: TrialServer, seconds: float) -> list[Finding]:
+    """What is not done after `seconds` though nobody asks any more: the worker does it all."""
+    began, waiting = time.monotonic(), {"answers of the database": 1}
+    while time.monotonic() - began < seconds:
         with suppress(psycopg.Error):
             counted = {name: int(server.rows(text)[0][0]) for name, text in WAITING.items()}
             waiting = {name: number for name, number in counted.items() if number}
             if not waiting:
-                return {}
+                return []
             _fold(server)
         time.sleep(2.0)
-    return waiting
+    after = f"after {seconds:.0f} s"
+    return [Finding(STUCK, f"{number} {name} {after}") for name, number in waiting.items()]
 
 
 def _fold(server: TrialServer) -> None:
@@ -138,9 +137,6 @@ def _final(server: TrialServer) -> Iterator[Finding]:
     for row, state, error, *_ in server.rows(SESSIONS):
         if state != "done" and error != "erased":
             yield Finding(STUCK, f"session {row} is {state}: {error}")
-    for name, text in WAITING.items():
-        if number := server.rows(text)[0][0]:
-            yield Finding(STUCK, f"{number} {name}")
 
 
 def _answers(acts: Sequence[Act], sessions: Mapping[str, Sequence[Any]]) -> Iterator[Finding]:

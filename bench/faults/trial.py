@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from bench.faults import rows
 from bench.faults.clients import Clients
 from bench.faults.outcome import Finding, Outcome
 from bench.faults.points import ALL, KILL, Hitting, Point
-from bench.server import ServerFailed, TrialServer
+from bench.server import Running, ServerFailed, TrialServer
 
 RECOVERS = 120.0  # seconds until it serves again after a point; else it counts as stuck
 CLIENTS = 4
@@ -37,7 +37,7 @@ class Trial:
         )
         self.hitting = Hitting(server, options.stopped_for)
         self.outcome = Outcome()
-        self.commands: list[subprocess.Popen[str]] = []
+        self.commands: list[Running] = []
         self.reembeds = 0
 
     def run(self, points: Sequence[Point], advance: Callable[[int], object]) -> Outcome:
@@ -82,18 +82,15 @@ class Trial:
     def _begin(self, point: Point) -> None:
         self.commands = [each for each in self.commands if each.poll() is None]
         if point.during == "reembed":
-            self._command("reembed", "--all", EMBEDDING_PROVIDER=self._next_model())
+            self._command("reembed", "--all", env={"EMBEDDING_PROVIDER": self._next_model()})
         elif point.during == "seal":
             self._command("sweep")
         else:
             self.clients.begin(point.during)
 
-    def _command(self, *words: str, **env: str) -> None:
+    def _command(self, *words: str, env: Mapping[str, str] | None = None) -> None:
         if len(self.commands) < 2:  # each takes memory and a core
-            command = self.server.command(*words, **env)
-            for pipe in (command.stdout, command.stderr):
-                assert pipe is not None
-                pipe.close()
+            command = self.server.command(*words, env=env, out=subprocess.DEVNULL)
             self.commands.append(command)
 
     def _next_model(self) -> str:
@@ -118,7 +115,7 @@ class Trial:
             self._find(rows.STUCK, str(error))
             return
         self.clients.settle(self.options.patience)
-        rows.wait_until_nothing_is_due(self.server, self.options.patience)
+        self.outcome.findings += rows.still_due(self.server, self.options.patience)
         self.outcome.seconds["settling"] = time.monotonic() - began
         began = time.monotonic()
         code, _, errors = self.server.run("reembed", "--all")

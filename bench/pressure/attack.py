@@ -47,7 +47,7 @@ async def main(wish: dict[str, Any]) -> None:
 
 
 class Attacker:
-    """`attack`: kind, path (of the workspace), key, body (more fields), messages."""
+    """`attack`: name, kind, path (of the workspace), key, body (more fields), messages, seed."""
 
     def __init__(
         self, host: str, port: int, attack: dict[str, Any], number: int, counted: Counter[str]
@@ -55,7 +55,8 @@ class Attacker:
         self.caller = Caller(host, port, timeout=attack.get("timeout", 120.0))
         self.host, self.port, self.attack, self.number = host, port, attack, number
         self.counted, self.sent = counted, 0
-        self.chance = random.Random(f"{attack['name']} {number}")
+        self.seed = attack["seed"]
+        self.chance = random.Random(f"{self.seed} {attack['name']} {number}")
 
     async def go_on(self) -> None:
         act = {HALF: self.send_half, GUESS: self.guess}.get(self.attack["kind"], self.post)
@@ -106,19 +107,19 @@ class Attacker:
         if kind == MIXED:
             kind = SEARCH if self.sent % 2 else SMALL
         if kind == SEARCH:
-            return "search", {"query": sentences.query(1, str(self.chance.randrange(1000)))}
+            return "search", {"query": sentences.query(self.seed, str(self.chance.randrange(1000)))}
         if kind == TEXT:
             return "ingest", {"content": sentences.long_text(LARGE_TEXT)}
         number = self.attack.get("messages", 1000) if kind == LARGE else 1
-        texts = [_message(f"{mark} {at}", at) for at in range(number)]
+        texts = [_message(self.seed, f"{mark} {at}", at) for at in range(number)]
         messages = [{"role": "user", "content": text} for text in texts]
         return "ingest", {"messages": messages, "userId": f"presser-{self.number}"}
 
 
-def _message(mark: str, at: int) -> str:
+def _message(seed: int, mark: str, at: int) -> str:
     """Some sentences; each third message says something that is believed."""
-    said = [sentences.sentence(1, f"{mark} {part}") for part in "abc"]
-    return " ".join([*said, sentences.claim(1, mark)] if at % 3 == 0 else said)
+    said = [sentences.sentence(seed, f"{mark} {part}") for part in "abc"]
+    return " ".join([*said, sentences.claim(seed, mark)] if at % 3 == 0 else said)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,14 @@ class Result:
     pressed: dict[str, Any]
     quiet_after: float | None  # seconds; None: not within QUIET
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "calm": self.calm.as_json(),
+            "felt": self.felt.as_json(),
+            "pressed": self.pressed,
+            "calmAgainAfter": self.quiet_after,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Presser:
@@ -65,6 +73,7 @@ class Presser:
     paths: dict[str, str]
     revive: Callable[[], bool]
     messages: int  # of the large ingest
+    seed: int = 1
 
 
 def possible(presser: Presser, names: Sequence[str]) -> list[Pressure]:
@@ -115,7 +124,7 @@ def _attackers(presser: Presser, pressures: Sequence[Pressure]) -> "subprocess.P
         {
             "name": each.name, "kind": each.kind, "clients": each.clients, "body": each.body,
             "key": presser.keys[each.tenant], "path": presser.paths[each.tenant],
-            "messages": presser.messages,
+            "messages": presser.messages, "seed": presser.seed,
         }
         for each in pressures
     ]  # fmt: skip

@@ -9,11 +9,13 @@ from typing import Any
 from bench import sentences
 from bench.bounds import percentile
 from bench.http_client import Client
+from bench.server import ServerFailed
 
 EVERY = 0.25  # seconds between two looks at a health route
 LONGEST = 30.0  # seconds that a search may take before it counts as not answered
 LIVE, READY = "/health/live", "/health/ready"
 LIVE_LONGEST = 10.0
+PER_CONNECTION = 20  # searches
 
 
 @dataclass(slots=True)
@@ -51,11 +53,12 @@ class Felt:
 
 
 class Victim:
-    """A caller who asks one thing after the other, on one connection."""
+    """A caller who asks one thing after the other, on a connection that is made anew from time to
+    time: where connections stay with one of several processes, each of them is met."""
 
-    def __init__(self, url: str, path: str, key: str, memories: int) -> None:
+    def __init__(self, url: str, path: str, key: str, memories: int, seed: int = 1) -> None:
         self.url, self.path, self.key, self.memories = url, path, key, memories
-        self.asked = 0
+        self.seed, self.asked = seed, 0
 
     def feel(self, seconds: float, before: float = 0.0) -> Felt:
         """Search for so long; the health routes are looked at `before` that, too."""
@@ -75,26 +78,31 @@ class Victim:
                 felt.statuses[answer.status] += 1
                 if not answer.is_success:
                     time.sleep(0.1)
+                if not self.asked % PER_CONNECTION:
+                    client.close()
         stopping.set()
         for look in looks:
             look.join(LIVE_LONGEST + 1.0)
         return felt
 
     def fill(self) -> None:
-        """Its memories, a hundred a call. Raises RuntimeError where they are not kept."""
+        """Its memories, a hundred a call. Raises ServerFailed where they are not kept."""
         with Client(self.url, self.key, 120.0) as client:
             for first in range(0, self.memories, 100):
                 marks = range(first, min(first + 100, self.memories))
-                texts = [sentences.sentence(1, str(mark)) for mark in marks]
+                texts = [sentences.sentence(self.seed, str(mark)) for mark in marks]
                 messages = [{"role": "user", "content": text} for text in texts]
                 body = {"messages": messages, "userId": "victim", "extract": "none"}
                 answer = client.ask("POST", f"{self.path}/memories/ingest", body)
                 if answer.status not in (201, 202):
-                    raise RuntimeError(f"Not kept: {answer.status} {answer.body[:300]!r}")
+                    raise ServerFailed(f"Not kept: {answer.status} {answer.body[:300]!r}")
 
     def _question(self) -> dict[str, Any]:
         self.asked += 1
-        return {"query": sentences.query(1, str(self.asked * 7 % self.memories)), "limit": 10}
+        return {
+            "query": sentences.query(self.seed, str(self.asked * 7 % self.memories)),
+            "limit": 10,
+        }
 
     def _look(self, path: str, felt: Felt, stopping: threading.Event) -> None:
         while not stopping.is_set():

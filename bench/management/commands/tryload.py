@@ -1,28 +1,20 @@
 """Many clients for an hour: what fails, how long it takes, and whether the server grows."""
 
 import asyncio
-import os
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from bench import bounds
 from bench.bounds import Bound, percentile, table
 from bench.load.clients import Heard, Load, go_on
 from bench.load.samples import Samples
-from bench.server import ServerFailed, TrialServer
-from bench.spare_folder import NotSpare, spare_folder
-from memories.management.examples import CommandWithExamples
-from memories.management.result_file import add_result_file
+from bench.trial_command import TrialCommand, count, folder_of, server_in
 
 SETTLED = 300.0  # seconds after which memory is not to grow any more
 MOST_GROWTH = 0.1  # of the memory at that time
 
 
-class Command(CommandWithExamples):
+class Command(TrialCommand):
     help = (
         "Make a server of its own in a spare folder and let clients use it: searches, contexts,\n"
         "profiles, lists, small ingests, a few of 100 messages. Tells for each kind how many, how\n"
@@ -35,55 +27,34 @@ class Command(CommandWithExamples):
         "  manage.py tryload --minutes 5 --clients 20 --thinking 1\n"
         "  manage.py tryload --minutes 10 --json result.json"
     )
-    requires_system_checks = ()  # they would ask the user's own database
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--data", type=Path, help="an empty folder (default: a temporary one)")
+        super().add_arguments(parser)
         parser.add_argument("--minutes", type=float, default=60.0, help="default 60")
-        parser.add_argument("--clients", type=int, default=50, help="default 50")
+        parser.add_argument("--clients", type=count, default=50, help="default 50")
         parser.add_argument(
             "--thinking",
             type=float,
             default=2.0,
             help="seconds between two requests of a client, on average (default 2)",
         )
-        parser.add_argument("--seed", type=int, default=1, help="other requests and words")
-        parser.add_argument("--web", type=int, default=os.cpu_count() or 2, help="web processes")
-        parser.add_argument("--workers", type=int, default=2, help="worker processes (default 2)")
-        parser.add_argument("--keep", action="store_true", help="keep the folder")
-        add_result_file(parser)
 
-    def handle(self, **options: Any) -> None:
+    def attempt(self, options: dict[str, Any]) -> tuple[list[Bound], dict[str, Any]]:
         seconds, heard = options["minutes"] * 60, Heard()
-        try:
-            with spare_folder(options["data"], keep=options["keep"]) as folder:
-                server = TrialServer(folder, web=options["web"], workers=options["workers"])
-                try:
-                    server.start()
-                    samples = Samples(server)
-                    load = Load(
-                        str(server.info["url"]), server.path, str(server.info["key"]),
-                        options["clients"], options["thinking"], options["seed"],
-                    )  # fmt: skip
-                    samples.take()
-                    asyncio.run(go_on(load, heard, seconds, lambda: self._tick(samples, heard)))
-                finally:
-                    server.leave(keep=options["keep"])
-        except NotSpare as error:
-            raise CommandError(str(error), returncode=2) from error
-        except ServerFailed as error:
-            raise CommandError(str(error)) from error
-        for line in table(
-            ("kind", "answers", "p50", "p99", "p99/p50", "429", "failed"), _rows(heard)
-        ):
+        with folder_of(options) as folder, server_in(folder, options) as server:
+            server.start()
+            samples = Samples(server)
+            load = Load(
+                str(server.info["url"]), server.path, str(server.info["key"]),
+                options["clients"], options["thinking"], options["seed"],
+            )  # fmt: skip
+            samples.take()
+            asyncio.run(go_on(load, heard, seconds, lambda: self._tick(samples, heard)))
+        head = ("kind", "answers", "p50", "p99", "p99/p50", "429", "failed")
+        for line in table(head, _rows(heard)):
             self.stdout.write(line)
         held = list(_bounds(heard, samples, min(SETTLED, seconds / 2)))
-        for line in bounds.lines(held):
-            self.stdout.write(line)
-        report = {"kinds": _kinds(heard), "samples": samples.as_json()}
-        bounds.write(options["json"], bounds.as_json(held, **report))
-        if not all(bound.holds for bound in held):
-            raise CommandError("Not all that was to hold does.")
+        return held, {"kinds": _kinds(heard), "samples": samples.as_json()}
 
     def _tick(self, samples: Samples, heard: Heard) -> None:
         taken = samples.take()
