@@ -105,11 +105,15 @@ class Workload:
             "messages": _messages(texts),
             "userId": user,
             "threadId": f"thread-{user}",
-            "mode": "async" if kind == ASYNC else "sync",
+            "mode": "async" if kind == ASYNC or self._is_left(kind) else "sync",
             "extract": "patterns" if kind == CLAIMS else "none",
         }
         path = f"{self.path}/memories/ingest"
         return Act(kind, "POST", path, body, self._key(), user, texts)
+
+    def _is_left(self, kind: str) -> bool:
+        """Some large ones are left to the worker."""
+        return kind == LARGE and self.chance.random() < 0.3
 
     def _texts(self, number: int, make: Any = sentences.sentence) -> dict[str, str]:
         marks = [self._mark(at) for at in range(number)]

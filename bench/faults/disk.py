@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.faults import rows
@@ -87,16 +87,11 @@ def _sent(client: Client, act: Act) -> Act:
 
 def _fill(file: Path) -> None:
     """Until not a byte more fits."""
-    try:
-        with open(file, "wb", buffering=0) as out:
-            for size in (1 << 20, 1 << 12):
-                try:
-                    while out.write(bytes(size)) == size:
-                        pass
-                except OSError:
-                    continue
-    except OSError:
-        pass  # closing writes nothing
+    with open(file, "wb", buffering=0) as out:
+        for size in (1 << 20, 1 << 12):
+            with suppress(OSError):  # no room is left, as it was to be
+                while out.write(bytes(size)) == size:
+                    pass
 
 
 def _write_against(client: Client, work: Workload, acts: list[Act]) -> list[Answer]:

@@ -19,7 +19,10 @@ TARGETS = {
     KILL: {WEB: 28, WORKER: 24, POSTGRES: 18, COMMAND: 6, ALL: 24},
     STOP: {WEB: 35, WORKER: 30, POSTGRES: 20, ALL: 15},
 }
-DURING = {"small": 40, "large": 15, "fold": 15, "erase": 15, "reembed": 10, "seal": 5}
+DURING = {
+    KILL: {"small": 35, "large": 20, "fold": 15, "erase": 15, "reembed": 10, "seal": 5},
+    STOP: {"small": 15, "large": 45, "fold": 15, "erase": 15, "reembed": 10},
+}
 LONGEST_DELAY = 2.5  # seconds between the beginning of an act and the fault
 
 
@@ -42,7 +45,7 @@ def plan(number: int, seed: int, faults: Sequence[str]) -> Iterator[Point]:
         fault = faults[0]
         if len(faults) > 1:
             fault = STOP if chance.random() < SHARE_OF_STOPS else KILL
-        target, during = _drawn(chance, TARGETS[fault]), _drawn(chance, DURING)
+        target, during = _drawn(chance, TARGETS[fault]), _drawn(chance, DURING[fault])
         delay = chance.uniform(0.05, LONGEST_DELAY)
         yield Point(at + 1, fault, target, during, delay, chance.random())
 
@@ -68,7 +71,7 @@ class Hitting:
         if point.target == ALL:
             chosen = found if point.fault == KILL else [p for p in found if p.kind != POSTGRES]
         else:
-            chosen = self._one(found, point)
+            chosen = self._some(found, point)
         if point.fault == STOP:
             self._stop(chosen)
         elif point.target == ALL:
@@ -77,11 +80,14 @@ class Hitting:
             _send(chosen, signal.SIGKILL)
         return f"{point.target}, {len(chosen)} of {len(found)} processes"
 
-    def _one(self, found: Sequence[Found], point: Point) -> list[Found]:
-        """One process of the kind that was meant; of the others where there is none just now."""
+    def _some(self, found: Sequence[Found], point: Point) -> list[Found]:
+        """One process of the kind that was meant; of the others where there is none just now. All
+        of that kind are stopped during a large ingest: one of them has it, and is to lose it."""
         own = [each for each in found if each.kind == point.target]
         own = own or [each for each in found if each.kind in (WEB, WORKER)]
         own = own or [each for each in found if each.kind == UP]
+        if (point.fault, point.during) == (STOP, "large"):
+            return own
         return [own[int(point.place * len(own))]] if own else []
 
     def _stop(self, chosen: Sequence[Found]) -> None:

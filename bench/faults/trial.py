@@ -1,6 +1,7 @@
 """Points of kill and stop, one after the other, over one server that is busy; then the rows."""
 
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,11 +12,12 @@ import psycopg
 from bench.faults import rows
 from bench.faults.clients import Clients
 from bench.faults.outcome import Finding, Outcome
-from bench.faults.points import ALL, KILL, Hitting, Point
+from bench.faults.points import ALL, KILL, STOP, Hitting, Point
 from bench.server import Running, ServerFailed, TrialServer
 
 RECOVERS = 120.0  # seconds until it serves again after a point; else it counts as stuck
 CLIENTS = 4
+SWEPT_BEFORE = 8.0  # seconds before what was stopped moves again
 MODELS = ("local", "hash")
 
 
@@ -71,6 +73,8 @@ class Trial:
         if point.fault == KILL and point.target == ALL:
             self.server.start()
         if self.hitting.is_stopped:
+            if point.fault == STOP:
+                self._sweep_later()
             return  # what else is hit meanwhile is hit beside a process that does not move
         if not self.server.wait_until_it_serves(RECOVERS):
             self._find(rows.STUCK, f"no answer {RECOVERS:.0f} s after: {what}")
@@ -78,6 +82,17 @@ class Trial:
             self.server.start()
         took = time.monotonic() - hit_at
         self.outcome.slowest_recovery = max(self.outcome.slowest_recovery, took)
+
+    def _sweep_later(self) -> None:
+        """Let somebody look for what is due while its worker does not move yet: the server's own
+        sweep comes once a minute, and would mostly come too late."""
+        timer = threading.Timer(max(0.0, self.options.stopped_for - SWEPT_BEFORE), self._sweep)
+        timer.daemon = True
+        timer.start()
+
+    def _sweep(self) -> None:
+        if self.hitting.is_stopped:
+            self._command("sweep")
 
     def _begin(self, point: Point) -> None:
         self.commands = [each for each in self.commands if each.poll() is None]
@@ -89,7 +104,7 @@ class Trial:
             self.clients.begin(point.during)
 
     def _command(self, *words: str, env: Mapping[str, str] | None = None) -> None:
-        if len(self.commands) < 2:  # each takes memory and a core
+        if len(self.commands) < 3:  # each takes memory and a core
             command = self.server.command(*words, env=env, out=subprocess.DEVNULL)
             self.commands.append(command)
 

@@ -1,7 +1,7 @@
 """`python -m bench.pressure.attack`: those who press, in a process of their own.
 
-Reads a list of attacks as JSON from standard input, goes on until SIGTERM, and writes how often each
-was answered how.
+Reads a list of attacks as JSON from standard input, goes on until SIGTERM (`longest` seconds at most),
+and writes how often each was answered how.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import re
 import signal
 import sys
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 from bench import sentences
@@ -39,7 +40,8 @@ async def main(wish: dict[str, Any]) -> None:
         for number in range(attack["clients"]):
             one = Attacker(wish["host"], wish["port"], attack, number, counted)
             tasks.append(asyncio.create_task(one.go_on()))
-    await stopping.wait()
+    with suppress(TimeoutError):  # whoever began it has died
+        await asyncio.wait_for(stopping.wait(), wish["longest"])
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -19,6 +19,7 @@ from bench.pressure.victim import LIVE, READY, Felt, Victim
 ALONE, TOGETHER, SLACK = 3.0, 10.0, 0.25  # times the calm p99, and seconds
 LIVE_LONGEST = 1.0  # seconds
 QUIET = 90.0  # seconds in which it has to be calm again after a pressure
+LONGEST = 900.0  # seconds that those who press go on where nobody ends them
 BEGUN = 2.0  # seconds after which a pressure counts as there
 ALL = "all together"
 
@@ -136,9 +137,8 @@ def _attackers(presser: Presser, pressures: Sequence[Pressure]) -> "subprocess.P
         text=True,
     )
     assert running.stdin is not None
-    running.stdin.write(
-        json.dumps({"host": address.hostname, "port": address.port, "attacks": attacks})
-    )
+    where = {"host": address.hostname, "port": address.port, "longest": LONGEST}
+    running.stdin.write(json.dumps({**where, "attacks": attacks}))
     running.stdin.close()
     running.stdin = None  # communicate() would flush it
     return running
