@@ -22,6 +22,11 @@ def sentence(seed: int, mark: str) -> str:
     return chance.choice(SHAPES).format(a=a, b=b, c=c, mark=mark)
 
 
+def passage(seed: int, mark: str) -> str:
+    """Four sentences: as much as people write in a message that is no chat."""
+    return " ".join(sentence(seed, f"{mark}{part}") for part in "abcd")
+
+
 def claim(seed: int, mark: str) -> str:
     """What somebody says of themselves; patterns read a preference out of it."""
     chance = random.Random(f"{seed} {mark}")

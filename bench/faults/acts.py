@@ -10,6 +10,7 @@ from bench.http_client import Answer
 
 SYNC, ASYNC, LARGE, APPEND, CLAIMS, NOTE = "sync", "async", "large", "append", "claims", "note"
 ERASE, FOLD = "erase", "fold"
+MAKING = {CLAIMS: sentences.claim, LARGE: sentences.passage}
 USERS = 5
 AGAIN = {0, 408, 409, 425, 429, 500, 502, 503, 504}  # a caller that gets these tries again
 
@@ -100,7 +101,7 @@ class Workload:
         return Act(ERASE, "DELETE", path, None, "", said.user, said.texts)
 
     def _ingest(self, kind: str, user: str, messages: int) -> Act:
-        texts = self._texts(messages, sentences.claim if kind == CLAIMS else sentences.sentence)
+        texts = self._texts(messages, MAKING.get(kind, sentences.sentence))
         body = {
             "messages": _messages(texts),
             "userId": user,

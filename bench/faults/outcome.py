@@ -21,6 +21,7 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)
     acts: dict[str, dict[str, int]] = field(default_factory=dict)
     starts: int = 0
+    taken_over: int = 0  # sessions that had more than one attempt
     slowest_recovery: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
 

@@ -23,7 +23,7 @@ DURING = {
     KILL: {"small": 35, "large": 20, "fold": 15, "erase": 15, "reembed": 10, "seal": 5},
     STOP: {"small": 15, "large": 45, "fold": 15, "erase": 15, "reembed": 10},
 }
-LONGEST_DELAY = 2.5  # seconds between the beginning of an act and the fault
+LONGEST_DELAY = (2.5, 4.0)  # seconds from the beginning of an act, of a large one, to the fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def plan(number: int, seed: int, faults: Sequence[str]) -> Iterator[Point]:
         if len(faults) > 1:
             fault = STOP if chance.random() < SHARE_OF_STOPS else KILL
         target, during = _drawn(chance, TARGETS[fault]), _drawn(chance, DURING[fault])
-        delay = chance.uniform(0.05, LONGEST_DELAY)
+        delay = chance.uniform(0.05, LONGEST_DELAY[during == "large"])
         yield Point(at + 1, fault, target, during, delay, chance.random())
 
 

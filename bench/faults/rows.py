@@ -36,6 +36,7 @@ SESSIONS = """
 select id::text, state, error, cardinality(created_ids), cardinality(updated_ids),
        cardinality(reinforced_ids), coalesce((counts ->> 'facts')::int, 0)
 from memories_memorysession"""
+TAKEN_OVER = "select count(*) from memories_memorysession where attempts > 1"
 ERASURES = "select id::text, target_id::text, state, proof ->> 'clean', error from memories_erasure"
 WAITING = {
     "sessions that are not final": """

@@ -137,6 +137,7 @@ class Trial:
         if code:
             self._find(rows.STUCK, f"reembed ended with {code}: {errors[-500:]}")
         try:
+            self.outcome.taken_over = self.server.rows(rows.TAKEN_OVER)[0][0]
             self.outcome.findings += rows.findings(self.server, self.clients.acts)
         except psycopg.Error as error:
             self._find(rows.STUCK, f"the rows could not be read: {error}")
