@@ -91,6 +91,8 @@ INSTALLED_APPS = [
     "django_q",
     "workspaces",
     "memories",
+    # Trials and benchmarks: in the repository, not in what is installed.
+    *(["bench"] if (BASE_DIR / "bench" / "apps.py").is_file() else []),
 ]
 MIDDLEWARE = [
     "workspaces.api.request_ids.RequestIdMiddleware",
