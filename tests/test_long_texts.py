@@ -61,11 +61,10 @@ def work(read: Callable[[str], object], text: str, runs: int = 1) -> float:
 def grows_faster(read: Callable[[str], object], make: Callable[[int], str], size: int) -> float:
     """By how much more than DOUBLE the work grows with twice the text; 0 where it does not."""
     once, twice = make(size), make(2 * size)
-    if work(read, twice) < TRIFLE:
-        return 0.0
     ratio = 0.0
-    for runs in range(2, TRIES):
-        ratio = work(read, twice, runs) / max(work(read, once, runs), 1e-9)
+    for runs in range(1, TRIES):
+        most = work(read, twice, runs)
+        ratio = most / work(read, once, runs) if most > TRIFLE else 0.0
         if ratio <= DOUBLE:
             return 0.0
     return ratio
