@@ -34,6 +34,7 @@ class Resolver:
         self.vectors, self.matrix = vectors, _matrix(vectors)
         self.block: tuple[int, Close] | None = None
         self.places: dict[int, uuid.UUID] = {}
+        self.indexes: dict[uuid.UUID, int] = {}
         for belief in known:
             self.add(belief)
         for pair in pairs:
@@ -63,8 +64,7 @@ class Resolver:
         start = index - index % TOGETHER
         if self.block is None or self.block[0] != start:
             self.block = (start, _close(self.matrix, start, self.floor))
-        # What was ended meanwhile takes no place from what is live, as in the index.
-        close = [e for e in self.block[1].get(index, ()) if self.places.get(e[0]) in self.live]
+        close = [each for each in self.block[1].get(index, ()) if each[0] in self.places]
         close.sort(key=lambda each: -each[1])
         return {self.places[i]: similarity for i, similarity in close[:MOST]}
 
@@ -88,10 +88,12 @@ class Resolver:
             self.slots.setdefault(key, []).append(belief.id)
         if index is not None:
             self.places[index] = belief.id
+            self.indexes[belief.id] = index
 
     def end(self, memory_id: uuid.UUID) -> None:
-        """It is live no more."""
+        """It is live no more, and takes no place from what is, as in the index."""
         del self.live[memory_id]
+        self.places.pop(self.indexes.get(memory_id, -1), None)
 
 
 def _close(matrix: np.ndarray, start: int, floor: float) -> Close:
