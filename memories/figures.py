@@ -58,11 +58,17 @@ def start() -> None:
 def _flush_aside() -> None:
     """In a thread of its own, with a connection of its own that does not stay."""
     try:
-        flush()
-    except DatabaseError as error:
-        log.warning("Counts are kept until the database answers: %s", error)
+        flush_or_keep()
     finally:
         connection.close()
+
+
+def flush_or_keep() -> None:
+    """As `flush`, where a database that takes nothing now is no reason to fail."""
+    try:
+        flush()
+    except DatabaseError as error:
+        log.warning("Counts are kept until the database takes them: %s", error)
 
 
 def flush() -> None:

@@ -76,7 +76,7 @@ def view(request: HttpRequest) -> HttpResponseBase:
     parts = health.parts()
     lines = list(_gauges(_of_parts(parts)))
     if is_readable(parts):
-        figures.flush()
+        figures.flush_or_keep()
         lines += [*_counted(figures.totals()), *_gauges(figures.gauges())]
     return HttpResponse("\n".join([*lines, ""]), content_type=CONTENT_TYPE)
 
