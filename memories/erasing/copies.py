@@ -95,5 +95,5 @@ FREE = {
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
     "LargeLayer": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
-    "Invitation": None, "ServerKey": None, "WorkspaceRemoval": None,
+    "Membership": None, "Invitation": None, "ServerKey": None, "WorkspaceRemoval": None,
 }  # fmt: skip
