@@ -133,7 +133,8 @@ def plan(workspace: Workspace) -> dict[str, int]:
     number = WorkspaceIndex.objects.filter(workspace=workspace).values_list("number", flat=True)
     values = {"id": workspace.pk, "number": number.first()}
     for table in tables():
-        found[table.told] += _count(table, values)
+        if table.model is not WorkspaceIndex:  # a part of the workspace
+            found[table.told] += _count(table, values)
     return {told: rows for told, rows in found.items() if rows}
 
 
@@ -158,7 +159,11 @@ def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
         due_at=timezone.now(),
     )  # fmt: skip
     for doors in (ApiKey, Membership, Invitation):
-        doors._default_manager.filter(workspace=workspace).delete()
+        _, gone = doors._default_manager.filter(workspace=workspace).delete()
+        for label, rows in gone.items():
+            told = str(apps.get_model(label)._meta.verbose_name_plural)
+            made.removed[told] = made.removed.get(told, 0) + rows
+    made.save(update_fields=["removed"])
     slug = f"removed-{workspace.pk.hex}"
     Workspace.objects.filter(pk=workspace.pk).update(slug=slug, name="being removed", settings={})
     waiting = MemorySession.objects.filter(workspace=workspace).exclude(

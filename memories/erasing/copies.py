@@ -95,6 +95,6 @@ FREE = {
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
     "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
-    "IndexRepair": None, "WorkerBeat": None, "Invitation": None, "ServerKey": None,
+    "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
     "WorkspaceRemoval": None,
 }  # fmt: skip
