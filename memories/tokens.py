@@ -46,8 +46,12 @@ def start_of(text: str, most: int) -> str:
     known = _vocabulary()
     if known is None:
         return bounded_start_of(text, most)
-    spans = _encoded(known, text[: most * _LONGEST]).offsets[:most]
-    starts = (text[:end] for _, end in reversed(spans))
+    ends: list[int] = []
+    for at in range(0, min(len(text), most * _LONGEST), _AT_ONCE):
+        ends += [at + end for _, end in _encoded(known, text[at : at + _AT_ONCE]).offsets]
+        if len(ends) >= most:
+            break
+    starts = (text[:end] for end in reversed(ends[:most]))
     return next((start for start in starts if tokens_of(start) <= most), "")
 
 

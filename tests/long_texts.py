@@ -106,8 +106,8 @@ def text_of(kind: str, size: int) -> str:
 
 def deep(size: int) -> str:
     """Quotations in quotations, each line a level deeper."""
-    lines = [f"{'>' * (level % 200 + 1)} I like my cat" for level in range(size // 100)]
-    return "\n".join(lines)[:size]
+    levels = "\n".join(f"{'>' * (level + 1)} I like my cat" for level in range(30))
+    return (f"{levels}\n" * (size // len(levels) + 1))[:size]
 
 
 # ---- what reads a text, by its name within `memories`
