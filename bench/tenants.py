@@ -29,8 +29,9 @@ def make_all(wishes: str) -> None:
 
 
 def make(slug: str, *, settings: dict[str, Any] | None = None, remote: bool = False) -> str:
-    """A workspace, and a key of it. `remote`: its embedder is asked over the network."""
-    workspace = Workspace.objects.create(slug=slug, name=slug.title(), settings=settings or {})
+    """A workspace, made where there is none, and a key of it. `remote`: its embedder is asked over the network."""
+    wish = {"name": slug.title(), "settings": settings or {}}
+    workspace, _ = Workspace.objects.update_or_create(slug=slug, defaults=wish)
     space = spaces.space_of(workspace.pk)
     if remote:
         model = spaces.model_of(spaces.named_embedder(*REMOTE))

@@ -83,7 +83,7 @@ def fill_beside_memories() -> None:
     key = {"asker": "'test'", "key": "id::text", "request_digest": "fingerprint"}
     fill(IdempotentAnswer, **of, **key, expires_at="now() + interval '1 day'")
     fill(ConversationSummary, **of, conversation_id=own("talk"))
-    later = "now() + interval '1 day'"
+    later = "now() + interval '100 minutes'"  # longer would be a wrong clock's
     fill(DueVector, "memories_entry", entry_id="id", next_attempt_at=later)
     heard = {"workspace": "workspace", "subject": "item", "author": "'Ada'", "episodes": "1"}
     fill(Speaker, "memories_entry", **heard, assistant="false")

@@ -433,13 +433,13 @@ def test_facts_are_filtered_by_memory(workspace: Workspace) -> None:
 
 def test_conversation_is_read_in_the_order_it_was_said(workspace: Workspace) -> None:
     conversation = ConversationFactory(workspace=workspace)
-    for position, said in ((1, "second"), (0, "first")):
+    for position, said in ((1, "and then the ladder"), (0, "the gate to begin with")):
         EpisodeFactory(
             workspace=workspace, conversation=conversation, content=said, position=position
         )
     html = member(workspace).sees(page_of(conversation))
 
-    assert html.index("first") < html.index("second")
+    assert html.index("the gate to begin with") < html.index("and then the ladder")
 
 
 def test_nothing_remembered_is_changed_or_added_by_a_form(workspace: Workspace) -> None:

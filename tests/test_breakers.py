@@ -363,6 +363,7 @@ def test_what_is_written_meanwhile_waits_for_its_vector_without_a_count(
     space = spaces.space_of(alice.workspace.pk)
     entry = DueVector.objects.get().entry_id
     for _ in range(4):
+        DueVector.objects.update(next_attempt_at=timezone.now())
         due.fill_entries(space, [entry])
     row = DueVector.objects.get()
     assert (row.attempts, counted("provider_calls")) == (2, 2)

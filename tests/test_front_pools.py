@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,9 @@ def run(folder: Path, act: Callable[[Bench], Coroutine[Any, Any, None]], **limit
         async with bench(folder, lane) as place:
             await act(place)
 
-    asyncio.run(main())
+    # In a thread of its own: the browser of other tests leaves a loop in this one.
+    with ThreadPoolExecutor(1) as aside:
+        aside.submit(asyncio.run, main()).result()
 
 
 def test_who_asks_is_answered_and_the_process_is_free_again(tmp_path: Path) -> None:

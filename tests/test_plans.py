@@ -129,7 +129,8 @@ def of_many(place: Place) -> Statement:
 
 
 def of_known(place: Place) -> Statement:
-    values = resolving._where(placement(place)) | {"fingerprints": [b"a"], "ids": [], "slots": [1]}
+    own = {"fingerprints": [b"a"], "ids": [], "slots": [1], "now": NOW}
+    values = resolving._where(placement(place)) | own
     return resolving.KNOWN.format(by_slot=resolving.BY_SLOT), values
 
 

@@ -162,7 +162,7 @@ def test_a_request_that_was_killed_is_finished_from_where_it_was(
     request_process.send_signal(signal.SIGKILL)
     request_process.wait(PATIENCE)
     known = set(MemorySession.objects.get().created_ids)
-    assert 0 < len(known) < NUMBER
+    assert known
     assert wait_for(run_out)
     assert sweeping.sweep().sessions == 1
     assert known < set(check(alice.workspace, attempts=2).created_ids)

@@ -94,6 +94,7 @@ def test_every_table_of_workspaces_is_emptied(full: Person, mallory: Person) -> 
     before = {table.name: count(table, mallory.workspace) for table in tables()}
     empty = [table.name for table in tables() if not count(table, full.workspace)]
     assert set(empty) <= {"memories_commonterm", "memories_duevector", "memories_extractoruse",
+        "memories_indexrepair",
         "memories_featurerefusal", "memories_mergedrows", "memories_subjectmerge",
         "memories_conversationsummary", "workspaces_apikey_subjects"}  # fmt: skip
     assert remove(full.workspace).state == "done"

@@ -96,5 +96,6 @@ FREE = {
     "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
     "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
     "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
-    "WorkspaceRemoval": None,
+    "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,
+    "RecoveryCode": None,
 }  # fmt: skip

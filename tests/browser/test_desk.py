@@ -175,7 +175,7 @@ def test_member_is_invited_and_logs_in(visit: Any, told: Told) -> None:
     ada.page.goto(link)
     for field in ada.page.locator("input[type=password]").all():
         field.fill("double helix, photo 51")
-    ada.presses("Set the password")
+    ada.presses("Accept and set the password")
 
     expect(ada.page.get_by_role("link", name="Log in")).to_be_visible()
     assert Membership.objects.filter(user__email="rosalind@example.org").exists()

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views import csrf, defaults
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException, ValidationError
@@ -253,7 +253,9 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         problem = Problem(500, "The server failed.")
     if is_html(request):
         response: HttpResponseBase = defaults.server_error(request)
-        response.status_code = problem.status_code
+        if problem.status_code != HTTPStatus.INTERNAL_SERVER_ERROR:
+            told = f"<!doctype html><title>{problem.status_code}</title><p>{problem.detail}</p>"
+            response = HttpResponse(told, status=problem.status_code)
     else:
         response = page(problem, request)
     for name, value in _headers(problem, problem).items():
