@@ -6,9 +6,12 @@ import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.error import HTTPError, URLError
 
 from django.conf import settings
+
+from memoryproject.front.wire import packed
 
 EVERYWHERE = ("0.0.0.0", "::")
 PULSE, SILENCE = 5.0, 30.0  # seconds between two questions; without an answer it is stuck
@@ -65,10 +68,10 @@ def answers(address: Address) -> bool:
 
 class Pulse:
     """Asks again and again whether the front answers, without waiting for it; `on_silence` is called
-    where it has not for SILENCE seconds."""
+    where it has not for SILENCE seconds. By the socket of the web processes, which no client fills."""
 
-    def __init__(self, address: Address, on_silence: Callable[[], None]) -> None:
-        self.address, self.on_silence = address, on_silence
+    def __init__(self, meeting: Path, on_silence: Callable[[], None]) -> None:
+        self.meeting, self.on_silence = meeting, on_silence
         self.question: socket.socket | None = None
         self.asked_at = self.answered_at = time.monotonic()
 
@@ -86,9 +89,10 @@ class Pulse:
         if self.question is None:
             if now - self.asked_at >= PULSE:
                 self.asked_at = now
-                self.question = socket.create_connection(self.address.reached, timeout=1.0)
-                self.question.setblocking(False)
-                self.question.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.question = socket.socket(socket.AF_UNIX)
+                self.question.settimeout(1.0)
+                self.question.connect(str(self.meeting))
+                self.question.sendall(packed({"pulse": True}))
         elif select.select([self.question], [], [], 0)[0]:
             if self.question.recv(64):
                 self.answered_at = now

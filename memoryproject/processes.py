@@ -15,7 +15,7 @@ from memoryproject.address import Address, allowed_hosts
 from memoryproject.front.options import Options
 from memoryproject.supervisor import Child
 
-MOST_CONNECTIONS = 8192
+MOST_CONNECTIONS = 32_768
 
 
 @dataclass(frozen=True)

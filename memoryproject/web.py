@@ -89,6 +89,8 @@ class Parent:
             self.pauses[lane.name] = pause
             self.due.append((now + pause, lane))
             code = os.waitstatus_to_exitcode(status)
+            if code == 0:  # it was asked to end
+                continue
             log.error(
                 "web process %s (%s) ended (%s); again in %.1f s", pid, lane.name, code, pause
             )

@@ -79,11 +79,36 @@ def test_a_body_that_is_too_large_is_a_413_that_can_be_read(server: Server) -> N
     assert server.post(SEARCH, {"query": "x" * 8_000_000}) == 413
 
 
-def test_a_body_in_chunks_is_a_body(server: Server) -> None:
+def test_a_body_in_chunks_is_asked_for_with_its_length(server: Server) -> None:
     headers = {"X-API-Key": server.info["key"], "Content-Type": "application/json"}
     body = iter([b'{"query":', b' "apples"}'])
     _, status, _ = asked(server, "POST", SEARCH, body=body, headers=headers, encode_chunked=True)
-    assert status == 200
+    assert status == 411
+
+
+BROKEN_OFF = {
+    "a length that is not reached": b"Content-Length: 500\r\n\r\n"
+    + b'{"content": "The pears fell."}',
+    "chunks without a last one": b"Transfer-Encoding: chunked\r\n\r\n1e\r\n"
+    + b'{"content": "The pears fell."}\r\n',
+    "chunks and then none": b"Transfer-Encoding: chunked\r\n\r\n1e\r\n"
+    + b'{"content": "The pears fell."}\r\nZZ\r\n',
+}
+
+
+@pytest.mark.parametrize("way", BROKEN_OFF)
+def test_a_body_that_breaks_off_is_not_acted_upon(server: Server, way: str) -> None:
+    address = urlsplit(server.info["url"])
+    head = f"POST {INGEST} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {server.info['key']}\r\n"
+    head += "Content-Type: application/json\r\n"
+    with socket.create_connection((address.hostname, address.port), PATIENCE) as made:
+        made.sendall(head.encode() + BROKEN_OFF[way])
+        made.shutdown(socket.SHUT_WR)
+        while made.recv(65536):
+            pass
+    assert server.post(INGEST, {"content": "A later one.", "extract": "none"}) == 201
+    kept = "select count(*) from memories_episode where content like '%pears fell%'"
+    assert server.ask(kept) == [(0,)]
 
 
 def test_the_request_id_of_the_caller_comes_back(server: Server) -> None:

@@ -77,3 +77,21 @@ def test_others_count_while_they_asked_a_moment_ago() -> None:
 
 def test_a_lane_lets_only_so_many_wait_in_all() -> None:
     assert filled(a=MOST_IN_ALL).is_full("b")
+
+
+def test_who_waits_no_more_takes_no_place() -> None:
+    queue = filled(a=2, b=1)
+    queue.remove("a", "key", "a0")
+    queue.remove("a", "key", "a0")
+    assert (queue.waiting, queue.length_of("a")) == (2, 1)
+    assert served(queue) == ["a1", "b0"]
+
+
+def test_requests_that_proved_nothing_yet_are_no_other_tenant() -> None:
+    queue = filled(a=MOST_WAITING)
+    queue.put("address:10.0.0.9", "address:10.0.0.9", "first")
+    while queue.take(100):
+        pass
+    for number in range(MOST_WAITING):
+        queue.put("a", "key", f"again{number}")
+    assert not queue.is_full("a")

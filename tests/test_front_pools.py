@@ -56,7 +56,7 @@ class Bench:
 
     async def ask(self, body: bytes = b"", tenant: str = "a", **head: Any) -> bytes:
         reply = await self.pool.reply_to(
-            packed(head, body), tenant=tenant, asker="key", name="a test"
+            lambda: packed(head, body), tenant=tenant, asker="key", name="a test"
         )
         return reply.body + b"".join([part async for part in reply.rest()])
 

@@ -56,7 +56,10 @@ class MemberAuthentication(SessionAuthentication):
         if user.must_change_password:
             raise PermissionDenied("Change the first password in the admin before anything else.")
         named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
-        return user, scope_for_member(user, named) if named else None
+        scope = scope_for_member(user, named) if named else None
+        if scope is not None:  # as its keys' requests: nobody waits for himself
+            request.META[TENANT] = str(scope.workspace_id)
+        return user, scope
 
 
 def _view(request: Request) -> object:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import JSONField, QuerySet, Value
+from django.db.models import JSONField, Q, QuerySet, Value
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from memories import leases
 from memories.api.ingest import answer
 from memories.models import IdempotentAnswer, MemorySession
-from memoryproject.front.wire import WAIT
+from memoryproject.front.wire import SESSION, WAIT
 from workspaces.api.problems import FieldError, Problem, conflict
 from workspaces.api.views import AnswerRenderer
 from workspaces.scope import Scope
@@ -40,7 +40,7 @@ def answer_once(
     first request died, an ingest is answered as its session stands, and all else is done again.
     Raises 409 for another body, and while the first request still runs.
     """
-    claim = _claim(scope, key, _digest(request))
+    claim = _claim(scope, key, _digest(request), is_waited_for=SESSION in request.META)
     if claim.status is not None:
         return Response(claim.body, status=claim.status)
     rows = IdempotentAnswer.objects.filter(pk=claim.pk, claims=claim.claims, status=None)
@@ -59,8 +59,8 @@ def answer_once(
         except BaseException:
             _let_go(rows, claim.pk)
             raise
-    if WAIT in request.META:  # it is asked again when its session is final
-        _let_go(rows, claim.pk)
+    if WAIT in request.META:  # the front waits, and asks again when the session is final
+        rows.update(lease_until=timezone.now() + timedelta(seconds=request.META[WAIT][1]))
     else:
         _keep(rows, response, secrets)
     return response
@@ -88,8 +88,11 @@ def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
         rows.delete()
 
 
-def _claim(scope: Scope, key: str, digest: bytes) -> IdempotentAnswer:
-    """Our own new row, that of a request whose process died, or a finished one of the same."""
+def _claim(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) -> IdempotentAnswer:
+    """Our own new row, that of a request whose process died, or a finished one of the same.
+
+    `is_waited_for`: by whoever made the row, so it is its own.
+    """
     now = timezone.now()
     new = IdempotentAnswer(
         workspace_id=scope.workspace_id,
@@ -111,15 +114,16 @@ def _claim(scope: Scope, key: str, digest: bytes) -> IdempotentAnswer:
         return found
     if bytes(found.request_digest) != digest:
         raise conflict("This key was used for another request.", field=HEADER, code="key_reused")
-    return found if found.status is not None else _taken_over(found)
+    if found.status is not None:
+        return found
+    return _taken_over(found, Q() if is_waited_for else leases.free(timezone.now()))
 
 
 @transaction.atomic
-def _taken_over(found: IdempotentAnswer) -> IdempotentAnswer:
+def _taken_over(found: IdempotentAnswer, free: Q) -> IdempotentAnswer:
     """The row of a request that runs no more, claimed anew."""
-    now = timezone.now()
     rows = IdempotentAnswer.objects.filter(pk=found.pk, status=None).select_for_update()
-    row = rows.filter(leases.free(now)).first()
+    row = rows.filter(free).first()
     if row is None:
         raise _in_progress()
     row.claims, row.lease_until = row.claims + 1, leases.end()

@@ -14,6 +14,7 @@ from memories import ingest, outbox, search
 from memories.api import shapes
 from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message, refuse_written_out
+from memories.errors import Conflict
 from memories.indexing import spaces
 from memories.ingest import IngestRequest
 from memories.models import (
@@ -150,7 +151,9 @@ class IngestView(WorkspaceView):
         """Keep what was said, and learn from it."""
         if waited_for := request.META.get(SESSION):
             own = MemorySession.objects.filter(workspace_id=self.scope.workspace_id)
-            return answer(self.scope, own.get(pk=waited_for))
+            if (session := own.filter(pk=waited_for).first()) is None:
+                raise Conflict("What was sent was erased meanwhile.", code="erased")
+            return answer(self.scope, session)
         body, began = read(IngestSerializer, request.data), time.monotonic()
         told = replace(request_of(body), answer=vars(request).get("answer"))
         session = ingest.ingest(self.scope, told, body["wait"])

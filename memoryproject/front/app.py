@@ -6,8 +6,9 @@ import logging
 import os
 import resource
 import sys
+import tempfile
 from collections.abc import Coroutine
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
@@ -29,6 +30,7 @@ LIVE = json.dumps({"status": "ok"})
 # A refused client that asks again at once would keep us busy with refusing.
 BREATH, MOST_BREATHING = 0.5, 1000
 PATIENT = 1.0  # seconds; a client that goes sooner is answered all the same
+OPENED_BY = 60.0  # seconds after which an answer's file is open, and its name can go
 SERVED_ELSEWHERE = (
     60.0  # seconds for which a tenant's requests of a kind go to the other lane at once
 )
@@ -73,25 +75,8 @@ class Front:
             await self.refuse(request, Refusal(500, "The server failed.", "internal"), proto)
 
     async def serve(self, request: Request, scope: Any, proto: Any) -> None:
-        known = self.tenants.name(request)
-        self.check(request, known=known)
-        headers = scope.headers
-        length = headers.get("content-length", "")
-        if (length and length != "0") or "transfer-encoding" in headers:
-            request.body = await self.bodies.read(proto, length, known=known)
-        size = len(request.body)
-        try:
-            if is_stream(request.path):
-                await self.relay.pass_on(request, scope, proto)
-                return
-            reply = await self.unless_gone(self.answer(request), proto)
-        finally:
-            self.bodies.release(size, known=known)
-        await self.send(request, reply, proto)
-
-    def check(self, request: Request, *, known: bool) -> None:
-        """Raise Refusal where this tenant has its share in the lane already, or more than a cap."""
-        options, queue = self.options, self.pools[request.lane.name].queue
+        known = await self.tenants.known(request)
+        options = self.options
         self.tenants.check_caps(
             request,
             known=known,
@@ -99,13 +84,31 @@ class Front:
             workspace=options.workspace_cap,
             anonymous=options.anonymous_cap,
         )
+        with nullcontext() if known else self.tenants.asking(request):
+            headers = scope.headers
+            length = headers.get("content-length", "")
+            self.check_share(request, known=known)
+            holder = request.tenant
+            if (length and length != "0") or "transfer-encoding" in headers:
+                request.body = await self.bodies.read(proto, length, holder, known=known)
+                self.check_share(request, known=known)  # others' bodies came meanwhile
+            try:
+                if is_stream(request.path):
+                    await self.relay.pass_on(request, scope, proto)
+                    return
+                reply = await self.unless_gone(self.answer(request), proto)
+            finally:
+                self.bodies.release(len(request.body), holder)
+        await self.send(request, reply, proto)
+
+    def check_share(self, request: Request, *, known: bool) -> None:
+        """Raise Refusal where this tenant has its share in the lane already."""
+        pool = self.pools[request.lane.name]
         if known:
-            queue.saw(request.tenant)
-        if queue.is_full(request.tenant):
-            wait = self.pools[request.lane.name].pause(request.tenant)
-            raise Refusal(
-                429, "Others wait too: this asks for too much at once.", "share", wait=wait
-            )
+            pool.queue.saw(request.tenant)
+        if pool.queue.is_full(request.tenant):
+            detail = "Others wait too: this asks for too much at once."
+            raise Refusal(429, detail, "share", wait=pool.pause(request.tenant))
 
     async def answer(self, request: Request) -> Reply:
         """The reply of a process, of whichever lane can give it."""
@@ -129,7 +132,7 @@ class Front:
         for attempt in (1, 2):
             try:
                 reply = await self.pools[lane.name].reply_to(
-                    request.frame(), tenant=request.tenant, asker=request.asker, name=name
+                    request.frame, tenant=request.tenant, asker=request.asker, name=name
                 )
             except Queued:
                 raise Refusal(503, "The server is busy: no turn came.", "busy", wait=5) from None
@@ -181,10 +184,26 @@ class Front:
         if reply.parts is None:
             proto.response_bytes(status, headers, body)
             return
-        stream = proto.response_stream(status, headers)
-        await stream.send_bytes(body)
-        async for part in reply.rest():
-            await stream.send_bytes(part)
+        # Whole before any of it is sent: no process waits for a client that reads slowly, and what
+        # breaks off is no answer.
+        path = await self.spooled(body, reply)
+        asyncio.get_running_loop().call_later(OPENED_BY, os.unlink, path)
+        proto.response_file(status, headers, path)
+
+    async def spooled(self, body: bytes, reply: Reply) -> str:
+        """A file with the whole of a long answer."""
+        with tempfile.NamedTemporaryFile(prefix="memoryproject-", delete=False) as file:
+            try:
+                file.write(body)
+                async for part in reply.rest():
+                    file.write(part)
+            except BaseException as error:
+                os.unlink(file.name)
+                if isinstance(error, Gone):
+                    detail = "The process that had this ended before it answered."
+                    raise Refusal(503, detail, "process_ended", wait=1) from None
+                raise
+        return file.name
 
     async def refuse(self, request: Request, refusal: Refusal, proto: Any) -> None:
         self.refused[refusal.code] = self.refused.get(refusal.code, 0) + 1

@@ -1,14 +1,17 @@
-"""Reading the body of a request: bounded in size, in time, and in what all of them hold together."""
+"""Reading the body of a request: bounded in size, in time, and in what one tenant and all hold."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 from memoryproject.front.answers import Refusal
 
-SLOWEST = 100_000  # bytes a second that a long body may take beyond the time for any
-MOST_DRAINED = 128 * 2**20
-# Held by all requests that are read or wait; of it what askers without a known key may hold.
-MOST_HELD, MOST_UNKNOWN = 512 * 2**20, 128 * 2**20
+SLOWEST = 100_000  # bytes a second that a body must bring beyond the time for any
+DRAINED_FOR = 3.0  # seconds for which a body that is too large is taken and thrown away
+SMALL = 2**16  # bytes of a body that is refused for nobody's sake
+MOST_HELD = 512 * 2**20  # bytes of all requests that are read or wait
+MOST_OF_ONE = {True: 256 * 2**20, False: 64 * 2**20}  # of a known tenant; of an address
+MOST_READING = {True: 512, False: 256}  # bodies of one that still come
 
 
 class Bodies:
@@ -17,60 +20,76 @@ class Bodies:
     def __init__(self, largest: int, seconds: float) -> None:
         self.largest, self.seconds = largest, seconds
         self.held = 0
-        self.unknown = 0
-        self.reading = 0
+        self.held_by: Counter[str] = Counter()
+        self.reading: Counter[str] = Counter()
 
-    async def read(self, proto: Any, length: str, *, known: bool) -> bytes:
-        """The whole body. Raises Refusal where it is too large, too slow, or too much to hold.
+    async def read(self, proto: Any, length: str, tenant: str, *, known: bool) -> bytes:
+        """The whole body. Raises Refusal where it is too large, too slow, breaks off, or is more
+        than this tenant's share of what can be held.
 
         The bytes stay counted: tell `release` once they are gone.
         """
-        declared = int(length) if length.isdigit() else None
-        patience = self.seconds + min(declared or self.largest, self.largest) / SLOWEST
-        self.reading += 1
+        if self.reading[tenant] >= MOST_READING[known]:
+            raise Refusal(429, "Too many bodies of yours are still coming.", "share", wait=5)
+        self.reading[tenant] += 1
         try:
-            async with asyncio.timeout(patience):
-                if declared is not None and declared > self.largest:
-                    await self._drain(proto)
-                    raise self._too_large()
-                return await self._read(proto, known=known)
-        except TimeoutError:
-            raise Refusal(
-                408, f"The body did not come within {patience:.0f} seconds.", "too_slow"
-            ) from None
+            if not length.isdigit():  # in chunks: where they break off, that is the end of it
+                await self._drain(proto)
+                raise Refusal(411, "Send the body with a Content-Length.", "length_required")
+            if int(length) > self.largest:
+                await self._drain(proto)
+                raise self._too_large()
+            body = await self._read(proto, tenant, known=known)
         finally:
-            self.reading -= 1
+            self._count(self.reading, tenant, -1)
+        if len(body) != int(length):
+            self.release(len(body), tenant)
+            raise Refusal(400, "The body broke off before its end.", "broken_off")
+        return body
 
-    async def _read(self, proto: Any, *, known: bool) -> bytes:
-        body = bytearray()
+    async def _read(self, proto: Any, tenant: str, *, known: bool) -> bytes:
+        body, began = bytearray(), asyncio.get_running_loop().time()
         try:
-            async for part in proto:
-                body += part
-                self._count(len(part), known=known)
-                if len(body) > self.largest:
-                    raise self._too_large()
-                if self.held > MOST_HELD or self.unknown > MOST_UNKNOWN:
-                    raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
-        except BaseException:
-            self.release(len(body), known=known)
+            async with asyncio.timeout(self.seconds) as patience:
+                async for part in proto:
+                    body += part
+                    self.held += len(part)
+                    self.held_by[tenant] += len(part)
+                    self._check(len(body), tenant, known=known)
+                    patience.reschedule(began + self.seconds + len(body) / SLOWEST)
+        except BaseException as error:
+            self.release(len(body), tenant)
+            if isinstance(error, TimeoutError):
+                raise Refusal(408, "The body did not come in time.", "too_slow") from None
             raise
         return bytes(body)
 
-    def release(self, size: int, *, known: bool) -> None:
-        self._count(-size, known=known)
+    def _check(self, size: int, tenant: str, *, known: bool) -> None:
+        if size > self.largest:
+            raise self._too_large()
+        if size <= SMALL:
+            return
+        if self.held > MOST_HELD or self.held_by[tenant] > MOST_OF_ONE[known]:
+            raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
 
-    def _count(self, size: int, *, known: bool) -> None:
-        self.held += size
-        if not known:
-            self.unknown += size
+    def release(self, size: int, tenant: str) -> None:
+        self.held -= size
+        self._count(self.held_by, tenant, -size)
+
+    @staticmethod
+    def _count(counter: Counter[str], tenant: str, by: int) -> None:
+        counter[tenant] += by
+        if counter[tenant] <= 0:
+            del counter[tenant]
 
     def _too_large(self) -> Refusal:
         return Refusal(413, f"The body is larger than {self.largest} bytes.", "too_large")
 
     async def _drain(self, proto: Any) -> None:
         """A client that is writing would see its connection break, and not the answer."""
-        drained = 0
-        async for part in proto:
-            drained += len(part)
-            if drained > MOST_DRAINED:
-                return
+        try:
+            async with asyncio.timeout(DRAINED_FOR):
+                async for _ in proto:
+                    pass
+        except TimeoutError:
+            return

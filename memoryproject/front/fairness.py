@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
+NOBODY = "address:"  # what tenants are called that showed nothing that is known
 CONTENDED = 2.0  # seconds for which a tenant that asked counts as present
 MOST_WAITING = 16  # of one tenant in one lane while others are present
 MOST_IN_ALL = 2000  # waiting in a lane: what more there is would outlive its clients
@@ -35,8 +36,9 @@ class FairQueue(Generic[Item]):
             self._seen.popitem(last=False)
 
     def is_contended(self, tenant: str) -> bool:
-        """Whether another tenant asked a moment ago, or has something at work or waiting."""
-        if any(other != tenant for other in self.at_work):
+        """Whether another tenant asked a moment ago, or is at work. Who proved nothing yet is none:
+        it may be this one's first request."""
+        if any(other != tenant and not other.startswith(NOBODY) for other in self.at_work):
             return True
         for other, at in reversed(self._seen.items()):
             if other != tenant:
@@ -58,6 +60,25 @@ class FairQueue(Generic[Item]):
         self._lengths[tenant] += 1
         self.waiting += 1
 
+    def remove(self, tenant: str, asker: str, item: Item) -> None:
+        """It waits no more, if it still did."""
+        askers = self._queues.get(tenant)
+        queue = askers.get(asker) if askers else None
+        if queue is None or item not in queue:
+            return
+        queue.remove(item)
+        self._left(tenant, asker)
+
+    def _left(self, tenant: str, asker: str) -> None:
+        """One less waits; what is empty goes."""
+        askers = self._queues[tenant]
+        if not askers[asker]:
+            del askers[asker]
+        if not askers:
+            del self._queues[tenant]
+        self._count(self._lengths, tenant, -1)
+        self.waiting -= 1
+
     def take(self, places: int) -> tuple[str, Item] | None:
         """The next one, of the tenant that has least at work; None where nobody may go on.
 
@@ -69,16 +90,9 @@ class FairQueue(Generic[Item]):
         askers = self._queues[tenant]
         asker, queue = next(iter(askers.items()))
         item = queue.popleft()
-        if queue:
-            askers.move_to_end(asker)
-        else:
-            del askers[asker]
-        if askers:
-            self._queues.move_to_end(tenant)
-        else:
-            del self._queues[tenant]
-        self._count(self._lengths, tenant, -1)
-        self.waiting -= 1
+        askers.move_to_end(asker)
+        self._queues.move_to_end(tenant)
+        self._left(tenant, asker)
         self.at_work[tenant] += 1
         return tenant, item
 

@@ -7,16 +7,15 @@ import signal
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from memoryproject.front.fairness import FairQueue
 from memoryproject.front.lanes import Lane
-from memoryproject.front.wire import Frames
+from memoryproject.front.wire import Frames, packed
 
 log = logging.getLogger(__name__)
 
-MOST_PARTS = 64  # of an answer, held for a client that reads slowly
 AVERAGED = 0.1  # weight of the newest request in the time that one takes
 
 
@@ -34,9 +33,10 @@ class Queued(Exception):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A frame for a process of a lane, and where its reply is awaited. `name` is for the log."""
+    """What makes a frame for a process of a lane, and where its reply is awaited. `name` is for the
+    log."""
 
-    frame: bytes
+    frame: Callable[[], bytes]
     tenant: str
     asker: str
     name: str
@@ -54,17 +54,14 @@ class Reply:
 
     head: dict[str, Any]
     body: bytes
-    parts: "asyncio.Queue[bytes | None] | None" = None
-    go_on: Callable[[], None] = field(default=lambda: None)
+    parts: "asyncio.Queue[bytes | Gone | None] | None" = None
 
     async def rest(self) -> AsyncIterator[bytes]:
-        """The parts behind the first; the process is held back while nobody reads them."""
-        if self.parts is None:
-            return
-        while (part := await self.parts.get()) is not None:
+        """The parts behind the first. Raises Gone where the process ended before their end."""
+        while self.parts is not None and (part := await self.parts.get()) is not None:
+            if isinstance(part, Gone):
+                raise part
             yield part
-            if self.parts.qsize() < MOST_PARTS // 2:
-                self.go_on()
 
 
 class Pool:
@@ -79,7 +76,9 @@ class Pool:
         self.killed = 0
         self.seconds = 0.01  # that a job takes, on average
 
-    async def reply_to(self, frame: bytes, *, tenant: str, asker: str, name: str) -> Reply:
+    async def reply_to(
+        self, frame: Callable[[], bytes], *, tenant: str, asker: str, name: str
+    ) -> Reply:
         """Wait for a turn and for the reply. Raises Queued and Gone."""
         loop = asyncio.get_running_loop()
         job = Job(frame, tenant, asker, name, loop.create_future())
@@ -92,12 +91,14 @@ class Pool:
             return await job.reply
         finally:
             timer.cancel()
+            if not job.is_begun:  # its time is up, or its client went
+                self.queue.remove(tenant, asker, job)
 
     def hand_out(self) -> None:
         """Give every free process what is next."""
         while self.idle and (taken := self.queue.take(len(self.connections))):
             tenant, job = taken
-            if job.reply.done():  # its client went, or its time was up
+            if job.reply.done():  # its time is just up
                 self.queue.done(tenant)
             else:
                 self.idle.pop().begin(job)
@@ -121,7 +122,7 @@ class Connection(asyncio.Protocol):
         self.pool: Pool | None = None
         self.pid = 0
         self.job: Job | None = None
-        self.parts: asyncio.Queue[bytes | None] | None = None
+        self.parts: asyncio.Queue[bytes | Gone | None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.began = 0.0
 
@@ -131,7 +132,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for head, body in self.frames.feed(data):
-            if self.pool is None:
+            if "pulse" in head:
+                self.transport.write(packed({"alive": True}))
+            elif self.pool is None:
                 self.pid, self.pool = head["pid"], self.pools[head["lane"]]
                 self.pool.connections.add(self)
                 self._rest()
@@ -147,7 +150,7 @@ class Connection(asyncio.Protocol):
         with suppress(ValueError):
             self.pool.idle.remove(self)
         if self.parts is not None:
-            self.parts.put_nowait(None)
+            self.parts.put_nowait(Gone())
         if self.job is not None:
             self._let_go(Gone())
 
@@ -157,7 +160,7 @@ class Connection(asyncio.Protocol):
         job.is_begun = True
         self.job, self.began = job, loop.time()
         self.timer = loop.call_later(self.pool.lane.work, self._is_stuck)
-        self.transport.write(job.frame)
+        self.transport.write(job.frame())
 
     def _replied(self, head: dict[str, Any], body: bytes) -> None:
         if self.job is None or self.pool is None:
@@ -167,7 +170,6 @@ class Connection(asyncio.Protocol):
         reply = Reply(head, body)
         if head.get("more"):
             self.parts = reply.parts = asyncio.Queue()
-            reply.go_on = self.transport.resume_reading
         if not self.job.reply.done():
             self.job.reply.set_result(reply)
         if self.parts is None:
@@ -175,7 +177,11 @@ class Connection(asyncio.Protocol):
             self._rest()
 
     def _part(self, body: bytes, *, more: bool) -> None:
+        """Parts are taken as fast as they come, also where nobody waits for them any more."""
         assert self.parts is not None
+        assert self.job is not None
+        if self.job.reply.cancelled():
+            self.parts = asyncio.Queue()
         if body:
             self.parts.put_nowait(body)
         if not more:
@@ -183,8 +189,6 @@ class Connection(asyncio.Protocol):
             self.parts = None
             self._let_go()
             self._rest()
-        elif self.parts.qsize() > MOST_PARTS:
-            self.transport.pause_reading()
 
     def _rest(self) -> None:
         assert self.pool is not None

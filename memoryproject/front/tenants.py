@@ -1,14 +1,18 @@
 """Whose request it is, as far as the front can know: what a credential proved when it was last used."""
 
+import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from memoryproject.front.answers import Refusal
+from memoryproject.front.fairness import NOBODY
 from memoryproject.front.requests import Request
 
 MOST_KNOWN = 20_000
+LEARNING = 2.0  # seconds
 KNOWN_FOR = 600.0  # seconds; what was revoked meanwhile is refused by the process all the same
 MOST_BUCKETS = 20_000
 
@@ -50,6 +54,7 @@ class Tenants:
         self.clock = clock
         self.caps = Caps(clock)
         self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._asking: dict[str, asyncio.Event] = {}
 
     def name(self, request: Request) -> bool:
         """Say whose share the request takes; whether its credential is known.
@@ -61,8 +66,31 @@ class Tenants:
         if known and self.clock() - known[1] < KNOWN_FOR:
             request.tenant, request.asker = known[0], request.credential[:16]
             return True
-        request.tenant = request.asker = f"address:{request.address}"
+        request.tenant = request.asker = f"{NOBODY}{request.address}"
         return False
+
+    async def known(self, request: Request) -> bool:
+        """As `name`; of many requests with one new credential, the others wait a moment for what
+        the first of them proves."""
+        first = None if self.name(request) else self._asking.get(request.credential)
+        if first is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LEARNING):
+                    await first.wait()
+        return self.name(request)
+
+    @contextmanager
+    def asking(self, request: Request) -> Iterator[None]:
+        """While a request is served whose credential proved nothing yet."""
+        if not request.credential or request.credential in self._asking:
+            yield
+            return
+        done = self._asking[request.credential] = asyncio.Event()
+        try:
+            yield
+        finally:
+            del self._asking[request.credential]
+            done.set()
 
     def learn(self, credential: str, tenant: str) -> None:
         if credential:

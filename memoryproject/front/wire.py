@@ -3,7 +3,8 @@ by the lengths of both.
 
 A web process connects and says {"lane", "pid"}. Then, one at a time: the front sends {"environ"} and
 the request's body, or {"sessions"}; the process answers {"status", "headers", "more"} and a part of
-the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settled": sessions}.
+the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settled": sessions}. To
+{"pulse"} the front answers {"alive"}.
 """
 
 import json

@@ -116,7 +116,7 @@ class Command(BaseCommand):
             known = made or first_run.made_before(settings.DATA_DIR)
             connections.close_all()
             children = processes(address, role, Size(web, workers), meeting)
-            self.run(children, Start(address, known, made is not None), info)
+            self.run(children, Start(address, known, made is not None), info, meeting)
 
     def stop(self, *_: object) -> None:
         self.stopping = True
@@ -138,7 +138,7 @@ class Command(BaseCommand):
             )
         return granted.database_role
 
-    def run(self, children: list[Child], start: Start, info: Path | None) -> None:
+    def run(self, children: list[Child], start: Start, info: Path | None, meeting: Path) -> None:
         """Supervise until a signal; tell once when the server answers."""
 
         def tell() -> None:
@@ -153,7 +153,7 @@ class Command(BaseCommand):
                 first_run.write_private(info.resolve(), changed.info())
 
         ready = Once(lambda: answers(start.address), tell)
-        pulse = Pulse(start.address, children[0].begin_anew)
+        pulse = Pulse(meeting, children[0].begin_anew)
         changed = Once(lambda: ready.done and start.password_was_changed(), forget_password)
         watch = (revive_database, ready, pulse, changed)
         supervise(children, until=lambda: self.stopping, watch=watch)
