@@ -119,7 +119,12 @@ def test_the_request_id_of_the_caller_comes_back(server: Server) -> None:
     assert json.loads(body)["requestId"] == "mine-1"
 
 
-@pytest.mark.parametrize("path", ["/static/admin/css/base.css", "/api/schema", "/admin/login/"])
+LONG = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/admin/css/base.css", "/api/schema", "/admin/login/", LONG]
+)
 def test_files_pages_and_documents_come_whole(server: Server, path: str) -> None:
     headers, status, body = asked(server, "GET", path)
     assert (status, int(headers["Content-Length"])) == (200, len(body))

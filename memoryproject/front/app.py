@@ -31,9 +31,8 @@ LIVE = json.dumps({"status": "ok"})
 BREATH, MOST_BREATHING = 0.5, 1000
 PATIENT = 1.0  # seconds; a client that goes sooner is answered all the same
 OPENED_BY = 60.0  # seconds after which an answer's file is open, and its name can go
-SERVED_ELSEWHERE = (
-    60.0  # seconds for which a tenant's requests of a kind go to the other lane at once
-)
+# Seconds for which a tenant's requests of a kind go to the other lane at once.
+SERVED_ELSEWHERE = 60.0
 
 
 class Front:
@@ -89,10 +88,12 @@ class Front:
             length = headers.get("content-length", "")
             self.check_share(request, known=known)
             holder = request.tenant
-            if (length and length != "0") or "transfer-encoding" in headers:
+            has_body = (length and length != "0") or "transfer-encoding" in headers
+            if has_body:
                 request.body = await self.bodies.read(proto, length, holder, known=known)
-                self.check_share(request, known=known)  # others' bodies came meanwhile
             try:
+                if has_body:
+                    self.check_share(request, known=known)  # other bodies came meanwhile
                 if is_stream(request.path):
                     await self.relay.pass_on(request, scope, proto)
                     return
@@ -202,6 +203,9 @@ class Front:
                 if isinstance(error, Gone):
                     detail = "The process that had this ended before it answered."
                     raise Refusal(503, detail, "process_ended", wait=1) from None
+                if isinstance(error, OSError):
+                    detail = f"There is no room for a long answer: {error.strerror}."
+                    raise Refusal(503, detail, "no_room", wait=30) from error
                 raise
         return file.name
 
