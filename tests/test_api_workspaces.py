@@ -124,6 +124,14 @@ def test_removal_is_planned_then_done(deploy: Caller) -> None:
     assert deploy.post(ALL, ACME).status == 201
 
 
+def test_a_mistyped_dry_run_removes_nothing(deploy: Caller) -> None:
+    made = deploy.post(ALL, ACME)
+    answer = deploy.delete("", dry_run="true")
+    assert (answer.status, answer.fields) == (400, ["dry_run"])
+    assert "dryRun" in answer.body["detail"]
+    assert keyed(made).get("/memories").status == 200
+
+
 def test_nobody_else_removes_one(alice: Person, mallory: Person) -> None:
     owner = member(alice.workspace, "owner")
     assert {http.delete("").status for http in (caller(alice), owner)} == {403}
