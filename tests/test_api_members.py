@@ -13,6 +13,7 @@ from django.utils import timezone
 from tests.api_fixtures import Answer, Caller, caller, member, session_of
 from tests.factories import MembershipFactory, UserFactory
 from tests.people import Person
+from workspaces.invitations import InvitationOver, join
 from workspaces.models import AuditEntry, Invitation, Membership, User, Workspace
 
 PASSWORD = "correct horse battery staple"
@@ -200,6 +201,38 @@ def test_an_invitation_that_is_over_lets_nobody_in(
         assert owner.delete(f"/members/{own.pk}").status == 204
     passwords = {"new_password1": PASSWORD, "new_password2": PASSWORD}
     assert browser_of().post(told["inviteUrl"], passwords).status_code == 404
+    assert not User.objects.filter(email="new@example.org").exists()
+
+
+def test_a_demoted_owner_comes_back_by_no_invitation_of_before(
+    owner: Caller, workspace: Workspace
+) -> None:
+    MembershipFactory(workspace=workspace, role="owner")
+    own = Membership.objects.earliest("id")
+    back = invited(owner, "back@example.org", "owner").body
+    kept = invited(owner, "kept@example.org", "viewer").body
+    assert owner.patch(f"/members/{own.pk}", {"role": "admin"}).status == 200
+    assert browser_of().get(back["inviteUrl"]).status_code == 404
+    assert browser_of().get(kept["inviteUrl"]).status_code == 200
+    assert owner.get(f"/invitations/{back['id']}").body["state"] == "revoked"
+
+
+@pytest.mark.parametrize("end", ["demoted", "gone", "inactive"])
+def test_an_invitation_outlives_no_right_to_make_it(
+    owner: Caller, workspace: Workspace, end: str
+) -> None:
+    link = invited(owner, "new@example.org", "owner").body["inviteUrl"]
+    row = Invitation.objects.get()
+    own = Membership.objects.filter(workspace=workspace)
+    if end == "demoted":
+        own.update(role="admin")
+    elif end == "gone":
+        own.delete()
+    else:
+        User.objects.update(is_active=False)
+    assert browser_of().get(link).status_code == 404
+    with pytest.raises(InvitationOver):
+        join(row, PASSWORD)
     assert not User.objects.filter(email="new@example.org").exists()
 
 
