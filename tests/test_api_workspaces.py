@@ -7,11 +7,20 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
 from tests.factories import MembershipFactory, UserFactory
 from tests.people import Person
-from workspaces.models import AuditEntry, Membership, ServerKey, User, Workspace
+from workspaces.models import (
+    ApiKey,
+    AuditEntry,
+    Invitation,
+    Membership,
+    ServerKey,
+    User,
+    Workspace,
+)
 from workspaces.scope import Scope
 from workspaces.server_keys import issue_server_key, revoke_server_key
 
@@ -86,6 +95,29 @@ def test_a_slug_is_given_once(deploy: Caller) -> None:
     deploy.post(ALL, ACME)
     answer = deploy.post(ALL, ACME)
     assert (answer.status, answer.fields) == (409, ["slug"])
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_the_invitations_of_a_server_key_end_with_it(deploy: Caller, end: str) -> None:
+    link = deploy.post(ALL, ACME | {"ownerEmail": "boss@example.org"}).body["inviteUrl"]
+    assert Client().get(link).status_code == 200
+    key = ServerKey.objects.get()
+    if end == "revoked":
+        assert revoke_server_key(key.prefix)
+        assert Invitation.objects.get().state == "revoked"
+    else:
+        ServerKey.objects.update(expires_at=timezone.now())
+    assert Client().get(link).status_code == 404
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_the_invitations_of_a_key_end_with_it(alice: Person, end: str) -> None:
+    wish = {"email": "new@example.org", "role": "admin"}
+    link = caller(alice).post("/members", wish).body["inviteUrl"]
+    assert Client().get(link).status_code == 200
+    at = "revoked_at" if end == "revoked" else "expires_at"
+    ApiKey.objects.filter(pk=alice.scope.key_id).update(**{at: timezone.now()})
+    assert Client().get(link).status_code == 404
 
 
 def test_a_revoked_server_key_is_401(deploy: Caller) -> None:
