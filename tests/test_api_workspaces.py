@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
-from tests.factories import MembershipFactory, UserFactory
+from tests.factories import MembershipFactory, UserFactory, WorkspaceFactory
 from tests.people import Person
 from workspaces.models import (
     ApiKey,
@@ -162,6 +162,15 @@ def test_a_mistyped_dry_run_removes_nothing(deploy: Caller) -> None:
     assert (answer.status, answer.fields) == (400, ["dry_run"])
     assert "dryRun" in answer.body["detail"]
     assert keyed(made).get("/memories").status == 200
+
+
+def test_no_name_that_another_took_hinders_a_removal(deploy: Caller) -> None:
+    made = deploy.post(ALL, ACME)
+    name = f"removed-{made.body['id'].replace('-', '')}"
+    answer = deploy.post(ALL, {"slug": name, "name": "Mine"})
+    assert (answer.status, answer.fields) == (400, ["slug"])
+    WorkspaceFactory(slug=name)  # as one of before
+    assert deploy.delete("").status == 200
 
 
 def test_nobody_else_removes_one(alice: Person, mallory: Person) -> None:
