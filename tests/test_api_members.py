@@ -130,7 +130,7 @@ def test_the_account_alone_accepts_nothing(admin: Caller, workspace: Workspace) 
     UserFactory(email="known@example.org")
     link = invited(admin, "known@example.org").body["inviteUrl"]
     bob = browser_of("known@example.org")
-    assert "Orchard" in bob.get(OWN).content.decode()
+    assert "Orchard" not in bob.get(OWN).content.decode()
     guessed = f"{link.rsplit('/', 1)[0]}/guessed"
     assert bob.post(guessed, {"answer": "accept"}).status_code == 404
     assert not is_member(workspace, "known@example.org")
@@ -146,9 +146,24 @@ def test_invitations_are_declined_by_link_and_by_list(admin: Caller, workspace: 
     again = invited(admin, "known@example.org").body
     assert other.post(OWN, {"invitation": again["id"]}).status_code == 404
     assert other.post(OWN, {"invitation": "no id"}).status_code == 404
-    bob.post(OWN, {"invitation": again["id"]})
+    assert bob.post(OWN, {"invitation": again["id"]}).status_code == 404
+    bob.get(again["inviteUrl"])
+    assert "Orchard" in bob.get(OWN).content.decode()
+    assert bob.post(OWN, {"invitation": again["id"]}).status_code == 302
     assert bob.post(again["inviteUrl"], {"answer": "accept"}).status_code == 404
     assert Client().get(OWN).url.startswith("/admin/login/")
+
+
+def test_a_link_opened_before_the_login_is_listed_after_it(admin: Caller) -> None:
+    user = UserFactory(email="known@example.org")
+    UserFactory(email="mallory@example.org")
+    link = invited(admin, "known@example.org").body["inviteUrl"]
+    browser, other = Client(), browser_of("mallory@example.org")
+    for each in (browser, other):
+        each.get(link)
+    browser.force_login(user)
+    assert "Orchard" in browser.get(OWN).content.decode()
+    assert "Orchard" not in other.get(OWN).content.decode()
 
 
 def test_somebody_without_a_workspace_logs_in_to_accept(admin: Caller) -> None:
