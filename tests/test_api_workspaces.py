@@ -120,6 +120,23 @@ def test_the_invitations_of_a_key_end_with_it(alice: Person, end: str) -> None:
     assert Client().get(link).status_code == 404
 
 
+def test_the_same_request_makes_one_workspace(deploy: Caller) -> None:
+    first = deploy.post(ALL, ACME, Idempotency_Key="acme-1")
+    again = deploy.post(ALL, ACME, Idempotency_Key="acme-1")
+    assert (first.status, again.status) == (201, 201)
+    assert again.body == first.body | {"key": None}
+    other = deploy.post(ALL, {"slug": "other", "name": "Other"}, Idempotency_Key="acme-1")
+    assert (other.status, other.codes) == (409, ["key_reused"])
+    assert deploy.post(ALL, ACME, Idempotency_Key="acme-2").fields == ["slug"]
+    assert Workspace.objects.count() == 1
+
+
+def test_a_refused_request_frees_its_idempotency_key(deploy: Caller) -> None:
+    assert deploy.post(ALL, {"slug": "No!", "name": "x"}, Idempotency_Key="k").status == 400
+    assert deploy.post(ALL, ACME, Idempotency_Key="k").status == 201
+    assert keyed(deploy.post(ALL, {"slug": "b", "name": "b"})).get("/memories").status == 200
+
+
 def test_a_revoked_server_key_is_401(deploy: Caller) -> None:
     assert revoke_server_key(ServerKey.objects.get().prefix)
     assert deploy.post(ALL, ACME).status == 401
