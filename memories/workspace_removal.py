@@ -5,6 +5,7 @@ short transactions, each whole in itself: whatever interrupts it, it goes on fro
 Which tables hold rows of a workspace is read off the models, so that a new one cannot be forgotten.
 """
 
+import secrets
 import time
 import uuid
 from collections import Counter
@@ -33,6 +34,7 @@ from memories.models import (
 )
 from workspaces.auth import as_uuid
 from workspaces.models import (
+    REMOVED,
     ApiKey,
     Invitation,
     Membership,
@@ -164,7 +166,8 @@ def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
             told = str(apps.get_model(label)._meta.verbose_name_plural)
             made.removed[told] = made.removed.get(told, 0) + rows
     made.save(update_fields=["removed"])
-    slug = f"removed-{workspace.pk.hex}"
+    # The tail is new: whoever knows the id could have given its name to another workspace.
+    slug = f"{REMOVED}{workspace.pk.hex}-{secrets.token_hex(8)}"
     Workspace.objects.filter(pk=workspace.pk).update(slug=slug, name="being removed", settings={})
     waiting = MemorySession.objects.filter(workspace=workspace).exclude(
         state__in=MemorySession.FINAL

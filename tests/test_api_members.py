@@ -13,6 +13,7 @@ from django.utils import timezone
 from tests.api_fixtures import Answer, Caller, caller, member, session_of
 from tests.factories import MembershipFactory, UserFactory
 from tests.people import Person
+from workspaces.invitations import InvitationOver, join
 from workspaces.models import AuditEntry, Invitation, Membership, User, Workspace
 
 PASSWORD = "correct horse battery staple"
@@ -129,7 +130,7 @@ def test_the_account_alone_accepts_nothing(admin: Caller, workspace: Workspace) 
     UserFactory(email="known@example.org")
     link = invited(admin, "known@example.org").body["inviteUrl"]
     bob = browser_of("known@example.org")
-    assert "Orchard" in bob.get(OWN).content.decode()
+    assert "Orchard" not in bob.get(OWN).content.decode()
     guessed = f"{link.rsplit('/', 1)[0]}/guessed"
     assert bob.post(guessed, {"answer": "accept"}).status_code == 404
     assert not is_member(workspace, "known@example.org")
@@ -145,9 +146,24 @@ def test_invitations_are_declined_by_link_and_by_list(admin: Caller, workspace: 
     again = invited(admin, "known@example.org").body
     assert other.post(OWN, {"invitation": again["id"]}).status_code == 404
     assert other.post(OWN, {"invitation": "no id"}).status_code == 404
-    bob.post(OWN, {"invitation": again["id"]})
+    assert bob.post(OWN, {"invitation": again["id"]}).status_code == 404
+    bob.get(again["inviteUrl"])
+    assert "Orchard" in bob.get(OWN).content.decode()
+    assert bob.post(OWN, {"invitation": again["id"]}).status_code == 302
     assert bob.post(again["inviteUrl"], {"answer": "accept"}).status_code == 404
     assert Client().get(OWN).url.startswith("/admin/login/")
+
+
+def test_a_link_opened_before_the_login_is_listed_after_it(admin: Caller) -> None:
+    user = UserFactory(email="known@example.org")
+    UserFactory(email="mallory@example.org")
+    link = invited(admin, "known@example.org").body["inviteUrl"]
+    browser, other = Client(), browser_of("mallory@example.org")
+    for each in (browser, other):
+        each.get(link)
+    browser.force_login(user)
+    assert "Orchard" in browser.get(OWN).content.decode()
+    assert "Orchard" not in other.get(OWN).content.decode()
 
 
 def test_somebody_without_a_workspace_logs_in_to_accept(admin: Caller) -> None:
@@ -200,6 +216,38 @@ def test_an_invitation_that_is_over_lets_nobody_in(
         assert owner.delete(f"/members/{own.pk}").status == 204
     passwords = {"new_password1": PASSWORD, "new_password2": PASSWORD}
     assert browser_of().post(told["inviteUrl"], passwords).status_code == 404
+    assert not User.objects.filter(email="new@example.org").exists()
+
+
+def test_a_demoted_owner_comes_back_by_no_invitation_of_before(
+    owner: Caller, workspace: Workspace
+) -> None:
+    MembershipFactory(workspace=workspace, role="owner")
+    own = Membership.objects.earliest("id")
+    back = invited(owner, "back@example.org", "owner").body
+    kept = invited(owner, "kept@example.org", "viewer").body
+    assert owner.patch(f"/members/{own.pk}", {"role": "admin"}).status == 200
+    assert browser_of().get(back["inviteUrl"]).status_code == 404
+    assert browser_of().get(kept["inviteUrl"]).status_code == 200
+    assert owner.get(f"/invitations/{back['id']}").body["state"] == "revoked"
+
+
+@pytest.mark.parametrize("end", ["demoted", "gone", "inactive"])
+def test_an_invitation_outlives_no_right_to_make_it(
+    owner: Caller, workspace: Workspace, end: str
+) -> None:
+    link = invited(owner, "new@example.org", "owner").body["inviteUrl"]
+    row = Invitation.objects.get()
+    own = Membership.objects.filter(workspace=workspace)
+    if end == "demoted":
+        own.update(role="admin")
+    elif end == "gone":
+        own.delete()
+    else:
+        User.objects.update(is_active=False)
+    assert browser_of().get(link).status_code == 404
+    with pytest.raises(InvitationOver):
+        join(row, PASSWORD)
     assert not User.objects.filter(email="new@example.org").exists()
 
 

@@ -7,11 +7,20 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
-from tests.factories import MembershipFactory, UserFactory
+from tests.factories import MembershipFactory, UserFactory, WorkspaceFactory
 from tests.people import Person
-from workspaces.models import AuditEntry, Membership, ServerKey, User, Workspace
+from workspaces.models import (
+    ApiKey,
+    AuditEntry,
+    Invitation,
+    Membership,
+    ServerKey,
+    User,
+    Workspace,
+)
 from workspaces.scope import Scope
 from workspaces.server_keys import issue_server_key, revoke_server_key
 
@@ -88,6 +97,46 @@ def test_a_slug_is_given_once(deploy: Caller) -> None:
     assert (answer.status, answer.fields) == (409, ["slug"])
 
 
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_the_invitations_of_a_server_key_end_with_it(deploy: Caller, end: str) -> None:
+    link = deploy.post(ALL, ACME | {"ownerEmail": "boss@example.org"}).body["inviteUrl"]
+    assert Client().get(link).status_code == 200
+    key = ServerKey.objects.get()
+    if end == "revoked":
+        assert revoke_server_key(key.prefix)
+        assert Invitation.objects.get().state == "revoked"
+    else:
+        ServerKey.objects.update(expires_at=timezone.now())
+    assert Client().get(link).status_code == 404
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_the_invitations_of_a_key_end_with_it(alice: Person, end: str) -> None:
+    wish = {"email": "new@example.org", "role": "admin"}
+    link = caller(alice).post("/members", wish).body["inviteUrl"]
+    assert Client().get(link).status_code == 200
+    at = "revoked_at" if end == "revoked" else "expires_at"
+    ApiKey.objects.filter(pk=alice.scope.key_id).update(**{at: timezone.now()})
+    assert Client().get(link).status_code == 404
+
+
+def test_the_same_request_makes_one_workspace(deploy: Caller) -> None:
+    first = deploy.post(ALL, ACME, Idempotency_Key="acme-1")
+    again = deploy.post(ALL, ACME, Idempotency_Key="acme-1")
+    assert (first.status, again.status) == (201, 201)
+    assert again.body == first.body | {"key": None}
+    other = deploy.post(ALL, {"slug": "other", "name": "Other"}, Idempotency_Key="acme-1")
+    assert (other.status, other.codes) == (409, ["key_reused"])
+    assert deploy.post(ALL, ACME, Idempotency_Key="acme-2").fields == ["slug"]
+    assert Workspace.objects.count() == 1
+
+
+def test_a_refused_request_frees_its_idempotency_key(deploy: Caller) -> None:
+    assert deploy.post(ALL, {"slug": "No!", "name": "x"}, Idempotency_Key="k").status == 400
+    assert deploy.post(ALL, ACME, Idempotency_Key="k").status == 201
+    assert keyed(deploy.post(ALL, {"slug": "b", "name": "b"})).get("/memories").status == 200
+
+
 def test_a_revoked_server_key_is_401(deploy: Caller) -> None:
     assert revoke_server_key(ServerKey.objects.get().prefix)
     assert deploy.post(ALL, ACME).status == 401
@@ -122,6 +171,23 @@ def test_removal_is_planned_then_done(deploy: Caller) -> None:
     again = Caller(made.body["id"], deploy.headers).delete("")
     assert (again.status, again.body) == (200, done.body)
     assert deploy.post(ALL, ACME).status == 201
+
+
+def test_a_mistyped_dry_run_removes_nothing(deploy: Caller) -> None:
+    made = deploy.post(ALL, ACME)
+    answer = deploy.delete("", dry_run="true")
+    assert (answer.status, answer.fields) == (400, ["dry_run"])
+    assert "dryRun" in answer.body["detail"]
+    assert keyed(made).get("/memories").status == 200
+
+
+def test_no_name_that_another_took_hinders_a_removal(deploy: Caller) -> None:
+    made = deploy.post(ALL, ACME)
+    name = f"removed-{made.body['id'].replace('-', '')}"
+    answer = deploy.post(ALL, {"slug": name, "name": "Mine"})
+    assert (answer.status, answer.fields) == (400, ["slug"])
+    WorkspaceFactory(slug=name)  # as one of before
+    assert deploy.delete("").status == 200
 
 
 def test_nobody_else_removes_one(alice: Person, mallory: Person) -> None:

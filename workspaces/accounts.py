@@ -1,4 +1,4 @@
-"""Pages for people who were invited: what an invitation's link opens, and those to one's address."""
+"""Pages for people who were invited: what an invitation's link opens, and which it has opened."""
 
 import uuid
 from typing import Any, cast
@@ -17,9 +17,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from workspaces import invitations
 from workspaces.invitations import InvitationOver
 from workspaces.models import Invitation, User
+from workspaces.models.invitation import InvitationQuerySet
 from workspaces.naming import NotAllowed
 
 OVER = "registration/invitation_over.html"
+OPENED = "invitations_opened"  # in the session
+MOST_OPENED = 50
 
 
 def link_of(request: HttpRequest, invitation: Invitation, token: str) -> str:
@@ -35,6 +38,8 @@ class InvitationView(View):
         invitation = invitations.invitation_of(row, token)
         if invitation is None:
             return render(request, OVER, status=404)
+        opened = [each for each in _opened(request) if each != str(invitation.pk)]
+        request.session[OPENED] = [*opened, str(invitation.pk)][-MOST_OPENED:]
         return self._page(request, invitation, None)
 
     def post(self, request: HttpRequest, row: uuid.UUID, token: str) -> HttpResponse:
@@ -88,24 +93,32 @@ def _form(invitation: Invitation, data: Any) -> Any:
 
 @method_decorator(never_cache, name="dispatch")
 class OwnInvitationsView(View):
-    """Those to the address of whoever is logged in, to be declined; they are accepted by their link,
-    for an address alone proves nothing: whoever was first to give it has the account."""
+    """Those to the address of whoever is logged in whose link this browser has opened, to be declined.
+    An address alone proves nothing: whoever was first to give it has the account."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if not isinstance(request.user, User):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-        rows = Invitation.objects.open().to(request.user).select_related("workspace")
+        rows = self._rows(request, request.user).select_related("workspace")
         return render(request, "registration/invitations.html", {"rows": rows})
 
     def post(self, request: HttpRequest) -> HttpResponse:
         if not isinstance(request.user, User):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-        rows = Invitation.objects.open().to(request.user)
+        rows = self._rows(request, request.user)
         try:
             invitations.decline(request.user, get_object_or_404(rows, pk=_id(request)))
         except InvitationOver:
             messages.info(request, "It was over already.")
         return redirect("invitations")
+
+    def _rows(self, request: HttpRequest, user: User) -> InvitationQuerySet:
+        return Invitation.objects.open().to(user).filter(pk__in=_opened(request))
+
+
+def _opened(request: HttpRequest) -> list[str]:
+    """The ids of invitations whose link this browser's session has shown."""
+    return list(request.session.get(OPENED, ()))
 
 
 def _id(request: HttpRequest) -> uuid.UUID:

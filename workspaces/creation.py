@@ -8,7 +8,16 @@ from django.db import transaction
 from workspaces.auth import as_uuid
 from workspaces.invitations import invite
 from workspaces.keys import KeyOptions, issue_key
-from workspaces.models import SLUG, AuditEntry, Invitation, Membership, Role, User, Workspace
+from workspaces.models import (
+    REMOVED,
+    SLUG,
+    AuditEntry,
+    Invitation,
+    Membership,
+    Role,
+    User,
+    Workspace,
+)
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 
@@ -44,6 +53,8 @@ def fault_of_slug(slug: str) -> str:
         return "Lower-case letters, digits and hyphens, 63 at most; no hyphen at an end."
     if as_uuid(slug) is not None:
         return "This reads like an id."
+    if slug.startswith(REMOVED):
+        return f"What begins with {REMOVED} is a workspace that is being removed."
     return ""
 
 

@@ -4,6 +4,7 @@ from django.db import transaction
 
 from workspaces.door.second_factor import end_sessions
 from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role
+from workspaces.models.invitation import InvitationQuerySet
 from workspaces.naming import NotAllowed
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
@@ -26,8 +27,11 @@ def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
         _keep_an_owner(membership)
     Membership.objects.filter(pk=membership.pk).update(role=role)
     membership.role = role
+    invitations = _invitations_of(membership)
     if Capability.ADMIN not in ROLE_CAPABILITIES[role]:
-        _revoke_invitations(membership)
+        invitations.revoke()
+    elif role != Role.OWNER:
+        invitations.filter(role=Role.OWNER).revoke()
     _audit(scope, "change_member", membership, before={"role": before}, after={"role": role})
     return membership
 
@@ -40,16 +44,16 @@ def remove(scope: Scope, membership: Membership) -> None:
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
     _audit(scope, "remove_member", membership, before={"role": membership.role})
-    _revoke_invitations(membership)
+    _invitations_of(membership).revoke()
     membership.delete()
     end_sessions(membership.user)
 
 
-def _revoke_invitations(membership: Membership) -> None:
-    """Whoever administers no more does not come back by an invitation of their own."""
-    invited_by = f"user:{membership.user_id}"
-    rows = Invitation.objects.filter(workspace_id=membership.workspace_id, invited_by=invited_by)
-    rows.revoke()
+def _invitations_of(membership: Membership) -> InvitationQuerySet:
+    """Those the member made: nobody comes back by one to what was taken from them."""
+    return Invitation.objects.filter(
+        workspace_id=membership.workspace_id, invited_by=f"user:{membership.user_id}"
+    )
 
 
 def check_rank(scope: Scope, *roles: str) -> None:

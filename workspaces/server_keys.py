@@ -6,10 +6,11 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
 from django.utils import timezone
 
 from workspaces.keys import LAST_USED_EVERY, digest_of
-from workspaces.models import ServerKey
+from workspaces.models import Invitation, ServerKey
 
 LABEL = "mps"
 
@@ -37,10 +38,18 @@ def issue_server_key(
     return key, text
 
 
+@transaction.atomic
 def revoke_server_key(prefix: str) -> bool:
-    """Revoke at once; False where no key that is in use has this prefix."""
-    in_use = ServerKey.objects.filter(prefix=prefix, revoked_at=None)
-    return bool(in_use.update(revoked_at=timezone.now()))
+    """Revoke at once, with the invitations it made; False where no key that is in use has this
+    prefix."""
+    in_use = ServerKey.objects.select_for_update().filter(prefix=prefix, revoked_at=None)
+    key = in_use.first()
+    if key is None:
+        return False
+    key.revoked_at = timezone.now()
+    key.save(update_fields=["revoked_at", "updated_at"])
+    Invitation.objects.filter(invited_by=ServerAsker(key.pk).actor).revoke()
+    return True
 
 
 def is_server_key(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import JSONField, Q, QuerySet, Value
 from django.utils import timezone
 from rest_framework.request import Request
@@ -66,6 +66,39 @@ def answer_once(
     return response
 
 
+@transaction.atomic
+def make_once(
+    actor: str,
+    key: str,
+    make: Callable[[Request], Response],
+    secrets: Sequence[str],
+    request: Request,
+) -> Response:
+    """As `answer_once`, where what is made is the workspace: the answer is kept in the one that was
+    made, in the same transaction, and goes with it."""
+    asker = f"{actor} makes"  # no key that a member used inside of a workspace
+    with connection.cursor() as cursor:  # the same key at once waits for the first
+        cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{asker} {key}"])
+    now = timezone.now()
+    known = IdempotentAnswer.objects.filter(asker=asker, key=key, expires_at__gt=now).first()
+    digest = _digest(request)
+    if known is not None:
+        if bytes(known.request_digest) != digest:
+            raise _key_reused()
+        return Response(known.body, status=known.status)
+    response = make(request)
+    IdempotentAnswer.objects.create(
+        workspace_id=response.data["id"],
+        asker=asker,
+        key=key,
+        request_digest=digest,
+        status=response.status_code,
+        body=json.loads(AnswerRenderer.encode(response.data | dict.fromkeys(secrets))),
+        expires_at=now + KEPT,
+    )
+    return response
+
+
 def _keep(rows: QuerySet[IdempotentAnswer], response: Response, secrets: Sequence[str]) -> None:
     """As it was rendered, for a body may hold what only the renderer can write."""
     data = response.data
@@ -113,7 +146,7 @@ def _claim(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) -> Ide
     if found.pk == new.pk:
         return found
     if bytes(found.request_digest) != digest:
-        raise conflict("This key was used for another request.", field=HEADER, code="key_reused")
+        raise _key_reused()
     if found.status is not None:
         return found
     return _taken_over(found, Q() if is_waited_for else leases.free(timezone.now()))
@@ -129,6 +162,10 @@ def _taken_over(found: IdempotentAnswer, free: Q) -> IdempotentAnswer:
     row.claims, row.lease_until = row.claims + 1, leases.end()
     row.save(update_fields=["claims", "lease_until", "updated_at"])
     return row
+
+
+def _key_reused() -> Problem:
+    return conflict("This key was used for another request.", field=HEADER, code="key_reused")
 
 
 def _in_progress() -> Problem:

@@ -36,6 +36,7 @@ urlpatterns = [
     path(f"{OWN}/memories/search", search.SearchView.as_view()),
     path(f"{OWN}/memories/context", context.ContextView.as_view()),
     path(f"{OWN}/memories/ingest", ingest.IngestView.as_view()),
+    path("workspaces", workspaces.CreatingWorkspacesView.as_view()),
     path(OWN, workspaces.ChangingWorkspaceView.as_view()),
     path(f"{OWN}/subjects/<uuid:row>", Subject.as_view()),
     path(f"{OWN}/subjects/<uuid:row>/erasure", erasing.plans("subject", "Subject").as_view()),

@@ -1,5 +1,6 @@
 """Routes: a workspace is changed by its admins, and removed by those of the server."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 from django.shortcuts import get_object_or_404
@@ -9,13 +10,25 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import ladder, workspace_removal
+from memories.api.idempotency import make_once
 from memories.ranking import Weights
 from memories.supersession import RULES
 from memories.workspace_settings import change_workspace
 from workspaces.api.fields import Camel, Choice, Free, Text, moment, read, read_query
 from workspaces.api.problems import refused
-from workspaces.api.views import NEEDS, AskerView, WorkspaceView, administrator_of
-from workspaces.api.workspaces import OneWorkspaceView, WorkspaceSerializer, shape
+from workspaces.api.views import (
+    NEEDS,
+    AskerView,
+    WorkspaceView,
+    administrator_of,
+    idempotency_key,
+)
+from workspaces.api.workspaces import (
+    OneWorkspaceView,
+    WorkspaceSerializer,
+    WorkspacesView,
+    shape,
+)
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
 
@@ -98,6 +111,16 @@ def removal_shape(row: WorkspaceRemoval) -> dict[str, Any]:
         "createdAt": moment(row.created_at),
         "finishedAt": moment(row.finished_at),
     }
+
+
+class CreatingWorkspacesView(WorkspacesView):
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """With an Idempotency-Key, an administrator's POST makes one workspace."""
+        super().initial(request, *args, **kwargs)
+        if request.method == "POST" and (actor := administrator_of(request)):
+            key = idempotency_key(request)
+            if key is not None:
+                vars(self)["post"] = partial(make_once, actor, key, self.post, self.secrets)
 
 
 class ChangingWorkspaceView(OneWorkspaceView):

@@ -51,8 +51,7 @@ class DoorSchema(AutoSchema):
     """Adds to each operation the problems it may answer."""
 
     def get_override_parameters(self) -> list[Any]:
-        is_post = self.method == "POST" and "{workspace}" in self.path
-        return [IDEMPOTENCY_KEY] if is_post else []
+        return [IDEMPOTENCY_KEY] if self.method == "POST" else []
 
     def get_tags(self) -> list[str]:
         parts = [part for part in self.path.split("/") if part and "{" not in part]

@@ -4,12 +4,10 @@ from workspaces.api.agents import AgentsView, AgentView
 from workspaces.api.keys import KeysView, KeyView
 from workspaces.api.members import InvitationsView, InvitationView, MembersView, MemberView
 from workspaces.api.subjects import SubjectsView
-from workspaces.api.workspaces import WorkspacesView
 
 OWN = "workspaces/<str:workspace>"
 
 urlpatterns = [
-    path("workspaces", WorkspacesView.as_view()),
     path(f"{OWN}/agents", AgentsView.as_view()),
     path(f"{OWN}/agents/<uuid:row>", AgentView.as_view()),
     path(f"{OWN}/subjects", SubjectsView.as_view()),

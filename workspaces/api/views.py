@@ -124,14 +124,21 @@ class WorkspaceView(AskerView):
 
     def _answer_once(self, request: Request) -> None:
         """With an Idempotency-Key, the method that dispatch will find answers only once."""
-        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
-        if key is None or not hasattr(self, "post"):
+        key = idempotency_key(request) if hasattr(self, "post") else None
+        if key is None:
             return
-        if not key.isascii() or not key.isprintable() or not 0 < len(key) <= LONGEST_KEY:
-            message = f"Must be 1 to {LONGEST_KEY} printable ASCII characters."
-            raise invalid("Idempotency-Key", message)
         answer_once = import_string(settings.API_IDEMPOTENCY)
         vars(self)["post"] = partial(answer_once, self.scope, key, self.post, self.secrets)
+
+
+def idempotency_key(request: Request) -> str | None:
+    key: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if key is None:
+        return None
+    if not key.isascii() or not key.isprintable() or not 0 < len(key) <= LONGEST_KEY:
+        message = f"Must be 1 to {LONGEST_KEY} printable ASCII characters."
+        raise invalid("Idempotency-Key", message)
+    return key
 
 
 def administrator_of(request: Request) -> str:

@@ -64,13 +64,17 @@ class NewWorkspaceBody(Camel):
 
 
 class NewWorkspaceSerializer(WorkspaceSerializer):
-    key = serializers.CharField(help_text="The first key: sees all of the workspace. Shown once.")
+    key = serializers.CharField(
+        allow_null=True, help_text="The first key: sees all of the workspace. Shown once."
+    )
     invite_url = serializers.CharField(
         allow_null=True, help_text="With `ownerEmail`: the link to hand over. Shown once."
     )
 
 
 class WorkspacesView(AskerView):
+    secrets = ("key", "inviteUrl")
+
     @extend_schema(
         operation_id="listWorkspaces",
         parameters=[PageQuery],

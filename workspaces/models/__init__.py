@@ -5,9 +5,18 @@ from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilitie
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
 from workspaces.models.removal import WorkspaceRemoval
 from workspaces.models.user import User
-from workspaces.models.workspace import SLUG, Agent, Membership, Role, Subject, Workspace
+from workspaces.models.workspace import (
+    REMOVED,
+    SLUG,
+    Agent,
+    Membership,
+    Role,
+    Subject,
+    Workspace,
+)
 
 __all__ = [
+    "REMOVED",
     "SLUG",
     "Agent",
     "ApiKey",

@@ -4,6 +4,7 @@ from django.db import models
 from workspaces.models.base import Row
 from workspaces.models.user import User
 
+REMOVED = "removed-"  # so begins the slug of one that is being removed
 SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
 
 
