@@ -99,7 +99,8 @@ def _note_seen(workspace_id: uuid.UUID, last: uuid.UUID) -> None:
 def ring() -> int:
     """Wake workers for the sets that are due; the number of bells."""
     now = timezone.now()
-    quiet = Q(rung_at=None) | Q(rung_at__lt=now - RINGING)
+    # A bell of the future was rung by a clock that was wrong.
+    quiet = Q(rung_at=None) | Q(rung_at__lt=now - RINGING) | Q(rung_at__gt=now)
     ids = list(claiming.due(now).filter(quiet).values_list("pk", flat=True)[:MOST_BELLS])
     for set_id in ids:
         FeatureSet.objects.filter(pk=set_id).update(rung_at=now)
