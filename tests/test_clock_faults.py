@@ -93,6 +93,16 @@ def test_a_bell_of_the_future_keeps_no_other_from_ringing(alice: Person) -> None
     assert (folding.ring(), folding.ring()) == (1, 0)
 
 
+def test_a_bell_that_was_lost_rings_again_in_a_few_minutes(alice: Person) -> None:
+    now = timezone.now()
+    for minutes in (1, 3):
+        at = now - timedelta(minutes=minutes)
+        own = {"key": f"rung-{minutes}", "due_at": at, "rung_at": at}
+        FeatureSet.objects.create(workspace=alice.workspace, **own)
+    assert folding.ring() == 1
+    assert FeatureSet.objects.get(rung_at__gte=now).key == "rung-3"
+
+
 def test_what_comes_after_a_cursor_of_the_future_is_taken_in(alice: Person) -> None:
     alice.say("I like tea.", user_id="ada", extract="patterns")
     folding.fold_now(alice.scope, "user:ada")

@@ -17,8 +17,9 @@ from memories.models import Episode, FeatureSet, SetDiscovery
 from workspaces.models import AuditEntry, Subject
 
 MOST_BELLS = 200
-# So long a bell that was rung is believed to be on its way.
-RINGING = timedelta(minutes=5)
+# So long a bell that was rung is believed to be on its way. It is lost with a worker that is killed,
+# and one too many is answered at once.
+RINGING = timedelta(minutes=2)
 # Per workspace: about whom something new was said, and the last id of it.
 NEW = """
 select w.id as workspace, news.last, news.subjects
