@@ -3,6 +3,9 @@
 Whatever waits for a time lies no further ahead than its own longest period: what does was written by
 such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be the
 clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
+
+A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
+it for nothing where it lies too far ahead (`leases.free`, `folding.ring`, `features.waiting.count`).
 """
 
 from dataclasses import dataclass
@@ -43,27 +46,16 @@ class _Column:
 OPEN = "state in ('received', 'extracting', 'resolving')"
 COLUMNS = (
     _Column("memories_memorysession", "next_attempt_at", DAY + HOUR, OPEN),
-    _Column("memories_memorysession", "lease_until", FAR, OPEN),
     _Column("memories_featureset", "due_at", 7 * DAY + HOUR),
-    _Column("memories_featureset", "lease_until", FAR),
     _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
-    _Column("memories_featureset", "embedding_lease_until", FAR),
-    _Column("memories_featureset", "rung_at", FAR),
     _Column("memories_conversationsummary", "due_at", HOUR),
-    _Column("memories_conversationsummary", "lease_until", FAR, "due_at is not null"),
     _Column("memories_erasure", "due_at", HOUR),
-    _Column("memories_erasure", "lease_until", FAR, "due_at is not null"),
     _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
     _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
-    _Column("memories_idempotentanswer", "lease_until", FAR, "status is null"),
-    _Column("workspaces_apikey", "last_used_at", FAR),
 )
-# Ids have the time at which they were made. Up to these all was taken in, and seen, and what comes
-# now would have lower ones: it is looked through again.
-PLACES = (
-    "update memories_featureset set cursor = null where cursor > %(made)s",
-    "delete from memories_setdiscovery where seen > %(made)s",
-)
+# Ids have the time at which they were made. Up to this one all was seen, and what comes now would
+# have lower ones: it is looked through again.
+SEEN = "delete from memories_setdiscovery where seen > %(made)s"
 
 
 def heal() -> int:
@@ -74,8 +66,7 @@ def heal() -> int:
         done += statements.execute(
             each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
         )
-    values = {"now": now, "made": first_uuid7(now + AHEAD)}
-    return done + sum(statements.execute(text, values) for text in PLACES)
+    return done + statements.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
 
 
 def heal_queue(now: datetime | None = None) -> int:

@@ -86,6 +86,23 @@ def test_a_set_is_taken_in(alice: Person) -> None:
     assert folding.fold_now(alice.scope, "user:ada").episodes == 1
 
 
+def test_a_bell_of_the_future_keeps_no_other_from_ringing(alice: Person) -> None:
+    FeatureSet.objects.create(
+        workspace=alice.workspace, key="own", due_at=timezone.now(), rung_at=ahead()
+    )
+    assert (folding.ring(), folding.ring()) == (1, 0)
+
+
+def test_a_bell_that_was_lost_rings_again_in_a_few_minutes(alice: Person) -> None:
+    now = timezone.now()
+    for minutes in (1, 3):
+        at = now - timedelta(minutes=minutes)
+        own = {"key": f"rung-{minutes}", "due_at": at, "rung_at": at}
+        FeatureSet.objects.create(workspace=alice.workspace, **own)
+    assert folding.ring() == 1
+    assert FeatureSet.objects.get(rung_at__gte=now).key == "rung-3"
+
+
 def test_what_comes_after_a_cursor_of_the_future_is_taken_in(alice: Person) -> None:
     alice.say("I like tea.", user_id="ada", extract="patterns")
     folding.fold_now(alice.scope, "user:ada")
@@ -111,7 +128,7 @@ def test_no_time_is_left_further_ahead_than_it_may_be(alice: Person, column: Any
 
 
 MODELS: tuple[type[models.Model], ...] = (
-    MemorySession, FeatureSet, ConversationSummary, Erasure, DueVector, IdempotentAnswer, ApiKey,
+    MemorySession, FeatureSet, ConversationSummary, Erasure, DueVector, IdempotentAnswer,
 )  # fmt: skip
 
 

@@ -2,7 +2,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memories.extraction import exact
 from memories.patterns import dates
+from memories.ranking.dates import anchors
+from tests.api_fixtures import caller
+from tests.people import Person
 
 AT = datetime(2026, 11, 18, 12, tzinfo=UTC)  # a Wednesday
 
@@ -68,3 +72,44 @@ def test_what_recurs_has_no_date(text: str) -> None:
 )
 def test_days_with_a_name_of_their_own_are_known(text: str, expected: str) -> None:
     assert day(text) == expected
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "in ten years", "tomorrow", "yesterday", "next weekend", "last weekend", "this week",
+        "on Monday", "next Monday", "next fall", "last spring", "in May", "next January",
+        "by the end of next month", "on the 31st", "on February 30", "on January 1",
+        "last Christmas Eve", "in 999 weeks", "the week before last", "on 0000-13-45",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("will", ["I will see Anna {}.", "I saw Anna {}."])
+def test_beyond_the_calendar_no_day_is_meant(year: int, words: str, will: str) -> None:
+    for at in (datetime(year, 1, 1, tzinfo=UTC), datetime(year, 12, 31, 23, 59, tzinfo=UTC)):
+        text = will.format(words)
+        when = dates.ground(text, at)
+        assert when is None or abs(when.year - year) <= 20
+        list(exact.numbers(text, text, at))
+        for anchor in anchors(text, at):
+            assert anchor.day is None or 1 <= (anchor.year or year) <= 9999
+
+
+def said_at(at: str) -> dict[str, object]:
+    text = "I will see Anna in ten years, tomorrow. I worked at Acme yesterday."
+    return {"messages": [{"role": "user", "createdAt": at, "content": text}], "mode": "sync"}
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_what_is_said_at_an_end_of_time_is_learned_from_and_found(alice: Person, at: str) -> None:
+    http = caller(alice)
+    assert http.post("/memories/ingest", said_at(at)).body["status"] == "done"
+    for query in ("Anna tomorrow", "Anna on May 0", "Acme 10 weeks ago"):
+        assert http.post("/memories/search", {"query": query, "validAt": at}).status == 200
+        assert http.post("/memories/search", {"query": query}).body["results"]
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00"])
+def test_a_time_beyond_the_calendar_is_refused_by_its_name(alice: Person, at: str) -> None:
+    answer = caller(alice).post("/memories/ingest", said_at(at))
+    assert (answer.status, answer.fields) == (400, ["messages[0].createdAt"])

@@ -65,6 +65,6 @@ def asker_for_key(text: str) -> ServerAsker | None:
     now = timezone.now()
     if key is None or not proves or key.revoked_at or (key.expires_at and key.expires_at <= now):
         return None
-    if key.last_used_at is None or now - key.last_used_at > LAST_USED_EVERY:
+    if key.last_used_at is None or abs(now - key.last_used_at) > LAST_USED_EVERY:
         ServerKey.objects.filter(pk=key.pk).update(last_used_at=now)
     return ServerAsker(key.pk)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime
 
 from memories.conflicts.wording import WEEKDAYS, root, words
 from memories.ranking import dates
@@ -80,7 +80,8 @@ def _without_meant_days(statement: str, evidence: str, said_at: datetime) -> str
 
 
 def _is_meant(anchor: dates.Anchor, evidence: str, said_at: datetime) -> bool:
-    if any(_fits(anchor, said_at + timedelta(days=n)) for n in _meant_days(evidence)):
+    today = said_at.date()
+    if any(_fits(anchor, dates.shifted(today, n)) for n in _meant_days(evidence)):
         return True
     years = {None, said_at.year - 1, said_at.year, said_at.year + 1}
     return any(
@@ -90,7 +91,7 @@ def _is_meant(anchor: dates.Anchor, evidence: str, said_at: datetime) -> bool:
     )  # fmt: skip
 
 
-def _fits(anchor: dates.Anchor, day: datetime) -> bool:
+def _fits(anchor: dates.Anchor, day: date) -> bool:
     told = zip(anchor[:3], (day.year, day.month, day.day), strict=True)
     return all(part is None or part == is_part for part, is_part in told)
 

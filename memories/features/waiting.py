@@ -14,6 +14,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from memories.models import Episode, FeatureMark, FeatureSet, MemoryScope, MemorySession
+from memories.models.conversation import AHEAD
 from memories.semantics.config import WORKSPACE_SETTING, config_of
 
 # Ids are made before the commit: so long after its own time an episode may still turn up.
@@ -56,6 +57,8 @@ def ready(found: FeatureSet) -> QuerySet[Episode]:
 def count(found: FeatureSet) -> None:
     """Say in `found`, which comes with its workspace, what waits and when it is to be taken in,
     with its cursor over what is done. The row stays as it is."""
+    if found.cursor and found.cursor > id_at(timezone.now() + AHEAD):
+        found.cursor = None  # by a clock that was wrong: what comes now would lie before it
     counted = waiting(found).aggregate(number=Count("pk"), since=Min("created_at"))
     first = waiting(found).order_by("pk").values_list("pk", flat=True).first()
     # What a wrong clock kept waits at least since it was first counted.

@@ -17,8 +17,9 @@ from memories.models import Episode, FeatureSet, SetDiscovery
 from workspaces.models import AuditEntry, Subject
 
 MOST_BELLS = 200
-# So long a bell that was rung is believed to be on its way.
-RINGING = timedelta(minutes=5)
+# So long a bell that was rung is believed to be on its way. It is lost with a worker that is killed,
+# and one too many is answered at once.
+RINGING = timedelta(minutes=2)
 # Per workspace: about whom something new was said, and the last id of it.
 NEW = """
 select w.id as workspace, news.last, news.subjects
@@ -99,7 +100,8 @@ def _note_seen(workspace_id: uuid.UUID, last: uuid.UUID) -> None:
 def ring() -> int:
     """Wake workers for the sets that are due; the number of bells."""
     now = timezone.now()
-    quiet = Q(rung_at=None) | Q(rung_at__lt=now - RINGING)
+    # A bell of the future was rung by a clock that was wrong.
+    quiet = Q(rung_at=None) | Q(rung_at__lt=now - RINGING) | Q(rung_at__gt=now)
     ids = list(claiming.due(now).filter(quiet).values_list("pk", flat=True)[:MOST_BELLS])
     for set_id in ids:
         FeatureSet.objects.filter(pk=set_id).update(rung_at=now)

@@ -63,7 +63,10 @@ def ground(clause: str, at: datetime) -> datetime | None:
         if match:
             # What is said after the day is of another time: "I began in May and it's going well".
             told = clause[: match.end()] if match.start() > _LEADING else clause
-            when = meaning(match, at, _is_ahead(told))
+            try:
+                when = meaning(match, at, _is_ahead(told))
+            except (ValueError, OverflowError):  # the calendar has no such day
+                continue
             if when is not None:
                 return when.replace(hour=0, minute=0, second=0, microsecond=0)
     return None
@@ -75,24 +78,21 @@ def _is_ahead(clause: str) -> bool:
     return bool(_present.search(clause)) and not _past.search(clause)
 
 
-def _moved(at: datetime, unit: str, steps: int) -> datetime | None:
+def _moved(at: datetime, unit: str, steps: int) -> datetime:
     """`at`, `steps` units later; from months on the start of that month or year."""
-    try:
-        match unit.lower():
-            case "minute" | "hour":
-                return at
-            case "day":
-                return at + timedelta(days=steps)
-            case "week" | "weekend":
-                return at + timedelta(weeks=steps)
-            case "month":
-                months = at.year * 12 + at.month - 1 + steps
-                return at.replace(year=months // 12, month=months % 12 + 1, day=1)
-            case "decade":
-                return at.replace(year=at.year + 10 * steps, month=1, day=1)
-        return at.replace(year=at.year + steps, month=1, day=1)
-    except (ValueError, OverflowError):
-        return None
+    match unit.lower():
+        case "minute" | "hour":
+            return at
+        case "day":
+            return at + timedelta(days=steps)
+        case "week" | "weekend":
+            return at + timedelta(weeks=steps)
+        case "month":
+            months = at.year * 12 + at.month - 1 + steps
+            return at.replace(year=months // 12, month=months % 12 + 1, day=1)
+        case "decade":
+            return at.replace(year=at.year + 10 * steps, month=1, day=1)
+    return at.replace(year=at.year + steps, month=1, day=1)
 
 
 def _count(words: str) -> int:
@@ -181,14 +181,11 @@ def _near_month(at: datetime, month: int, which: str, future: bool) -> datetime:
 def _calendar(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
     month = _months.index(match["month"].lower()[:3]) + 1
     day, year = int(match["day"]), match["year"]
-    try:
-        when = at.replace(year=int(year) if year else at.year, month=month, day=day)
-        if year is None and not future and when > at + timedelta(days=1):
-            return when.replace(year=at.year - 1)
-        if year is None and future and when < at - timedelta(days=1):
-            return when.replace(year=at.year + 1)
-    except ValueError:
-        return None
+    when = at.replace(year=int(year) if year else at.year, month=month, day=day)
+    if year is None and not future and when - at > timedelta(days=1):
+        return when.replace(year=at.year - 1)
+    if year is None and future and at - when > timedelta(days=1):
+        return when.replace(year=at.year + 1)
     return when
 
 
@@ -198,19 +195,16 @@ def _day_of_month(match: re.Match[str], at: datetime, future: bool) -> datetime 
     for steps in range(12):
         start = _moved(at, "month", steps if future else -steps)
         try:
-            when = start.replace(day=day) if start else None
+            when = start.replace(day=day)
         except ValueError:  # a month without such a day
             continue
-        if when and (when.date() >= at.date() if future else when.date() <= at.date()):
+        if when.date() >= at.date() if future else when.date() <= at.date():
             return when
     return None
 
 
 def _iso(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
-    try:
-        return at.replace(year=int(match[1]), month=int(match[2]), day=int(match[3]))
-    except ValueError:
-        return None
+    return at.replace(year=int(match[1]), month=int(match[2]), day=int(match[3]))
 
 
 def _month_year(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
@@ -247,7 +241,7 @@ def _season_year(match: re.Match[str], at: datetime, future: bool) -> datetime |
 
 def _month_end(match: re.Match[str], at: datetime, future: bool) -> datetime | None:
     start = _moved(at, "month", 2 if match["which"] == "next" else 1)
-    return start - timedelta(days=1) if start else None
+    return start - timedelta(days=1)
 
 
 _Meaning = Callable[[re.Match[str], datetime, bool], datetime | None]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import NamedTuple
 
 _names = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -99,7 +99,7 @@ def _relative(query: str, today: date) -> Iterator[Anchor]:
         yield _due(today, _count(number), unit.casefold())
     for past in _past.finditer(query):
         days = round(_count(past["number"] or "a") * _lengths[past["unit"].casefold()])
-        yield _from(today - timedelta(days), days + 1)
+        yield _from(shifted(today, -days), days + 1)
 
 
 def _count(number: str) -> int:
@@ -109,7 +109,7 @@ def _count(number: str) -> int:
 def _due(today: date, steps: int, unit: str) -> Anchor:
     """ "In two weeks" is the same day of that week, or one near it."""
     if unit == "week":
-        return _from(today + timedelta(days=7 * steps - 3), 7)
+        return _from(shifted(today, 7 * steps - 3), 7)
     return _moved(today, steps, unit)
 
 
@@ -121,9 +121,15 @@ def _moved(today: date, steps: int, unit: str) -> Anchor:
         months = today.year * 12 + today.month - 1 + steps
         return Anchor(months // 12, months % 12 + 1, None)
     if unit == "day":
-        return _from(today + timedelta(days=steps), 1)
-    monday = today + timedelta(days=7 * steps - today.weekday())
-    return _from(monday, 7) if unit == "week" else _from(monday + timedelta(days=5), 2)
+        return _from(shifted(today, steps), 1)
+    monday = shifted(today, 7 * steps - today.weekday())
+    return _from(monday, 7) if unit == "week" else _from(shifted(monday, 5), 2)
+
+
+def shifted(day: date, days: int) -> date:
+    """So many days later, or the first or last day that the calendar has."""
+    number = day.toordinal() + days
+    return date.fromordinal(min(max(number, date.min.toordinal()), date.max.toordinal()))
 
 
 def _from(day: date, days: int) -> Anchor:

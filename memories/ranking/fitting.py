@@ -71,7 +71,7 @@ def _spans(anchor: Anchor, days: Array) -> Iterator[tuple[int, int]]:
     """First and last day, since the epoch; without a year those of each year of the `days`."""
     years = _years(days) if anchor.year is None else [anchor.year]
     for year in years:
-        if 1 <= year <= 9999 and 1 <= (anchor.month or 1) <= 12:
+        if 1 <= year <= 9999 and 1 <= (anchor.month or 1) <= 12 and anchor.day != 0:
             yield _span(anchor, year)
 
 
