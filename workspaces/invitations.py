@@ -81,6 +81,8 @@ def _may_be_given(row: Invitation) -> bool:
     """Whether who invited could still do so now: an invitation outlives no right to make it."""
     kind, _, named = row.invited_by.partition(":")
     inviter = as_uuid(named)
+    if inviter is None:
+        return True  # a command of the server's own
     if kind == "user":
         user = User.objects.filter(pk=inviter, is_active=True).first()
         member = Membership.objects.filter(workspace_id=row.workspace_id, user=user).first()
@@ -96,7 +98,7 @@ def _may_be_given(row: Invitation) -> bool:
     if kind == "server_key":
         server_key = ServerKey.objects.filter(pk=inviter).first()
         return server_key is not None and server_key.is_active
-    return True  # a command of the server's own
+    return False
 
 
 @transaction.atomic

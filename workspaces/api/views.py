@@ -124,11 +124,12 @@ class WorkspaceView(AskerView):
 
     def _answer_once(self, request: Request) -> None:
         """With an Idempotency-Key, the method that dispatch will find answers only once."""
-        key = idempotency_key(request) if hasattr(self, "post") else None
+        act = getattr(self, "post", None)
+        key = idempotency_key(request) if act else None
         if key is None:
             return
         answer_once = import_string(settings.API_IDEMPOTENCY)
-        vars(self)["post"] = partial(answer_once, self.scope, key, self.post, self.secrets)
+        vars(self)["post"] = partial(answer_once, self.scope, key, act, self.secrets)
 
 
 def idempotency_key(request: Request) -> str | None:
