@@ -28,7 +28,7 @@ from workspaces.models import (
     User,
     Workspace,
 )
-from workspaces.naming import NotAllowed
+from workspaces.naming import NOBODY, NotAllowed
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 LIFETIME = timedelta(days=7)
@@ -80,7 +80,7 @@ def invitation_of(invitation_id: uuid.UUID, token: str) -> Invitation | None:
 def _may_be_given(row: Invitation) -> bool:
     """Whether who invited could still do so now: an invitation outlives no right to make it."""
     kind, _, named = row.invited_by.partition(":")
-    inviter = as_uuid(named)
+    inviter = as_uuid(named) or NOBODY
     if kind == "user":
         user = User.objects.filter(pk=inviter, is_active=True).first()
         member = Membership.objects.filter(workspace_id=row.workspace_id, user=user).first()

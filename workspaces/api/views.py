@@ -124,8 +124,8 @@ class WorkspaceView(AskerView):
 
     def _answer_once(self, request: Request) -> None:
         """With an Idempotency-Key, the method that dispatch will find answers only once."""
-        key = idempotency_key(request) if hasattr(self, "post") else None
-        if key is None:
+        key = idempotency_key(request)
+        if key is None or not hasattr(self, "post"):
             return
         answer_once = import_string(settings.API_IDEMPOTENCY)
         vars(self)["post"] = partial(answer_once, self.scope, key, self.post, self.secrets)
