@@ -2,8 +2,9 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, repairing, sweeping, workspace_removal
-from memories.features import embedding
+from memories import erasing, ingest, repairing, sweeping, workspace_removal
+from memories.features import consolidate, set_embedding
+from memories.features.update import update_set
 from memories.indexing import sealing
 from memories.short_term import summarizing
 
@@ -18,7 +19,7 @@ def fill_space(number: str) -> None:
 
 
 def fold_set(set_id: str) -> None:
-    folding.fold(uuid.UUID(set_id))
+    update_set(uuid.UUID(set_id))
 
 
 def summarize(summary_id: str) -> None:
@@ -26,11 +27,11 @@ def summarize(summary_id: str) -> None:
 
 
 def embed_set(set_id: str) -> None:
-    embedding.embed(uuid.UUID(set_id))
+    set_embedding.embed(uuid.UUID(set_id))
 
 
 def consolidate_set(set_id: str) -> None:
-    folding.consolidate_set(uuid.UUID(set_id))
+    consolidate.consolidate_set(uuid.UUID(set_id))
 
 
 def erase(erasure_id: str) -> None:

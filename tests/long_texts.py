@@ -24,6 +24,8 @@ from memories import (
 )
 from memories.conflicts import parsing, sentence, wording
 from memories.extraction import citing, exact, support
+from memories.features import clarity, lapsing, rules
+from memories.features import feature_prompts as semantic_prompts
 from memories.indexing import entries
 from memories.patterns import (
     answers,
@@ -45,8 +47,6 @@ from memories.patterns.people import People
 from memories.patterns.talk import Talk
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
-from memories.semantics import lapsing, rules, telling
-from memories.semantics import prompts as semantic_prompts
 from memories.short_term import heard
 from memories.transcripts import activities, cleaning, paragraphs
 
@@ -229,11 +229,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "semantics.prompts.read_commands": lambda text: _or_not(semantic_prompts.read_commands, text),
     "semantics.prompts.read_merges": lambda text: _or_not(semantic_prompts.read_merges, text),
     "semantics.rules.predicate": lambda text: rules.predicate(text, "Anna"),
-    "semantics.telling.is_clear": telling.is_clear,
-    "semantics.telling.is_home": lambda text: telling.is_home(text, "Oslo"),
-    "semantics.telling.is_thing": telling.is_thing,
-    "semantics.telling.stands_alone": lambda text: telling.stands_alone(text, "tea", "Anna"),
-    "semantics.telling.to_the_point": telling.to_the_point,
+    "semantics.telling.is_clear": clarity.is_clear,
+    "semantics.telling.is_home": lambda text: clarity.is_home(text, "Oslo"),
+    "semantics.telling.is_thing": clarity.is_thing,
+    "semantics.telling.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
+    "semantics.telling.to_the_point": clarity.to_the_point,
     "short_term.heard.plain": heard.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),

@@ -12,10 +12,12 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, erasing, folding, misses, sweeping
+from memories import curation, erasing, misses, sweeping
 from memories.erasing import running
 from memories.erasing.copies import CONTENT, FREE
 from memories.errors import NotFound
+from memories.features.discovery import discover_sets
+from memories.features.update import update_now
 from memories.forgetting import forget
 from memories.indexing import spaces
 from memories.models import (
@@ -397,8 +399,8 @@ def test_the_command_shows_the_plan_and_wants_to_be_told(furnished: Person) -> N
 def test_what_went_over_in_a_merge_is_erased_with_the_target(alice: Person) -> None:
     alice.note("Prefers tea", user_id="ada")
     alice.say(LIVES, user_id="grace")
-    folding.discover()
-    folding.fold_now(alice.scope, "user:grace")
+    discover_sets()
+    update_now(alice.scope, "user:grace")
     assert Feature.objects.filter(value__contains=SECRET).exists()
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
     curation.merge_subjects(alice.scope, *ids)

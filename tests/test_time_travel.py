@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from memories import curation, filters, search
 from memories.context import context
+from memories.features.profile import Wish, profile
 from memories.forgetting import forget
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
-from memories.profile import Wish, profile
 from memories.search import SearchRequest
 from tests.api_fixtures import caller
 from tests.people import Person

@@ -12,7 +12,6 @@ import numpy as np
 from django.db.models import Q
 
 from memories import lexical, ranking
-from memories.features import history
 from memories.indexing import due, entries, statements
 from memories.indexing.candidates import TOP, Depth, Found
 from memories.indexing.shape import Asked
@@ -96,7 +95,7 @@ class Past:
 
     def _features(self) -> list[Feature]:
         """The oldest first."""
-        found = history.as_of(_reached(self.asked), self.at)
+        found = _reached(self.asked).as_of(self.at)
         if self.asked.wanted.condition:
             fitting = _fitting(self.asked, found)
             found = [pair for pair in found if pair[0].pk in fitting]

@@ -9,9 +9,9 @@ from datetime import datetime
 from memories import conflicts
 from memories.conflicts import Slot
 from memories.conflicts.wording import root
+from memories.features.clarity import is_home, is_thing, stands_alone, to_the_point
+from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, Known
 from memories.lexical import stems
-from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known
-from memories.semantics.telling import is_home, is_thing, stands_alone, to_the_point
 
 # How sure a pattern must be for what it finds to stand in a profile.
 SURE = 0.8
