@@ -2,10 +2,12 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, repairing, sweeping, workspace_removal
+from memories import folding, ingest, repairing, sweeping
+from memories.erase import run as run_erasure
+from memories.erase import workspace_removal
 from memories.features import embedding
 from memories.indexing import sealing
-from memories.short_term import summarizing
+from memories.summaries.summarize import summarize as make_summary
 
 
 def run_session(session_id: str) -> None:
@@ -22,7 +24,7 @@ def fold_set(set_id: str) -> None:
 
 
 def summarize(summary_id: str) -> None:
-    summarizing.summarize(uuid.UUID(summary_id))
+    make_summary(uuid.UUID(summary_id))
 
 
 def embed_set(set_id: str) -> None:
@@ -34,7 +36,7 @@ def consolidate_set(set_id: str) -> None:
 
 
 def erase(erasure_id: str) -> None:
-    erasing.run(uuid.UUID(erasure_id))
+    run_erasure(uuid.UUID(erasure_id))
 
 
 def repair_index(workspace_id: str) -> None:

@@ -9,8 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import ladder, workspace_removal
+from memories import ladder
 from memories.api.idempotency import make_once
+from memories.erase import workspace_removal
 from memories.ranking import Weights
 from memories.supersession import RULES
 from memories.workspace_settings import change_workspace

@@ -13,8 +13,8 @@ from memories.ingest.keeping import known_episodes
 from memories.ingest.request import IngestRequest
 from memories.ladder import ALWAYS, ladder_from
 from memories.models import Conversation, WorkspacePattern
+from workspaces.external_ids import agent_to_read, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.naming import agent_to_read, subject_to_write
 from workspaces.scope import Scope
 
 

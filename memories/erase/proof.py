@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import CharField, F, Q, TextField
 from django.db.models.functions import Cast
 
-from memories.erasing.copies import CONTENT, UNREADABLE
-from memories.erasing.target import Target
+from memories.erase.copies import CONTENT, UNREADABLE
+from memories.erase.target import Target
 from memories.models import Entry, Episode, Memory, WorkspaceIndex
 from memories.patterns import clauses
 from memories.search import SearchRequest, search
