@@ -2,7 +2,8 @@
 
 import uuid
 
-from memories import folding, ingest, repairing, sweeping
+from memories import folding, index_repairs, ingest
+from memories import sweep as sweeping
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
 from memories.features import embedding
@@ -40,7 +41,7 @@ def erase(erasure_id: str) -> None:
 
 
 def repair_index(workspace_id: str) -> None:
-    repairing.run(uuid.UUID(workspace_id))
+    index_repairs.run(uuid.UUID(workspace_id))
 
 
 def remove_workspace(removal_id: str) -> None:
