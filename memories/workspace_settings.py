@@ -6,8 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from memories import ladder
-from memories.conflicts import policy
-from memories.conflicts.policy import Policy
+from memories.english.statements import policy
+from memories.english.statements.policy import Policy
 from memories.errors import Invalid
 from memories.features import embedding
 from memories.models import Category

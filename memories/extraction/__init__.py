@@ -7,7 +7,8 @@ the text they cite, and a model's words against its quotes; what has no evidence
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from memories import bounds, patterns
+from memories import bounds
+from memories.english import patterns
 from memories.extraction.asking import asked, missed_in, to_ask
 from memories.extraction.citing import find_quote
 from memories.extraction.matching import listened, not_read, talk_before
