@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from memories.chunking import PIECE
 from memories.english.patterns.talk import UNKNOWN
-from memories.extraction.citing import names_strangers
-from memories.extraction.support import FIRST_PERSON, Evidence, sentences_of, unsupported
+from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
+from memories.extraction.quotes import names_strangers
 from memories.extraction.values import Message
 from memories.supersession import Claim
 
