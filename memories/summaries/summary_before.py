@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from memories import sentences
+from memories.english import sentences
+from memories.english.sentences import Said, Sentence
 from memories.models import ConversationSummary, Episode
-from memories.sentences import Said, Sentence
 from memories.summaries import stale
 from memories.summaries.sources import (
     UNSAID,
