@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.speed.corpus import Corpus
 from memories import conflicts
-from memories.benchmarking.corpus import Corpus
 from memories.conflicts import are_strangers, glance, glance_of, is_still, read, relation
 from memories.lexical import fingerprint
 from memories.supersession.deciding import Belief, Decision, Judge, Met
