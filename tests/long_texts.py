@@ -10,22 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import (
-    bounds,
-    chunking,
-    conflicts,
-    gatekeeper,
-    lexical,
-    patterns,
-    prompts,
-    ranking,
-    sentences,
-    tokens,
-)
-from memories.conflicts import parsing, sentence, wording
-from memories.extraction import citing, exact, support
-from memories.indexing import entries
-from memories.patterns import (
+from memories import bounds, chunking, prompts, ranking, tokens
+from memories.english import gatekeeper, lexical, patterns, sentences
+from memories.english import statements as conflicts
+from memories.english.patterns import (
     answers,
     clauses,
     content,
@@ -41,8 +29,11 @@ from memories.patterns import (
     trying,
     worth,
 )
-from memories.patterns.people import People
-from memories.patterns.talk import Talk
+from memories.english.patterns.people import People
+from memories.english.patterns.talk import Talk
+from memories.english.statements import parsing, sentence, wording
+from memories.extraction import evidence, exact, quotes
+from memories.indexing import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
 from memories.semantics import lapsing, rules, telling
@@ -114,7 +105,7 @@ def deep(size: int) -> str:
 
 OWN = own.OwnPattern("badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}")
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
-EVIDENCE = partial(support.Evidence, asked="", speakers=("Anna",), said_at=AT)
+EVIDENCE = partial(evidence.Evidence, asked="", speakers=("Anna",), said_at=AT)
 
 
 def _heard(text: str) -> None:
@@ -150,16 +141,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "conflicts.wording.root": wording.root,
     "conflicts.wording.texts": wording.texts,
     "conflicts.wording.words": wording.words,
-    "extraction.citing.find_quote": lambda text: citing.find_quote(text, f"{text[:300]} zz"),
-    "extraction.citing.names_strangers": lambda text: citing.names_strangers(text, []),
+    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
+    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
     "extraction.exact.scripts": exact.scripts,
-    "extraction.support.sentences_of": lambda text: support.sentences_of(
+    "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
-    "extraction.support.unsupported": lambda text: support.unsupported(
+    "extraction.evidence.unsupported": lambda text: evidence.unsupported(
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),

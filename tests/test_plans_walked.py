@@ -15,7 +15,7 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
-from memories import curation, filters, folding, ingest, sweeping
+from memories import curation, filters, folding, ingest, sweep
 from memories.features import embedding
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector
@@ -130,7 +130,7 @@ def test_the_worker_reads_no_table_whole(person: Person) -> None:
     embedded = FeatureSet.objects.get(subject__external_id="ada").pk
     walk: Walk = {
         "embed": lambda: embedding.embed(embedded),
-        "sweep": sweeping.sweep,
+        "sweep": sweep.sweep,
         "fold": lambda: folding.fold_due(time.monotonic() + 10),
     }
     assert not faults(walk)

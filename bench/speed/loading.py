@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from bench.speed.corpus import EVERY_OLD, Block, Corpus
 from bench.speed.layout import Plot
-from memories import lexical
+from memories.english import lexical
 from memories.indexing import common_terms, entries, inserts, sealing, spaces
 from memories.models import Category, Entry, Liveness, Memory, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key

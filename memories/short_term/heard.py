@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 
+from memories.english.sentences import Said
 from memories.indexing import statements
 from memories.models import ConversationSummary, Episode
-from memories.sentences import Said
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]
 
