@@ -2,11 +2,14 @@
 
 import uuid
 
-from memories import erasing, ingest, repairing, sweeping, workspace_removal
+from memories import index_repairs, ingest
+from memories import sweep as sweeping
+from memories.erase import run as run_erasure
+from memories.erase import workspace_removal
 from memories.features import consolidate, set_embedding
 from memories.features.update import update_set
 from memories.indexing import sealing
-from memories.short_term import summarizing
+from memories.summaries.summarize import summarize as make_summary
 
 
 def run_session(session_id: str) -> None:
@@ -23,7 +26,7 @@ def fold_set(set_id: str) -> None:
 
 
 def summarize(summary_id: str) -> None:
-    summarizing.summarize(uuid.UUID(summary_id))
+    make_summary(uuid.UUID(summary_id))
 
 
 def embed_set(set_id: str) -> None:
@@ -35,11 +38,11 @@ def consolidate_set(set_id: str) -> None:
 
 
 def erase(erasure_id: str) -> None:
-    erasing.run(uuid.UUID(erasure_id))
+    run_erasure(uuid.UUID(erasure_id))
 
 
 def repair_index(workspace_id: str) -> None:
-    repairing.run(uuid.UUID(workspace_id))
+    index_repairs.run(uuid.UUID(workspace_id))
 
 
 def remove_workspace(removal_id: str) -> None:

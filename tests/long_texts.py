@@ -10,24 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import (
-    bounds,
-    chunking,
-    conflicts,
-    gatekeeper,
-    lexical,
-    patterns,
-    prompts,
-    ranking,
-    sentences,
-    tokens,
-)
-from memories.conflicts import parsing, sentence, wording
-from memories.extraction import citing, exact, support
-from memories.features import clarity, lapsing, rules
-from memories.features import feature_prompts as semantic_prompts
-from memories.indexing import entries
-from memories.patterns import (
+from memories import bounds, chunking, prompts, ranking, tokens
+from memories.english import gatekeeper, lexical, patterns, sentences
+from memories.english import statements as conflicts
+from memories.english.patterns import (
     answers,
     clauses,
     content,
@@ -43,12 +29,16 @@ from memories.patterns import (
     trying,
     worth,
 )
-from memories.patterns.people import People
-from memories.patterns.talk import Talk
+from memories.english.patterns.people import People
+from memories.english.patterns.talk import Talk
+from memories.english.statements import parsing, sentence, wording
+from memories.extraction import evidence, exact, quotes
+from memories.features import clarity, feature_prompts, lapsing, rules
+from memories.indexing import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
-from memories.short_term import heard
-from memories.transcripts import activities, cleaning, paragraphs
+from memories.summaries import sources
+from memories.transcripts import activities, clean, paragraphs
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -114,7 +104,7 @@ def deep(size: int) -> str:
 
 OWN = own.OwnPattern("badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}")
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
-EVIDENCE = partial(support.Evidence, asked="", speakers=("Anna",), said_at=AT)
+EVIDENCE = partial(evidence.Evidence, asked="", speakers=("Anna",), said_at=AT)
 
 
 def _heard(text: str) -> None:
@@ -150,16 +140,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "conflicts.wording.root": wording.root,
     "conflicts.wording.texts": wording.texts,
     "conflicts.wording.words": wording.words,
-    "extraction.citing.find_quote": lambda text: citing.find_quote(text, f"{text[:300]} zz"),
-    "extraction.citing.names_strangers": lambda text: citing.names_strangers(text, []),
+    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
+    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
     "extraction.exact.scripts": exact.scripts,
-    "extraction.support.sentences_of": lambda text: support.sentences_of(
+    "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
-    "extraction.support.unsupported": lambda text: support.unsupported(
+    "extraction.evidence.unsupported": lambda text: evidence.unsupported(
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
@@ -225,22 +215,24 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.dates.anchors": lambda text: ranking.analyse(text, now=AT).anchors,
     "ranking.marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
-    "semantics.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
-    "semantics.prompts.read_commands": lambda text: _or_not(semantic_prompts.read_commands, text),
-    "semantics.prompts.read_merges": lambda text: _or_not(semantic_prompts.read_merges, text),
-    "semantics.rules.predicate": lambda text: rules.predicate(text, "Anna"),
-    "semantics.telling.is_clear": clarity.is_clear,
-    "semantics.telling.is_home": lambda text: clarity.is_home(text, "Oslo"),
-    "semantics.telling.is_thing": clarity.is_thing,
-    "semantics.telling.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
-    "semantics.telling.to_the_point": clarity.to_the_point,
-    "short_term.heard.plain": heard.plain,
+    "features.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
+    "features.feature_prompts.read_commands": lambda text: _or_not(
+        feature_prompts.read_commands, text
+    ),
+    "features.feature_prompts.read_merges": lambda text: _or_not(feature_prompts.read_merges, text),
+    "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
+    "features.clarity.is_clear": clarity.is_clear,
+    "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
+    "features.clarity.is_thing": clarity.is_thing,
+    "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
+    "features.clarity.to_the_point": clarity.to_the_point,
+    "summaries.sources.plain": sources.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.cleaning.clean_text": cleaning.clean_text,
+    "transcripts.clean.clean_text": clean.clean_text,
     "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
 }
 
@@ -295,7 +287,7 @@ NAMES = frozenset(
     told value verb word words
     """.split()
 )
-DOORS = frozenset("admin api apps benchmarking checks evaluation management migrations".split())
+DOORS = frozenset("admin api apps checks evaluation management migrations".split())
 
 
 def reading_a_text() -> Iterator[str]:

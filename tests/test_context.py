@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories import context, gatekeeper
+from memories import context
 from memories.context import Context
+from memories.english import gatekeeper
 from memories.ingest import NewMessage
 from memories.search import SearchRequest
 from memories.tokens import tokens_of

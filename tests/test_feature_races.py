@@ -7,7 +7,7 @@ from subprocess import Popen
 import pytest
 from django.utils import timezone
 
-from memories.benchmarking.folding import let_go, start_worker
+from bench.speed.folding import let_go, start_worker
 from memories.features.discovery import discover_sets
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage

@@ -12,10 +12,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import curation, filters, ingest, sweeping
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import USER, load
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import USER, load
+from memories import curation, filters, ingest, sweep
 from memories.features import set_embedding
 from memories.features.discovery import discover_sets
 from memories.features.update import update_due_sets, update_now
@@ -132,7 +132,7 @@ def test_the_worker_reads_no_table_whole(person: Person) -> None:
     embedded = FeatureSet.objects.get(subject__external_id="ada").pk
     walk: Walk = {
         "embed": lambda: set_embedding.embed(embedded),
-        "sweep": sweeping.sweep,
+        "sweep": sweep.sweep,
         "fold": lambda: update_due_sets(time.monotonic() + 10),
     }
     assert not faults(walk)

@@ -14,6 +14,7 @@ from unfold.widgets import (
 )
 
 from memories.errors import Invalid
+from memories.extraction.configured_models import PROVIDERS
 from memories.features.config import (
     EMBEDDERS,
     LONGEST_NAME,
@@ -22,7 +23,6 @@ from memories.features.config import (
     Effective,
 )
 from memories.features.sets import effective_of, inherited_of
-from memories.ladder import PROVIDERS
 from memories.models import FeatureSet
 
 INHERITED, NONE, OWN = "", "none", "own"

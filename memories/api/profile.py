@@ -17,8 +17,8 @@ from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
 from workspaces.api.fields import Camel, Free, read_query
 from workspaces.api.views import WorkspaceView
+from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
-from workspaces.naming import NOBODY
 from workspaces.scope import Scope
 
 MARKDOWN = "text/markdown"

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from memories.errors import ProviderError
 from memories.extraction import find_quote
+from memories.extraction.fallback import FallbackChain
 from memories.features import feature_prompts, rules
 from memories.features.batch import LONGEST, Batch, told_in
 from memories.features.commands import ACTIONS, ADD, LONGEST_VALUE, Cited, Command, Known, Refused
 from memories.features.feature_prompts import CommandAnswer, CommandsAnswer, Line
-from memories.ladder import Ladder
 from memories.models import Episode
 from memories.prompts import Message
 from memories.providers import Question
@@ -36,7 +36,7 @@ def ask(batch: Batch) -> Asked:
     return _ask_model(batch, batch.ladder)
 
 
-def _ask_model(batch: Batch, ladder: Ladder) -> Asked:
+def _ask_model(batch: Batch, ladder: FallbackChain) -> Asked:
     named = {f"f{number}": each for number, each in enumerate(batch.known, start=1)}
     messages = [_message(n, episode) for n, episode in enumerate(batch.episodes)]
     question = Question(

@@ -5,9 +5,9 @@ from datetime import date, datetime
 
 from django.utils import timezone
 
+from memories.english.patterns import dates
 from memories.features.lapsing import last_day
 from memories.models import AsOf, Category, Feature, FeatureCitation, Memory
-from memories.patterns import dates
 
 # Categories whose features are about what is to come.
 MOVING = frozenset({"plans"})

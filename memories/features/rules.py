@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories import conflicts
-from memories.conflicts import Slot
-from memories.conflicts.wording import root
+from memories.english import statements as conflicts
+from memories.english.lexical import stems
+from memories.english.statements import Slot
+from memories.english.statements.wording import root
 from memories.features.clarity import is_home, is_thing, stands_alone, to_the_point
 from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, Known
-from memories.lexical import stems
 
 # How sure a pattern must be for what it finds to stand in a profile.
 SURE = 0.8

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from memories import lexical
+from memories.english import lexical
 from memories.indexing import common_terms, statements
 from memories.indexing.shape import TABLES, Asked, Shape, parameters, shape_of
 from memories.models import Layer, WorkspaceIndex

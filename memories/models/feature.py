@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from memories import lexical
+from memories.english import lexical
 from memories.models.belief import AsOf
 from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact

@@ -7,13 +7,13 @@ from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from bench.story import Told
 from memories.features import apply, undo
 from memories.features.apply import Act
 from memories.features.commands import ADD, Cited, Command
 from memories.features.discovery import discover_sets
 from memories.features.update import update_now
 from memories.indexing import spaces
-from memories.management.story import Told
 from memories.models import Episode, Feature, FeatureSet
 from workspaces.scope import Scope, worker_scope
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import heartbeat, repairing
+from memories import heartbeat, index_repairs
 from memories.features.update import update_due_sets
 from memories.indexing import sealing
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
-from memories.sweeping import Swept, sweep
+from memories.sweep import Swept, sweep
 
 TICK = 0.2  # seconds
 
@@ -38,7 +38,7 @@ class Command(CommandWithExamples):
         told = self.stdout.write if verbosity else _nothing
         if every is None:
             done = sweep(told, math.inf)
-            repairing.run_all(math.inf, told)
+            index_repairs.run_all(math.inf, told)
             done.episodes = update_due_sets(math.inf, told)
             told(summary(done))
             sealing.settle(told)
@@ -50,7 +50,7 @@ class Command(CommandWithExamples):
         with interruptible() as asked, heartbeat.beating("sweep"):
             while not asked.is_asked:
                 done = sweep(told, every)
-                repairing.run_all(time.monotonic() + every, told)
+                index_repairs.run_all(time.monotonic() + every, told)
                 done.episodes = update_due_sets(time.monotonic() + every, told)
                 told(summary(done))
                 _wait(every, asked)
