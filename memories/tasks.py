@@ -4,7 +4,7 @@ import uuid
 
 from memories import erasing, folding, ingest, repairing, sweeping, workspace_removal
 from memories.features import embedding
-from memories.indexing import sealing
+from memories.index import build_segments
 from memories.short_term import summarizing
 
 
@@ -46,7 +46,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    sealing.settle()
+    build_segments.settle()
 
 
 def sweep() -> None:

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from memories import chunking, conflicts, lexical, ranking
-from memories.indexing import slots
-from memories.indexing.rules import PASSAGES_SINCE, RULES_VERSION
+from memories.index import slots
+from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 
 KEPT = Path(__file__).parent / "data" / "marks.json"
 ABOUT = uuid.UUID("6f9b3c52-3f1c-4a56-9d5e-1f9a2f0e7a11")

@@ -14,10 +14,9 @@ from memories.benchmarking.http_client import Client
 from memories.benchmarking.loading import USER, Place
 from memories.benchmarking.recall import FILTERS
 from memories.benchmarking.timing import Act
-from memories.indexing import candidates
-from memories.indexing.shape import Asked
 from memories.models import Category, Layer
-from memories.search import MEMORY_ROWS, SearchRequest, query_vector, search
+from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
+from memories.search.conditions import Asked
 from memoryproject import databases
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
 

@@ -14,8 +14,8 @@ from memories import supersession
 from memories.benchmarking.corpus import Block, Corpus
 from memories.benchmarking.loading import Place, memory
 from memories.benchmarking.timing import Act
-from memories.indexing import entries
-from memories.indexing.nearest import Placement
+from memories.index import entries
+from memories.index.nearest import Placement
 from memories.models import Category, Fact, FactType, MemoryScope, Source, Visibility
 from memories.supersession import Claim
 

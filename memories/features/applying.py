@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from memories import lexical, outbox
-from memories.indexing import entries, inserts, spaces
+from memories.index import entries, inserts, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -69,7 +69,7 @@ def locked(space: WorkspaceIndex, found: FeatureSet) -> FeatureSet:
 
     Always behind the workspace's lock, which forgetting holds before it comes here.
     """
-    spaces.lock(space)
+    workspace_index.lock(space)
     return FeatureSet.objects.select_for_update().get(pk=found.pk)
 
 

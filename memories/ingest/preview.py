@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories import extraction, served
 from memories.extraction import Extraction, Message, Wish, speaker_of
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.ingest.before import Place, said_before
 from memories.ingest.keeping import known_episodes
 from memories.ingest.request import IngestRequest
@@ -31,7 +31,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
     messages = served.marked(_messages(request), lambda: asker)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     wish = Wish(
         request.extract,
         request.content is not None,

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from memories import misses, supersession, verdicts
 from memories.extraction import ExtractionRun, Message, Wish
-from memories.indexing import due, entries
+from memories.index import due, entries
 from memories.ingest import claiming
 from memories.ingest.keeping import Kept
 from memories.ingest.written import Written

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import ConversationSummary, Episode
 from memories.sentences import Said
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from memories import leases, prompts, sentences
 from memories.chunking import PIECE
 from memories.errors import ProviderError
-from memories.indexing import statements
+from memories.index import statements
 from memories.ladder import Ladder, ladder_of
 from memories.models import ConversationSummary, Episode
 from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
