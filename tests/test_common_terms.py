@@ -7,7 +7,7 @@ import pytest
 from memories.index import common_terms, workspace_index
 from memories.models import CommonTerm, LargeLayer, Layer
 from memories.search import candidates
-from memories.sweeping import sweep
+from memories.sweep import sweep
 from tests.people import Person
 
 WORDS = ("lisbon", "porto", "faro", "braga", "evora", "tomar")

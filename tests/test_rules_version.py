@@ -2,7 +2,7 @@
 an older version made are found by it and made anew.
 
 Where a test here fails because you changed the rules: raise RULES_VERSION in
-memories/indexing/rules.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
+memories/index/rules.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
 what the code makes now, as the failing test shows it, to tests/data/marks.json.
 """
 

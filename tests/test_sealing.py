@@ -18,7 +18,7 @@ from memories.index import build_segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory
 from memories.search import SearchRequest, candidates, filters, search
 from memories.search.conditions import Asked
-from memories.sweeping import sweep
+from memories.sweep import sweep
 from memoryproject.owner import owner_connection
 from workspaces.models import Agent, Workspace
 

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from memories import rejections, supersession
 from memories.errors import Conflict, Invalid, NotFound
-from memories.extraction.citing import find_quote
+from memories.extraction.quotes import find_quote
 from memories.forgetting import audit
 from memories.index import due, entries, workspace_index
 from memories.models import Episode, Fact, Memory, MemorySession, Source, WorkspaceIndex

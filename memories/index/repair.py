@@ -1,4 +1,4 @@
-"""Making the marks of rows anew that other rules made, batch after batch; see indexing.rules.
+"""Making the marks of rows anew that other rules made, batch after batch; see index.rules.
 
 Meanwhile a statement about somebody must meet what is known of them although its keys are others:
 those rows come first (`repair_subject`).
