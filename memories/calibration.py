@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 from django.db import transaction
 
-from memories import conflicts
-from memories.conflicts.calibration_pairs import DIFFERENT, SAME
+from memories.english import statements as conflicts
+from memories.english.statements.calibration_pairs import DIFFERENT, SAME
 from memories.index import statements, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from memories import lexical
-from memories.conflicts import Reading, read, restates
+from memories.english import lexical
+from memories.english.statements import Reading, read, restates
 from memories.index import statements
 from memories.models import Layer, Rejection, WorkspaceIndex
 

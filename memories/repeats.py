@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from memories import conflicts
+from memories.english import statements as conflicts
 from memories.index import workspace_index
 from memories.models import EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
 from workspaces.scope import Scope

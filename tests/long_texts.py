@@ -10,22 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import (
-    bounds,
-    chunking,
-    conflicts,
-    gatekeeper,
-    lexical,
-    patterns,
-    prompts,
-    ranking,
-    sentences,
-    tokens,
-)
-from memories.conflicts import parsing, sentence, wording
-from memories.extraction import evidence, exact, quotes
-from memories.index import entries
-from memories.patterns import (
+from memories import bounds, chunking, prompts, ranking, tokens
+from memories.english import gatekeeper, lexical, patterns, sentences
+from memories.english import statements as conflicts
+from memories.english.patterns import (
     answers,
     clauses,
     content,
@@ -41,8 +29,11 @@ from memories.patterns import (
     trying,
     worth,
 )
-from memories.patterns.people import People
-from memories.patterns.talk import Talk
+from memories.english.patterns.people import People
+from memories.english.patterns.talk import Talk
+from memories.english.statements import parsing, sentence, wording
+from memories.extraction import evidence, exact, quotes
+from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
 from memories.semantics import lapsing, rules, telling

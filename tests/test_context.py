@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories import gatekeeper
+from memories.english import gatekeeper
 from memories.ingest import NewMessage
 from memories.search import SearchRequest, context
 from memories.search.context import Context

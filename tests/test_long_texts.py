@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from memories import bounds, ingest, patterns
+from memories import bounds, ingest
 from memories.bounds import Budget
+from memories.english import patterns
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Episode, Memory, MemorySession, Vector

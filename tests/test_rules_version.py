@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from memories import chunking, conflicts, lexical, ranking
+from memories import chunking, ranking
+from memories.english import lexical
+from memories.english import statements as conflicts
 from memories.index import slots
 from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from memories import lexical
+from memories.english import lexical
 from memories.index import statements
 from memories.models import WorkspaceIndex
 from workspaces.auth import as_uuid

@@ -8,9 +8,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import lexical, rejections
+from memories import rejections
 from memories.curation.creating import checked
 from memories.curation.reviving import begin
+from memories.english import lexical
 from memories.errors import Conflict
 from memories.folding import correcting
 from memories.forgetting import CORRECTED, audit, locked, reject_claim

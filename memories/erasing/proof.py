@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import CharField, F, Q, TextField
 from django.db.models.functions import Cast
 
+from memories.english.patterns import clauses
 from memories.erasing.copies import CONTENT, UNREADABLE
 from memories.erasing.target import Target
 from memories.models import Entry, Episode, Memory, WorkspaceIndex
-from memories.patterns import clauses
 from memories.search import SearchRequest, search
 from memories.search.request import LAYERS
 from workspaces.models import Subject

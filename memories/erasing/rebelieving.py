@@ -6,7 +6,7 @@ from collections.abc import Collection
 from django.db.models import Q
 from django.utils import timezone
 
-from memories import lexical
+from memories.english import lexical
 from memories.index import entries, slots
 from memories.models import (
     Fact,

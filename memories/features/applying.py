@@ -10,7 +10,8 @@ from django.db.models import Case, F, Max, Q, When
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
-from memories import lexical, outbox
+from memories import outbox
+from memories.english import lexical
 from memories.index import entries, inserts, workspace_index
 from memories.models import (
     Feature,

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 
-from memories import lexical
+from memories.english import lexical
 from memories.features import applying, history
 from memories.features.waiting import unmark
 from memories.index import entries

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from django.db import connection, transaction
 
-from memories import lexical, ranking
+from memories import ranking
 from memories.bounds import BESIDE
-from memories.conflicts import OwnWords
+from memories.english import lexical
+from memories.english.statements import OwnWords
 from memories.index import build_segments, due, rebuild, slots, statements, truth, workspace_index
 from memories.index.entries import Item
 from memories.models import DueVector, Entry, Layer, WorkspaceIndex

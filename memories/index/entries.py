@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector, SparseVector
 
-from memories import lexical, ranking
+from memories import ranking
 from memories.chunking import passages
+from memories.english import lexical
 from memories.index import inserts, model_change, statements
 from memories.index.inserts import New, Rows, Table
 from memories.index.rules import RULES_VERSION

@@ -4,8 +4,8 @@ import uuid
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from memories import conflicts
-from memories.conflicts import NO_WORDS, OwnWords, Reading
+from memories.english import statements as conflicts
+from memories.english.statements import NO_WORDS, OwnWords, Reading
 from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Func, IntegerField, QuerySet
 
-from memories import lexical
 from memories.bounds import BESIDE, LARGE, runs
+from memories.english import lexical
 from memories.index import due, entries, statements
 from memories.index.entries import Item
 from memories.models import Episode, Feature, Layer, Memory, WorkspaceIndex

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from memories import lexical
+from memories.english import lexical
 from memories.index import common_terms, statements
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories import lexical
+from memories.english import lexical
 from memories.search import Hit, SearchRequest, search
 from memories.tokens import start_of, tokens_of
 from workspaces.scope import Scope

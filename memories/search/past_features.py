@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from django.db.models import Q
 
-from memories import lexical, ranking
+from memories import ranking
+from memories.english import lexical
 from memories.features import history
 from memories.index import due, entries, statements
 from memories.models import (

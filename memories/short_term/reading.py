@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from memories import sentences
+from memories.english import sentences
+from memories.english.sentences import Said, Sentence
 from memories.models import ConversationSummary, Episode
-from memories.sentences import Said, Sentence
 from memories.short_term import marking
 from memories.short_term.heard import (
     UNSAID,

@@ -10,8 +10,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories import leases, prompts, sentences
+from memories import leases, prompts
 from memories.chunking import PIECE
+from memories.english import sentences
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
 from memories.index import statements

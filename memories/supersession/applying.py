@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memories import conflicts, rejections
-from memories.conflicts import Reading
+from memories import rejections
+from memories.english import statements as conflicts
+from memories.english.statements import Reading
 from memories.index import entries, repair, slots, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Fact, WorkspaceIndex

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memories import lexical
+from memories.english import lexical
 from memories.index import inserts
 from memories.index.entries import Item, texts_of
 from memories.index.inserts import Rows

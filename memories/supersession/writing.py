@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.db.models import F
 from django.utils import timezone
 
-from memories.conflicts.policy import Policy, Replacement, held_by
+from memories.english.statements.policy import Policy, Replacement, held_by
 from memories.index import entries, inserts, statements
 from memories.index.nearest import Placement
 from memories.models import (
