@@ -286,7 +286,7 @@ NAMES = frozenset(
     told value verb word words
     """.split()
 )
-DOORS = frozenset("admin api apps benchmarking checks evaluation management migrations".split())
+DOORS = frozenset("admin api apps checks evaluation management migrations".split())
 
 
 def reading_a_text() -> Iterator[str]:

@@ -13,15 +13,15 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import Place, load
 from memories import rejections
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
 from memories.index import build_segments, entries, matrix, nearest, statements, workspace_index
 from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.chain import MEMBERS
-from memories.search import candidates, conditions, filters
+from memories.search import candidates, filters
 from memories.search.conditions import Asked, Wanted
 from memories.search.hits import MEMORY_ROWS
 from memories.supersession import candidates as resolving
@@ -182,7 +182,7 @@ def test_writes_and_side_statements_are_answered_by_their_indexes(place: Place) 
 def test_by_words_alone_a_large_layer_is_neither_counted_nor_read_from_its_end(
     place: Place,
 ) -> None:
-    place.space.live_memories = conditions.COUNTED + 1
+    place.space.live_memories = shape.COUNTED + 1
     assert "entry_workspace" not in generic_plan(*of_words(place))
 
 

@@ -8,11 +8,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django_q.models import OrmQ
 
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import Place, load
+from bench.speed.recall import recall
 from memories import curation, workspace_removal
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
-from memories.benchmarking.recall import recall
 from memories.forgetting import forget
 from memories.index import build_segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory

@@ -18,13 +18,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from django.utils import timezone
 
-from memories.benchmarking import report
-from memories.benchmarking.footprint import footprint, is_measurable
-from memories.benchmarking.http_client import UnexpectedAnswer
-from memories.benchmarking.layout import LAYOUTS, label, plots, size_of
-from memories.benchmarking.loading import NotFilled
-from memories.benchmarking.server import Server, ServerFailed, environment
-from memories.benchmarking.study import PARTS, Study, Wish, study, use
+from bench.speed import report
+from bench.speed.footprint import footprint, is_measurable
+from bench.speed.http_client import UnexpectedAnswer
+from bench.speed.layout import LAYOUTS, label, plots, size_of
+from bench.speed.loading import NotFilled
+from bench.speed.server import Server, ServerFailed, environment
+from bench.speed.study import PARTS, Study, Wish, study, use
 from memories.management import recording
 from memories.management.progress import Progress, progress
 from memories.management.result_file import add_result_file

@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.test.utils import override_settings
 
-from memories.benchmarking import layout, pages
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.loading import load
+from bench.scratch import scratch_database
+from bench.speed import layout, pages
+from bench.speed.corpus import Corpus
+from bench.speed.loading import load
 from memories.index import workspace_index
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
-from memories.management.scratch import scratch_database
 
 
 class Command(CommandWithExamples):

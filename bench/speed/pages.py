@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from memories.benchmarking.loading import Place, settle
+from bench.speed.loading import Place, settle
 from memories.models import Memory
 from memories.search import RANKINGS
 from workspaces.models import Membership, Role, User

@@ -5,16 +5,16 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from memories.benchmarking import acts, facts, throughput
-from memories.benchmarking.acts import Door
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.floor import Floor
-from memories.benchmarking.http_client import Client
-from memories.benchmarking.layout import Plot, alone
-from memories.benchmarking.loading import Place, are_there, load, prepared
-from memories.benchmarking.recall import recall
-from memories.benchmarking.throughput import OverHttp, OverSql, Rate
-from memories.benchmarking.timing import WARM_UP, Timing, in_turn
+from bench.speed import acts, facts, throughput
+from bench.speed.acts import Door
+from bench.speed.corpus import Corpus
+from bench.speed.floor import Floor
+from bench.speed.http_client import Client
+from bench.speed.layout import Plot, alone
+from bench.speed.loading import Place, are_there, load, prepared
+from bench.speed.recall import recall
+from bench.speed.throughput import OverHttp, OverSql, Rate
+from bench.speed.timing import WARM_UP, Timing, in_turn
 from memories.index import workspace_index
 
 WARM_UP_WRITES = 3

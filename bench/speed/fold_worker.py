@@ -1,4 +1,4 @@
-"""A worker in a process of its own, to be killed: `python -m memories.benchmarking.fold_worker`.
+"""A worker in a process of its own, to be killed: `python -m bench.speed.fold_worker`.
 
 Says "ready" and waits for a line; then it takes in what is due until nothing waits.
 """

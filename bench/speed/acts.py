@@ -7,13 +7,13 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
-from memories.benchmarking import http_client
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.floor import LIMIT, Floor, Question
-from memories.benchmarking.http_client import Client
-from memories.benchmarking.loading import USER, Place
-from memories.benchmarking.recall import FILTERS
-from memories.benchmarking.timing import Act
+from bench.speed import http_client
+from bench.speed.corpus import Corpus
+from bench.speed.floor import LIMIT, Floor, Question
+from bench.speed.http_client import Client
+from bench.speed.loading import USER, Place
+from bench.speed.recall import FILTERS
+from bench.speed.timing import Act
 from memories.models import Category, Layer
 from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
 from memories.search.conditions import Asked

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from memories.benchmarking.corpus import EVERY_OLD, Block, Corpus
-from memories.benchmarking.layout import Plot
+from bench.speed.corpus import EVERY_OLD, Block, Corpus
+from bench.speed.layout import Plot
 from memories.english import lexical
 from memories.index import build_segments, common_terms, entries, inserts, workspace_index
 from memories.models import Category, Entry, Liveness, Memory, Supersession, WorkspaceIndex

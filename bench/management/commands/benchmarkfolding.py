@@ -9,12 +9,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories.benchmarking import folding
-from memories.benchmarking.folding import Wish
+from bench.scratch import scratch_database
+from bench.speed import folding
+from bench.speed.folding import Wish
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
 from memories.management.result_file import add_result_file
-from memories.management.scratch import scratch_database
 
 
 class Command(CommandWithExamples):

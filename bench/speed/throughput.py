@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
-from memories.benchmarking.floor import Floor, Question
-from memories.benchmarking.http_client import Client
-from memories.benchmarking.timing import percentile
+from bench.speed.floor import Floor, Question
+from bench.speed.http_client import Client
+from bench.speed.timing import percentile
 
 SECONDS = 4.0
 WARM_UP = 30

@@ -10,10 +10,10 @@ import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 
+from bench.speed.corpus import Block, Corpus
+from bench.speed.loading import Place, memory
+from bench.speed.timing import Act
 from memories import supersession
-from memories.benchmarking.corpus import Block, Corpus
-from memories.benchmarking.loading import Place, memory
-from memories.benchmarking.timing import Act
 from memories.index import entries
 from memories.index.nearest import Placement
 from memories.models import Category, Fact, FactType, MemoryScope, Source, Visibility

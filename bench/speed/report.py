@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from memories.benchmarking import acts, facts
-from memories.benchmarking.footprint import Footprint
-from memories.benchmarking.layout import ALONE
-from memories.benchmarking.study import Study
-from memories.benchmarking.timing import Timing, growth
+from bench.speed import acts, facts
+from bench.speed.footprint import Footprint
+from bench.speed.layout import ALONE
+from bench.speed.study import Study
+from bench.speed.timing import Timing, growth
 
 # How many times the raw statement a search over HTTP may take: up to 1k, and from 10k on.
 SMALL, SMALL_RATIO, SMALL_REST, RATIO = 2_000, 2.0, 0.5, 1.5  # the rest in ms

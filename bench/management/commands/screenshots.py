@@ -11,8 +11,8 @@ from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.management.base import BaseCommand
 from django.test.testcases import LiveServerThread
 
-from memories.management import story
-from memories.management.scratch import scratch_database
+from bench import story
+from bench.scratch import scratch_database
 from memories.models import FeatureSet, Memory
 from workspaces.models import Workspace
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memories.benchmarking.corpus import Corpus, Matrix
-from memories.benchmarking.loading import Place, category_of
+from bench.speed.corpus import Corpus, Matrix
+from bench.speed.loading import Place, category_of
 from memories.models import Category, Layer
 from memories.search import candidates
 from memories.search.conditions import Asked, Wanted

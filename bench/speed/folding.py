@@ -29,7 +29,7 @@ TALK = (
     "I am going to visit {place} in May.", "Could you look that up for me?", "I have {thing}.",
     "We decided to use {thing} for the {job} team.", "I can't stand {thing}.", "Thanks a lot.",
 )  # fmt: skip
-WORKER = "memories.benchmarking.fold_worker"
+WORKER = "bench.speed.fold_worker"
 SYLLABLES = ("bar", "lin", "mo", "ket", "su", "ran", "tol", "vi", "pes", "qua")
 
 
