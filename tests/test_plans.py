@@ -182,7 +182,7 @@ def test_writes_and_side_statements_are_answered_by_their_indexes(place: Place) 
 def test_by_words_alone_a_large_layer_is_neither_counted_nor_read_from_its_end(
     place: Place,
 ) -> None:
-    place.space.live_memories = shape.COUNTED + 1
+    place.space.live_memories = conditions.COUNTED + 1
     assert "entry_workspace" not in generic_plan(*of_words(place))
 
 
