@@ -21,7 +21,7 @@ from memories.index import build_segments, entries, matrix, nearest, statements,
 from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.chain import MEMBERS
-from memories.search import candidates, filters
+from memories.search import candidates, conditions, filters
 from memories.search.conditions import Asked, Wanted
 from memories.search.hits import MEMORY_ROWS
 from memories.supersession import candidates as resolving

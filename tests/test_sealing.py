@@ -12,7 +12,8 @@ from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import Place, load
 from bench.speed.recall import recall
-from memories import curation, workspace_removal
+from memories import curation
+from memories.erase import workspace_removal
 from memories.forgetting import forget
 from memories.index import build_segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory

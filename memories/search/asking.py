@@ -14,7 +14,7 @@ from memories.search import filters, query_vectors
 from memories.search.conditions import Asked, Wanted
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
 from memories.search.trace import Trace
-from workspaces.naming import NOBODY, NotAllowed, agent_to_read
+from workspaces.external_ids import NOBODY, NotAllowed, agent_to_read
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)
