@@ -8,7 +8,7 @@ from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
 from memories.features import consolidate, set_embedding
 from memories.features.update import update_set
-from memories.indexing import sealing
+from memories.index import build_segments
 from memories.summaries.summarize import summarize as make_summary
 
 
@@ -50,7 +50,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    sealing.settle()
+    build_segments.settle()
 
 
 def sweep() -> None:

@@ -7,7 +7,6 @@ from itertools import product
 import pytest
 from django.utils import timezone
 
-from memories import filters
 from memories.errors import Conflict
 from memories.features import manual, undo
 from memories.features.consolidate import consolidate
@@ -16,6 +15,7 @@ from memories.features.profile import Wish, profile
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Feature, FeatureChange
+from memories.search import filters
 from tests.api_fixtures import caller
 from tests.people import Person
 from workspaces.models import Subject

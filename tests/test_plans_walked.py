@@ -15,12 +15,13 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
-from memories import curation, filters, ingest, sweep
+from memories import curation, ingest, sweep
 from memories.features import set_embedding
 from memories.features.discovery import discover_sets
 from memories.features.update import update_due_sets, update_now
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector
+from memories.search import filters
 from tests.many_rows import fill_beside_memories
 from tests.people import Person
 from tests.statements_sent import sent

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, Known, Refused
-from memories.indexing import entries, inserts, spaces
+from memories.index import entries, inserts, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -68,7 +68,7 @@ def locked(space: WorkspaceIndex, found: FeatureSet) -> FeatureSet:
 
     Always behind the workspace's lock, which forgetting holds before it comes here.
     """
-    spaces.lock(space)
+    workspace_index.lock(space)
     return FeatureSet.objects.select_for_update().get(pk=found.pk)
 
 

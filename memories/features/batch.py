@@ -17,7 +17,7 @@ from memories.features.config import Config
 from memories.features.pending import ready
 from memories.features.rules import Told
 from memories.features.sets import config_of
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
 

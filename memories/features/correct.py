@@ -13,7 +13,7 @@ from memories.features.commands import ADD, DELETE, Command, plan
 from memories.features.merge_subjects import own_set
 from memories.features.sets import config_of
 from memories.features.withdraw import change, episodes_of, standing_on
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureMark, FeatureSet, Memory
 from workspaces.models import Subject
 from workspaces.scope import Scope
@@ -74,7 +74,7 @@ def _add(
     scope: Scope, into: FeatureSet, commands: list[Command], agent_id: uuid.UUID | None
 ) -> None:
     """As far as the set's categories and what is newer in it allow."""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     act = Act(apply.locked(space, into), scope.actor, Feature.Method.RULE, "moved", agent_id)
     known = apply.known_of(apply.live_of(act).values())
     by_slot = {(each.about, each.slot): each for each in known if each.slot}

@@ -11,7 +11,7 @@ from memories import outbox
 from memories.features import pending, queue
 from memories.features.pending import LATE, id_at
 from memories.features.sets import key_of
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import Episode, FeatureSet, SetDiscovery
 from workspaces.models import AuditEntry, Subject
 

@@ -13,7 +13,7 @@ from memories.features import apply, rules, sets, undo
 from memories.features.apply import BY_HAND, MANUAL, Act, Outcome, Vectors
 from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, fault_of_value
 from memories.features.undo import seen
-from memories.indexing import entries, spaces
+from memories.index import entries, workspace_index
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -110,7 +110,7 @@ def _cited(scope: Scope, episode_ids: Sequence[uuid.UUID]) -> tuple[Cited, ...]:
 
 
 def _do(scope: Scope, act: Act, command: Command) -> Outcome:
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     text = Feature.text_of(command.tag, command.feature, command.value, command.about)
     vectors: Vectors = undo.vectors_of(space, [text] if command.value else [])
     with transaction.atomic(durable=True):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from memories.errors import NotFound
 from memories.features import config as settings_of
 from memories.features.config import WORKSPACE_SETTING, Config, Effective
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import FeatureSet
 from workspaces.models import Subject, Workspace
 from workspaces.scope import Scope

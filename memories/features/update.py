@@ -19,7 +19,7 @@ from memories.features.batch import Batch, gather, ladder_for
 from memories.features.commands import DELETE, Command, Plan, Refused, plan
 from memories.features.discovery import discover_sets
 from memories.features.sets import config_of, find
-from memories.indexing import spaces, statements
+from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import (
     Episode,
@@ -128,7 +128,7 @@ def _known(scope: Scope, key: str) -> FeatureSet:
 
 def _take_in(batch: Batch) -> Outcome:
     asked = ask(batch)
-    space = spaces.space_of(batch.set.workspace_id)
+    space = workspace_index.space_of(batch.set.workspace_id)
     texts = [
         Feature.text_of(each.tag, each.feature, each.value, each.about)
         for each in asked.commands

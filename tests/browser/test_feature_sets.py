@@ -13,7 +13,7 @@ from memories.features.apply import Act
 from memories.features.commands import ADD, Cited, Command
 from memories.features.discovery import discover_sets
 from memories.features.update import update_now
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureSet
 from workspaces.scope import Scope, worker_scope
 
@@ -42,7 +42,7 @@ def configuring(row: FeatureSet) -> str:
 
 
 def add_two_alike(scope: Scope) -> None:
-    space, found = spaces.space_of(scope.workspace_id), the_set()
+    space, found = workspace_index.space_of(scope.workspace_id), the_set()
     said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
     commands = [
         Command(
