@@ -12,7 +12,8 @@ from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import Place, load
 from bench.speed.recall import recall
-from memories import curation, filters, workspace_removal
+from memories import curation, filters
+from memories.erase import workspace_removal
 from memories.forgetting import forget
 from memories.indexing import candidates, sealing, spaces
 from memories.indexing.shape import Asked

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from bench.story import PASSWORD, Told
 from tests.browser.conftest import REFUSED
-from workspaces.door import second_factor
+from workspaces.login import second_factor
 from workspaces.models import LoginPause, SecondFactor, User
 from workspaces.onboarding import ask_for_another_password
 

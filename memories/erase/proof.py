@@ -8,8 +8,8 @@ from django.db.models import CharField, F, Q, TextField
 from django.db.models.functions import Cast
 
 from memories.english.patterns import clauses
-from memories.erasing.copies import CONTENT, UNREADABLE
-from memories.erasing.target import Target
+from memories.erase.copies import CONTENT, UNREADABLE
+from memories.erase.target import Target
 from memories.models import Entry, Episode, Memory, WorkspaceIndex
 from memories.search import SearchRequest, search
 from memories.search.request import LAYERS

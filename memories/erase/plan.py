@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from memories.erasing.target import Kind, Target
+from memories.erase.target import Kind, Target
 from memories.features import unsaying
 from memories.indexing import statements
 from memories.models import (

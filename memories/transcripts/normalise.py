@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from memories.transcripts.identity import Identities, digest
+from memories.transcripts.message_ids import Identities, digest
 from memories.transcripts.transcript import BadLine, Message, Transcript
 
 LONGEST_NAME = 200

@@ -13,16 +13,16 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import leases, outbox
-from memories.erasing import ending, proof
-from memories.erasing.plan import plan
-from memories.erasing.removing import (
+from memories.erase import proof, remainder
+from memories.erase.plan import plan
+from memories.erase.remove import (
     TALLY,
     remove_episodes,
     remove_facts,
     remove_features,
     remove_memories,
 )
-from memories.erasing.target import Target, target_again
+from memories.erase.target import Target, target_again
 from memories.indexing import spaces, statements
 from memories.leases import TakenOver
 from memories.models import Erasure, WorkspaceIndex
@@ -116,12 +116,12 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 
 def _steps(row: Erasure) -> Iterator[TALLY]:
     target, space = target_again(row), spaces.space_of(row.workspace_id)
-    ending.stop_sessions(target)
+    remainder.stop_sessions(target)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)
     yield from _emptied(row, space, lambda: target.memories, remove_memories)
     yield from _emptied(row, space, lambda: target.features, remove_features)
-    yield _batch(row, space, lambda: ending.end(space, target))
+    yield _batch(row, space, lambda: remainder.end(space, target))
 
 
 def _emptied(

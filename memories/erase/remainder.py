@@ -5,9 +5,9 @@ from collections import Counter
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.erasing.plan import rejections_of
-from memories.erasing.removing import TALLY, blank, forget_traces
-from memories.erasing.target import Kind, Target
+from memories.erase.plan import rejections_of
+from memories.erase.remove import TALLY, blank, forget_traces
+from memories.erase.target import Kind, Target
 from memories.models import (
     Conversation,
     IdempotentAnswer,

@@ -1,6 +1,6 @@
 """The words of a message's content, which clients write as text or as a list of typed parts."""
 
-from memories.transcripts.picking import fields, first, mapping, string
+from memories.transcripts.json_access import fields, first, mapping, string
 from memories.transcripts.transcript import Json
 
 SPOKEN = frozenset({"", "text", "input_text", "output_text", "summary_text", "refusal"})

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from memories.transcripts.picking import fields, first, items, mapping, string
-from memories.transcripts.times import instant, written
+from memories.transcripts.json_access import fields, first, items, mapping, string
+from memories.transcripts.timestamps import instant, written
 from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
 
 SAID_AT = "%I:%M %p on %d %B, %Y"

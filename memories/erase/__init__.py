@@ -5,8 +5,8 @@ transactions, each whole in itself: whatever interrupts it, it goes on from the 
 At last `proof` looks for what was said, by searching and by reading every table.
 """
 
-from memories.erasing.plan import plan
-from memories.erasing.running import due, request, run
-from memories.erasing.target import Target, target_of
+from memories.erase.lifecycle import due, request, run
+from memories.erase.plan import plan
+from memories.erase.target import Target, target_of
 
 __all__ = ["Target", "due", "plan", "request", "run", "target_of"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from memories.transcripts.picking import items, mapping, string
-from memories.transcripts.times import instant
+from memories.transcripts.json_access import items, mapping, string
+from memories.transcripts.timestamps import instant
 from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
 
 

@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 from memories.english import sentences
 from memories.english.sentences import Said, Sentence
 from memories.models import ConversationSummary, Episode
-from memories.short_term import marking
-from memories.short_term.heard import (
+from memories.summaries import stale
+from memories.summaries.sources import (
     UNSAID,
     Place,
     Spans,
@@ -79,8 +79,8 @@ def summary_before(
     row = _row(scope, first)
     fallen = list(_fallen(before, row).order_by("-occurred_at", "-position")[: FALLEN + 1])
     is_current = len(fallen) <= FALLEN
-    if not is_current or len(fallen) >= marking.STEP:
-        marking.want(first, scope.agent_id)
+    if not is_current or len(fallen) >= stale.STEP:
+        stale.want(first, scope.agent_id)
     known = _known(heard, row)
     all_of_it = _gathered(fallen[:FALLEN][::-1], known, row, place_of(first))
     lines = _chosen(all_of_it, room)

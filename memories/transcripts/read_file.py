@@ -6,18 +6,18 @@ from typing import Protocol
 
 from memories.transcripts import (
     beam,
+    chat_messages,
     chatgpt,
     claude,
     json_stream,
     jsonl,
-    locomo,
+    locomo_format,
     markdown,
-    messages,
     plain_text,
-    realmem,
+    realmem_format,
 )
-from memories.transcripts.finishing import finished
-from memories.transcripts.sniffing import layout
+from memories.transcripts.file_layout import layout
+from memories.transcripts.normalise import finished
 from memories.transcripts.transcript import (
     BadLine,
     Json,
@@ -38,10 +38,10 @@ class Reader(Protocol):
 READERS: dict[str, Reader] = {
     "chatgpt": chatgpt,
     "claude": claude,
-    "locomo": locomo,
+    "locomo": locomo_format,
     "beam": beam,
-    "realmem": realmem,
-    "messages": messages,
+    "realmem": realmem_format,
+    "messages": chat_messages,
 }
 SAME = {"openai": "messages", "anthropic": "messages"}
 LAYOUTS = {"text": plain_text.read, "markdown": markdown.read}

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from memories.transcripts import anthropic_messages, openai_messages
-from memories.transcripts.identity import numbered
-from memories.transcripts.parts import spoken
-from memories.transcripts.picking import fields, first, items, mapping, string
-from memories.transcripts.times import instant
+from memories.transcripts.content_parts import spoken
+from memories.transcripts.json_access import fields, first, items, mapping, string
+from memories.transcripts.message_ids import numbered
+from memories.transcripts.timestamps import instant
 from memories.transcripts.transcript import (
     BadLine,
     Json,

@@ -6,7 +6,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import get_hashers, identify_hasher
 from django.http import HttpRequest
 
-from workspaces.door import throttle
+from workspaces.login import throttle
 from workspaces.models import LoginAttempt, User
 
 

@@ -19,7 +19,7 @@ from memories.indexing import statements
 from memories.models import ConversationSummary, Episode
 from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import Question
-from memories.short_term.heard import Place, audience, citations, place_of, said, speaker
+from memories.summaries.sources import Place, audience, citations, place_of, said, speaker
 from memories.tokens import tokens_of
 
 Method = ConversationSummary.Method

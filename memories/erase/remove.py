@@ -11,8 +11,8 @@ from typing import TypeAlias
 from django.db.models import F, Q, QuerySet
 
 from memories import outbox
-from memories.erasing.plan import ANSWERED, WRITTEN, vectors_of, with_edits
-from memories.erasing.rebelieving import recompute, unlink_all
+from memories.erase.plan import ANSWERED, WRITTEN, vectors_of, with_edits
+from memories.erase.recompute import recompute, unlink_all
 from memories.features import unsaying
 from memories.features.waiting import unmark
 from memories.indexing import entries, speakers, statements, truth
@@ -35,7 +35,7 @@ from memories.models import (
     WorkspacePattern,
     WorkspaceSlot,
 )
-from memories.short_term import marking
+from memories.summaries import stale
 from workspaces.models import AuditEntry, erasing_audit
 
 QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
@@ -76,7 +76,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     _unhear(space, episodes)
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
-    done["summaries"] += marking.start_again(conversations)
+    done["summaries"] += stale.start_again(conversations)
     Episode.objects.filter(pk__in=ids).delete()
     done["episodes"] += len(episodes)
     for item in truth.items(Layer.EPISODES, beside):
