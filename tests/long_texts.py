@@ -33,7 +33,7 @@ from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
 from memories.english.statements import parsing, sentence, wording
 from memories.extraction import evidence, exact, quotes
-from memories.indexing import entries
+from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
 from memories.semantics import lapsing, rules, telling
@@ -154,8 +154,8 @@ READERS: dict[str, Callable[[str], object]] = {
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
-    "indexing.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
-    "indexing.entries.texts_of": entries.texts_of,
+    "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
+    "index.entries.texts_of": entries.texts_of,
     "lexical.document": lexical.document,
     "lexical.fingerprint": lexical.fingerprint,
     "lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
@@ -270,12 +270,12 @@ OTHERS = frozenset(
     """
     conflicts.marks.is_participle conflicts.own.own_slots curation.creating.checked
     curation.deciding.approve curation.editing.new_version curation.quarantine.accept
-    features.applying.text_of indexing.entries.keys_of_episode indexing.query_vectors.vector_of
-    indexing.statements.arrays indexing.statements.execute indexing.statements.first
-    indexing.statements.rows patterns.morphology.is_adverb patterns.morphology.is_past
+    features.applying.text_of index.entries.keys_of_episode search.query_vectors.vector_of
+    index.statements.arrays index.statements.execute index.statements.first
+    index.statements.rows patterns.morphology.is_adverb patterns.morphology.is_past
     patterns.morphology.past patterns.morphology.plural patterns.morphology.third_person
     patterns.morphology.with_s providers.http_reranker.HttpReranker.scores
-    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back reranking.scores
+    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back search.rerank.scores
     search.asking.query_vector transcripts.activities.past transcripts.markdown.Place.add
     transcripts.markdown.Place.enter transcripts.plain_text.paragraph
     """.split()
