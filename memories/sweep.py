@@ -18,14 +18,14 @@ from memories import (
     breakers,
     clock_faults,
     counters,
-    erasing,
+    erase,
     folding,
     index_repairs,
     ingest,
     leases,
     outbox,
-    workspace_removal,
 )
+from memories.erase import workspace_removal
 from memories.features import embedding
 from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
@@ -37,8 +37,8 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.short_term import summarizing
-from workspaces.door import throttle
+from memories.summaries import summarize
+from workspaces.login import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
@@ -133,12 +133,12 @@ def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> N
 
 
 def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for erasure_id in erasing.due():
+    for erasure_id in erase.due():
         if time.monotonic() >= until:
             return
         tell(f"erasure {erasure_id}")
         try:
-            done.erasures += erasing.run(erasure_id, until - time.monotonic()) is not None
+            done.erasures += erase.run(erasure_id, until - time.monotonic()) is not None
         except Exception:
             log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
             done.failed += 1
@@ -157,12 +157,12 @@ def _run_removals(done: Swept, tell: Callable[[str], object], until: float) -> N
 
 
 def _run_summaries(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for summary_id in summarizing.due():
+    for summary_id in summarize.due():
         if time.monotonic() >= until:
             return
         tell(f"summary {summary_id}")
         try:
-            done.summaries += summarizing.summarize(summary_id) is not None
+            done.summaries += summarize.summarize(summary_id) is not None
         except Exception:
             log.exception("summary %s failed", summary_id)  # due again when its lease has run out
             done.failed += 1

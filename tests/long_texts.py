@@ -38,8 +38,8 @@ from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
 from memories.semantics import lapsing, rules, telling
 from memories.semantics import prompts as semantic_prompts
-from memories.short_term import heard
-from memories.transcripts import activities, cleaning, paragraphs
+from memories.summaries import sources
+from memories.transcripts import activities, clean, paragraphs
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -233,13 +233,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "semantics.telling.is_thing": telling.is_thing,
     "semantics.telling.stands_alone": lambda text: telling.stands_alone(text, "tea", "Anna"),
     "semantics.telling.to_the_point": telling.to_the_point,
-    "short_term.heard.plain": heard.plain,
+    "summaries.sources.plain": sources.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.cleaning.clean_text": cleaning.clean_text,
+    "transcripts.clean.clean_text": clean.clean_text,
     "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
 }
 
@@ -296,7 +296,7 @@ NAMES = frozenset(
     told value verb word words
     """.split()
 )
-DOORS = frozenset("admin api apps benchmarking checks evaluation management migrations".split())
+DOORS = frozenset("admin api apps checks evaluation management migrations".split())
 
 
 def reading_a_text() -> Iterator[str]:

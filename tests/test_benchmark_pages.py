@@ -2,10 +2,10 @@
 
 import pytest
 
-from memories.benchmarking import pages
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import plots
-from memories.benchmarking.loading import load
+from bench.speed import pages
+from bench.speed.corpus import Corpus
+from bench.speed.layout import plots
+from bench.speed.loading import load
 from memories.indexing import spaces
 
 MOST = 19

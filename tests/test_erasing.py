@@ -12,9 +12,10 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, erasing, folding, sweep, unmatched
-from memories.erasing import running
-from memories.erasing.copies import CONTENT, FREE
+from memories import curation, folding, sweep, unmatched
+from memories import erase as erasing
+from memories.erase import lifecycle
+from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
 from memories.forgetting import forget
 from memories.indexing import spaces
@@ -34,7 +35,7 @@ from memories.models import (
     Supersession,
     WorkspacePattern,
 )
-from memories.short_term.window import window
+from memories.summaries.window import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject
@@ -158,7 +159,7 @@ def test_the_act_stays_in_the_audit_log_without_its_words(furnished: Person) -> 
 def test_a_crash_between_two_steps_loses_nothing(
     furnished: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "BATCH", 5)
+    monkeypatch.setattr(lifecycle, "BATCH", 5)
     target = erasing.target_of(furnished.scope, "subject", subject().pk)
     asked = erasing.request(furnished.scope, target)
     for _ in range(3):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from memories.erasing import removing
+from memories.erase import remove
 from memories.features import applying, history, writing
 from memories.features.applying import Act
 from memories.features.writing import NewFeature
@@ -19,7 +19,7 @@ from tests.test_feature_folding import folded, known, told
 def erase(person: Person, content: str) -> None:
     gone = Episode.objects.get(content=content)
     with transaction.atomic():
-        removing.remove_episodes(spaces.space_of(person.workspace.pk), [gone.pk])
+        remove.remove_episodes(spaces.space_of(person.workspace.pk), [gone.pk])
     assert agreement.check(spaces.space_of(person.workspace.pk), lambda _: None).broken == {}
 
 

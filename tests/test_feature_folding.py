@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import curation, folding
-from memories.erasing import removing
+from memories.erase import remove
 from memories.features import applying, history
 from memories.features.applying import Act
 from memories.forgetting import forget
@@ -121,7 +121,7 @@ def test_what_is_erased_takes_its_features_and_their_history_with_it(alice: Pers
     told(alice, "I live in Porto now.")
     gone = Episode.objects.get(content="I live in Porto now.")
     with transaction.atomic():
-        removing.remove_episodes(spaces.space_of(alice.workspace.pk), [gone.pk])
+        remove.remove_episodes(spaces.space_of(alice.workspace.pk), [gone.pk])
     assert not FeatureChange.objects.filter(after__value="Porto").exists()
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon")}

@@ -7,8 +7,8 @@ from subprocess import Popen
 import pytest
 from django.utils import timezone
 
+from bench.speed.folding import let_go, start_worker
 from memories import folding
-from memories.benchmarking.folding import let_go, start_worker
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureMark, FeatureSet

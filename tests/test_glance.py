@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memories.benchmarking.corpus import Corpus
+from bench.speed.corpus import Corpus
 from memories.english import statements as conflicts
 from memories.english.lexical import fingerprint
 from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import load
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import load
 from memories.indexing import entries, nearest, sealing, spaces
 from memories.indexing.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex

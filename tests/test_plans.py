@@ -13,10 +13,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import Place, load
 from memories import filters, rejections
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
 from memories.indexing import (
     candidates,
     entries,

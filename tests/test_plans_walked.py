@@ -12,10 +12,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import USER, load
 from memories import curation, filters, folding, ingest, sweep
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import USER, load
 from memories.features import embedding
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector

@@ -8,11 +8,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django_q.models import OrmQ
 
-from memories import curation, filters, workspace_removal
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
-from memories.benchmarking.recall import recall
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import Place, load
+from bench.speed.recall import recall
+from memories import curation, filters
+from memories.erase import workspace_removal
 from memories.forgetting import forget
 from memories.indexing import candidates, sealing, spaces
 from memories.indexing.shape import Asked

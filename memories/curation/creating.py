@@ -24,7 +24,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.supersession import Claim
-from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
+from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope, mates_of
 
 

@@ -10,8 +10,8 @@ from memories.folding import correcting
 from memories.forgetting import audit, end, locked
 from memories.indexing import slots, spaces, subjects
 from memories.models import Fact, Layer, Memory, WorkspaceIndex
+from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import Subject
-from workspaces.naming import NotAllowed, subject_to_write
 from workspaces.scope import Scope
 
 # All versions of the chains that these memories stand in, and what waits to replace them.

@@ -13,8 +13,8 @@ from memories.evaluation import measures
 from memories.evaluation.locomo import Case, Question
 from memories.indexing import spaces
 from memories.models import Entry, MemorySession, Speaker
-from memories.portability import Wish, import_transcript
 from memories.search import Hit, SearchRequest, search
+from memories.transfer.transcript_import import Wish, import_transcript
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
 

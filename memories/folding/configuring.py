@@ -15,8 +15,8 @@ from memories.indexing import entries, spaces
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from memories.semantics import config as settings_of
 from memories.semantics.config import PRODUCT
+from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import AuditEntry, Subject
-from workspaces.naming import NotAllowed, subject_to_write
 from workspaces.scope import Scope
 
 LONGEST_KEY = 200

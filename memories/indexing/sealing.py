@@ -19,7 +19,7 @@ from memories.indexing import statements
 from memories.indexing.seals import Seal
 from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer
 from memoryproject.owner import owner_connection
-from workspaces.naming import NOBODY
+from workspaces.external_ids import NOBODY
 
 LOCK_CLASS = 4243  # one builder at a time: a build takes all the cores there are
 MOST = 100  # sealed layers: each index costs every search of the table a microsecond to plan

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memories.models import WorkspaceIndex
-from workspaces.naming import NOBODY
+from workspaces.external_ids import NOBODY
 
 # Of a space: what `space_of` reads of its sealed layers.
 SEALS = """

@@ -15,8 +15,8 @@ from memories.ingest.previous_messages import Place, said_before
 from memories.ingest.request import IngestRequest
 from memories.ingest.store import known_episodes
 from memories.models import Conversation, WorkspacePattern
+from workspaces.external_ids import agent_to_read, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.naming import agent_to_read, subject_to_write
 from workspaces.scope import Scope
 
 

@@ -20,9 +20,9 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.short_term import marking
+from memories.summaries import stale
+from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 State = MemorySession.State
@@ -85,7 +85,7 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         waiting.unmark(session.workspace_id, [e.pk for e in adopted])
-    marking.grown(session.conversation_id, tail.positions, tail.positions + len(made))
+    stale.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     _make_set(session, tail, made)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
         _finish_known(unfinished)
@@ -144,7 +144,7 @@ def _append(
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
     index(space, made, tail, prepared.of(fresh), beside=[made])
-    marking.grown(place.conversation_id, tail.positions, tail.positions + len(made))
+    stale.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 

@@ -14,7 +14,7 @@ from memories.indexing.shape import Asked, Wanted
 from memories.indexing.trace import Trace
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
-from workspaces.naming import NOBODY, NotAllowed, agent_to_read
+from workspaces.external_ids import NOBODY, NotAllowed, agent_to_read
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)

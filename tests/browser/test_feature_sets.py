@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from bench.story import Told
 from memories import folding
 from memories.features import applying, history
 from memories.features.applying import Act
 from memories.indexing import spaces
-from memories.management.story import Told
 from memories.models import Episode, Feature, FeatureSet
 from memories.semantics.commands import ADD, Cited, Command
 from workspaces.scope import Scope, worker_scope
