@@ -28,7 +28,7 @@ from memories import (
 from memories.erase import workspace_removal
 from memories.features import embedding
 from memories.forgetting import end
-from memories.indexing import common_terms, due, sealing, spaces
+from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
     IdempotentAnswer,
@@ -100,7 +100,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_summaries(done, tell, until)
     index_repairs.ring()
     done.counted = common_terms.count_due()
-    if sealing.is_due():
+    if build_segments.is_due():
         outbox.post("seal")
     counters.prune()
     breakers.prune()
@@ -208,7 +208,7 @@ def expire() -> int:
 
 @transaction.atomic(durable=True)
 def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    spaces.lock(spaces.space_of(workspace_id))
+    workspace_index.lock(workspace_index.space_of(workspace_id))
     scope = worker_scope(workspace_id, "sweep")
     # Under the lock: a person may have given it more time, or forgotten it.
     still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)

@@ -7,7 +7,7 @@ from memories import sweep as sweeping
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
 from memories.features import embedding
-from memories.indexing import sealing
+from memories.index import build_segments
 from memories.summaries.summarize import summarize as make_summary
 
 
@@ -49,7 +49,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    sealing.settle()
+    build_segments.settle()
 
 
 def sweep() -> None:

@@ -33,7 +33,7 @@ from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
 from memories.english.statements import parsing, sentence, wording
 from memories.extraction import evidence, exact, quotes
-from memories.indexing import entries
+from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
 from memories.semantics import lapsing, rules, telling
@@ -154,8 +154,8 @@ READERS: dict[str, Callable[[str], object]] = {
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "english.gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
-    "indexing.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
-    "indexing.entries.texts_of": entries.texts_of,
+    "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
+    "index.entries.texts_of": entries.texts_of,
     "english.lexical.document": lexical.document,
     "english.lexical.fingerprint": lexical.fingerprint,
     "english.lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
@@ -281,12 +281,12 @@ OTHERS = frozenset(
     english.patterns.morphology.is_past english.patterns.morphology.past
     english.patterns.morphology.plural english.patterns.morphology.third_person
     english.patterns.morphology.with_s english.statements.marks.is_participle
-    english.statements.own.own_slots features.applying.text_of indexing.entries.keys_of_episode
-    indexing.query_vectors.vector_of indexing.statements.arrays indexing.statements.execute
-    indexing.statements.first indexing.statements.rows
-    providers.http_reranker.HttpReranker.scores providers.local_embedder.LocalEmbedder.embed_one
-    rejections.take_back reranking.scores search.asking.query_vector transcripts.activities.past
-    transcripts.markdown.Place.add transcripts.markdown.Place.enter
+    english.statements.own.own_slots features.applying.text_of index.entries.keys_of_episode
+    index.statements.arrays index.statements.execute index.statements.first
+    index.statements.rows providers.http_reranker.HttpReranker.scores
+    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back
+    search.asking.query_vector search.query_vectors.vector_of search.rerank.scores
+    transcripts.activities.past transcripts.markdown.Place.add transcripts.markdown.Place.enter
     transcripts.plain_text.paragraph
     """.split()
 )

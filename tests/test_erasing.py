@@ -18,7 +18,7 @@ from memories.erase import lifecycle
 from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
 from memories.forgetting import forget
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import (
     Conversation,
     Entry,
@@ -305,7 +305,7 @@ def test_features_go_with_their_words(furnished: Person) -> None:
     erase(furnished, "subject", subject().pk)
     assert not Feature.objects.filter(subject__external_id="ada").exists()
     assert (
-        not Entry.objects.filter(workspace=spaces.space_of(furnished.workspace.pk).number)
+        not Entry.objects.filter(workspace=workspace_index.space_of(furnished.workspace.pk).number)
         .filter(item__in=Feature.objects.filter(ended_at__isnull=False))
         .exists()
     )

@@ -15,10 +15,11 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
-from memories import curation, filters, folding, ingest, sweep
+from memories import curation, folding, ingest, sweep
 from memories.features import embedding
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector
+from memories.search import filters
 from tests.many_rows import fill_beside_memories
 from tests.people import Person
 from tests.statements_sent import sent

@@ -14,8 +14,8 @@ from bench.speed.corpus import Block, Corpus
 from bench.speed.loading import Place, memory
 from bench.speed.timing import Act
 from memories import supersession
-from memories.indexing import entries
-from memories.indexing.nearest import Placement
+from memories.index import entries
+from memories.index.nearest import Placement
 from memories.models import Category, Fact, FactType, MemoryScope, Source, Visibility
 from memories.supersession import Claim
 

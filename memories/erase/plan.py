@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from memories.erase.target import Kind, Target
 from memories.features import unsaying
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import (
     Citation,
     ConversationSummary,

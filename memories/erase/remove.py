@@ -15,7 +15,7 @@ from memories.erase.plan import ANSWERED, WRITTEN, vectors_of, with_edits
 from memories.erase.recompute import recompute, unlink_all
 from memories.features import unsaying
 from memories.features.waiting import unmark
-from memories.indexing import entries, speakers, statements, truth
+from memories.index import entries, speakers, statements, truth
 from memories.models import (
     Citation,
     Episode,

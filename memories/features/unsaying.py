@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from memories.english import lexical
 from memories.features import applying, history
 from memories.features.waiting import unmark
-from memories.indexing import entries
+from memories.index import entries
 from memories.models import (
     Episode,
     Feature,

@@ -14,8 +14,8 @@ from django.utils import timezone
 from memories.english import lexical
 from memories.english import statements as conflicts
 from memories.english.statements import Reading
-from memories.indexing import nearest, slots, statements
-from memories.indexing.nearest import Pair, Placement, Reach
+from memories.index import nearest, slots, statements
+from memories.index.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex
 from memories.supersession.claims import Claim
 from memories.supersession.deciding import NEAREST, Belief, Judge

@@ -8,8 +8,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories.english.statements.policy import Policy, Replacement, held_by
-from memories.indexing import entries, inserts, statements
-from memories.indexing.nearest import Placement
+from memories.index import entries, inserts, statements
+from memories.index.nearest import Placement
 from memories.models import (
     Citation,
     Layer,
