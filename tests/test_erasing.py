@@ -17,7 +17,7 @@ from memories import erase as erasing
 from memories.erase import lifecycle
 from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
-from memories.features.discovery import discover_sets
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.forgetting import forget
 from memories.index import workspace_index
