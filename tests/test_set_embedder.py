@@ -187,7 +187,7 @@ def test_likeness_is_measured_under_the_set_s_own_model(ada: Person) -> None:
 def test_erased_features_leave_no_vector_of_either_model(ada: Person) -> None:
     configure(ada, LOCAL)
     work()
-    configure.delete(ada.scope, KEY)
+    sets.delete(ada.scope, KEY)
     assert not Vector.objects.filter(layer=3).exists()
 
 
