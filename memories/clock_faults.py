@@ -9,7 +9,7 @@ it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, 
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.utils import timezone
 
