@@ -27,7 +27,6 @@ from memories import (
     workspace_removal,
 )
 from memories.features import embedding
-from memories.forgetting import end
 from memories.indexing import common_terms, due, sealing, spaces
 from memories.models import (
     DueVector,
@@ -37,6 +36,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.review.forget import end
 from memories.short_term import summarizing
 from workspaces.door import throttle
 from workspaces.scope import worker_scope

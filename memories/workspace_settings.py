@@ -12,8 +12,8 @@ from memories.errors import Invalid
 from memories.features import embedding
 from memories.models import Category
 from memories.ranking import Weights, weights
+from memories.resolve import RULES
 from memories.semantics import config as feature_sets
-from memories.supersession import RULES
 from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 

@@ -6,14 +6,14 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import curation, folding
+from memories import folding, review
 from memories.erasing import removing
 from memories.features import applying, history
 from memories.features.applying import Act
-from memories.forgetting import forget
 from memories.indexing import agreement, spaces
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureChange, FeatureMark, FeatureSet, Memory
+from memories.review import forget
 from memories.semantics.commands import ADD, Cited, Command
 from tests.people import Person
 from workspaces.models import Subject
@@ -91,7 +91,7 @@ def test_a_forgotten_memory_takes_its_feature_with_it_and_restored_brings_it_bac
     memory = Memory.objects.get()
     forget(alice.scope, memory.pk, "outdated")
     assert known(alice) == set()
-    curation.restore(alice.scope, memory.pk)
+    review.restore(alice.scope, memory.pk)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon")}
 
@@ -134,7 +134,7 @@ def test_a_merged_subject_s_words_are_folded_into_the_other_s_set(alice: Person)
     alice.say(NewMessage("I work as a nurse.", name="Ada"), user_id="ada2")
     folded(alice, "user:ada2")
     ids = [Subject.objects.get(external_id=name).pk for name in ("ada2", "ada")]
-    curation.merge_subjects(alice.scope, *ids)
+    review.merge_subjects(alice.scope, *ids)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon"), ("work", "job", "nurse")}
     assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}

@@ -13,7 +13,7 @@ from memories import conflicts
 from memories.benchmarking.corpus import Corpus
 from memories.conflicts import are_strangers, glance, glance_of, is_still, read, relation
 from memories.lexical import fingerprint
-from memories.supersession.deciding import Belief, Decision, Judge, Met
+from memories.resolve.decide import Belief, Decision, Judge, Met
 from workspaces.ids import uuid7
 
 THRESHOLD = 0.88

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import filters, rejections
+from memories import filters
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import Place, load
@@ -31,9 +31,9 @@ from memories.indexing.nearest import Placement, Reach
 from memories.indexing.shape import Asked, Wanted
 from memories.models import DueVector, Entry, Layer
 from memories.models.chain import MEMBERS
+from memories.resolve import neighbours as resolving
+from memories.resolve import rejections, writing
 from memories.search.hits import MEMORY_ROWS
-from memories.supersession import candidates as resolving
-from memories.supersession import writing
 from tests.statements_sent import generic_plan
 from workspaces.keys import NOTHING
 

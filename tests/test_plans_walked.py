@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import curation, filters, folding, ingest, sweeping
+from memories import filters, folding, ingest, review, sweeping
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import USER, load
@@ -110,7 +110,7 @@ def test_ingests_and_corrections_read_no_table_whole(person: Person) -> None:
         memory = Memory.objects.get(
             subject__external_id="ada", content="Ada moved to Lisbon in May"
         )
-        return curation.edit(person.scope, memory.pk, {"content": "Ada moved to Porto in May"})
+        return review.edit(person.scope, memory.pk, {"content": "Ada moved to Porto in May"})
 
     walk: Walk = {
         "ingest": tell,

@@ -8,15 +8,15 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django_q.models import OrmQ
 
-from memories import curation, filters, workspace_removal
+from memories import filters, review, workspace_removal
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import Place, load
 from memories.benchmarking.recall import recall
-from memories.forgetting import forget
 from memories.indexing import candidates, sealing, spaces
 from memories.indexing.shape import Asked
 from memories.models import LargeLayer, Layer, Memory
+from memories.review import forget
 from memories.search import SearchRequest, search
 from memories.sweeping import sweep
 from memoryproject.owner import owner_connection
@@ -103,8 +103,8 @@ def test_sealing_again_changes_nothing(sealed: Place) -> None:
 
 
 def test_what_is_newer_than_the_seal_is_found(sealed: Place) -> None:
-    note = curation.NewMemory("Ada keeps bees on the roof")
-    curation.create(sealed.scope, note)
+    note = review.NewMemory("Ada keeps bees on the roof")
+    review.create(sealed.scope, note)
     for ranking in ("hybrid", "linea", "vector"):
         assert found(sealed, "bees on the roof", ranking=ranking)[0] == note.content
 
@@ -140,7 +140,7 @@ def test_a_long_tail_is_sealed_anew(
     monkeypatch.setattr(sealing, "TAIL", 0.0)
     settings.VECTOR_INDEX_FROM = 8
     for word in ("honey", "wax", "smoke"):
-        curation.create(sealed.scope, curation.NewMemory(f"Ada sells {word} at the gate"))
+        review.create(sealed.scope, review.NewMemory(f"Ada sells {word} at the gate"))
     assert sealing.settle() == 1
     assert len(indexes()) == 2
     assert not set(indexes()) & set(before)
@@ -165,7 +165,7 @@ def test_a_filter_costs_no_recall(sealed: Place, share: float) -> None:
 
 def test_an_agent_sees_its_own_and_no_more(sealed: Place) -> None:
     agent = Agent.objects.create(workspace_id=sealed.scope.workspace_id, external_id="scout")
-    curation.create(sealed.scope.as_agent(agent), curation.NewMemory("The scout saw a fox"))
+    review.create(sealed.scope.as_agent(agent), review.NewMemory("The scout saw a fox"))
     request = SearchRequest("fox", limit=50)
     hits = search(sealed.scope.as_agent(agent), request).hits
     assert all(hit.memory.agent_id in (None, agent.pk) for hit in hits)

@@ -11,8 +11,8 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
 from memories import filters
-from memories.forgetting import forget
 from memories.models import AsOf, DueVector, Entry, Memory, Vector
+from memories.review import forget
 from memories.search import RANKINGS, SearchRequest
 from memories.why_not import WhyNot, why_not
 from tests.desk import desk_of, member

@@ -16,7 +16,7 @@ from memories.admin.highlighting import Segment, Span, segments
 from memories.errors import Forbidden, Invalid
 from memories.extraction import Message
 from memories.ingest import IngestRequest, NewMessage, Preview
-from memories.supersession import Claim
+from memories.resolve import Claim
 from memories.verdicts import verdicts
 from workspaces.desk.access import Access, access_of
 from workspaces.models import Capability, Workspace

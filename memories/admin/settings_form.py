@@ -13,8 +13,8 @@ from unfold.widgets import (
 )
 
 from memories.ranking import Weights
+from memories.resolve import RULES
 from memories.semantics.config import PRODUCT, WORKSPACE_SETTING
-from memories.supersession import RULES
 from memories.workspace_settings import faults_of
 from workspaces.models import Workspace
 

@@ -10,14 +10,14 @@ import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memories import supersession
+from memories import resolve
 from memories.benchmarking.corpus import Block, Corpus
 from memories.benchmarking.loading import Place, memory
 from memories.benchmarking.timing import Act
 from memories.indexing import entries
 from memories.indexing.nearest import Placement
 from memories.models import Category, Fact, FactType, MemoryScope, Source, Visibility
-from memories.supersession import Claim
+from memories.resolve import Claim
 
 BATCH = 1_000
 BATCHES, WARM_UP = 4, 1
@@ -64,7 +64,7 @@ def cost_of_indexes(place: Place, corpus: Corpus) -> float:
 def _apply(place: Place, texts: Sequence[str], vectors: np.ndarray) -> object:
     claims = [_claim(text) for text in texts]
     with transaction.atomic():
-        return supersession.apply(
+        return resolve.apply(
             place.space,
             _placement(place),
             claims,

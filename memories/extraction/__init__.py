@@ -25,7 +25,7 @@ from memories.extraction.values import (
 )
 from memories.ladder import Ladder
 from memories.models import Category, Fact, FactType, MemorySession, Source
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote
 
 __all__ = [
     "Extraction",

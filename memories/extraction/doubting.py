@@ -8,7 +8,7 @@ from memories.extraction.citing import names_strangers
 from memories.extraction.support import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.values import Message
 from memories.patterns.talk import UNKNOWN
-from memories.supersession import Claim
+from memories.resolve import Claim
 
 NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names
 

@@ -17,7 +17,7 @@ from memories.extraction.values import (
 )
 from memories.models import Episode, Fact, MemorySession, Source
 from memories.patterns import Talk, own
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
 

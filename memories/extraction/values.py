@@ -10,7 +10,7 @@ from memories.errors import ProviderError
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
 from memories.patterns.own import OwnPattern
 from memories.patterns.talk import UNKNOWN
-from memories.supersession import Claim
+from memories.resolve import Claim
 
 TYPE_OF: dict[str, str] = {
     Category.PREFERENCE: FactType.PREFERENCE,

@@ -8,9 +8,9 @@ from django.utils import timezone
 from memories.errors import Conflict
 from memories.features import waiting
 from memories.features.withdrawing import episodes_of
-from memories.forgetting import audit, locked
 from memories.indexing import entries, spaces
 from memories.models import Layer, Liveness, Memory, Rejection, WorkspaceIndex
+from memories.review.forget import audit, locked
 from workspaces.scope import Scope
 
 

@@ -11,8 +11,8 @@ from memories.indexing.entries import Item, texts_of
 from memories.indexing.inserts import Rows
 from memories.indexing.nearest import Placement
 from memories.models import SCOPE_CODE, VISIBILITY_CODE, Fact, Layer, Memory
-from memories.supersession.claims import Claim, values_of
-from memories.supersession.deciding import Belief
+from memories.resolve.claims import Claim, values_of
+from memories.resolve.decide import Belief
 from workspaces.ids import uuid7
 
 VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)

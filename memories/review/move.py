@@ -7,9 +7,9 @@ from django.db import connection, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.folding import correcting
-from memories.forgetting import audit, end, locked
 from memories.indexing import slots, spaces, subjects
 from memories.models import Fact, Layer, Memory, WorkspaceIndex
+from memories.review.forget import audit, end, locked
 from workspaces.models import Subject
 from workspaces.naming import NotAllowed, subject_to_write
 from workspaces.scope import Scope
