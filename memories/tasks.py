@@ -2,7 +2,8 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, repairing, sweeping, workspace_removal
+from memories import erasing, folding, index_repairs, ingest, workspace_removal
+from memories import sweep as sweeping
 from memories.features import embedding
 from memories.indexing import sealing
 from memories.short_term import summarizing
@@ -38,7 +39,7 @@ def erase(erasure_id: str) -> None:
 
 
 def repair_index(workspace_id: str) -> None:
-    repairing.run(uuid.UUID(workspace_id))
+    index_repairs.run(uuid.UUID(workspace_id))
 
 
 def remove_workspace(removal_id: str) -> None:

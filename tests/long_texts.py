@@ -23,7 +23,7 @@ from memories import (
     tokens,
 )
 from memories.conflicts import parsing, sentence, wording
-from memories.extraction import citing, exact, support
+from memories.extraction import evidence, exact, quotes
 from memories.indexing import entries
 from memories.patterns import (
     answers,
@@ -114,7 +114,7 @@ def deep(size: int) -> str:
 
 OWN = own.OwnPattern("badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}")
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
-EVIDENCE = partial(support.Evidence, asked="", speakers=("Anna",), said_at=AT)
+EVIDENCE = partial(evidence.Evidence, asked="", speakers=("Anna",), said_at=AT)
 
 
 def _heard(text: str) -> None:
@@ -150,16 +150,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "conflicts.wording.root": wording.root,
     "conflicts.wording.texts": wording.texts,
     "conflicts.wording.words": wording.words,
-    "extraction.citing.find_quote": lambda text: citing.find_quote(text, f"{text[:300]} zz"),
-    "extraction.citing.names_strangers": lambda text: citing.names_strangers(text, []),
+    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
+    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
     "extraction.exact.scripts": exact.scripts,
-    "extraction.support.sentences_of": lambda text: support.sentences_of(
+    "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
-    "extraction.support.unsupported": lambda text: support.unsupported(
+    "extraction.evidence.unsupported": lambda text: evidence.unsupported(
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),

@@ -6,7 +6,7 @@ import pytest
 
 from memories.indexing import candidates, common_terms, spaces
 from memories.models import CommonTerm, LargeLayer, Layer
-from memories.sweeping import sweep
+from memories.sweep import sweep
 from tests.people import Person
 
 WORDS = ("lisbon", "porto", "faro", "braga", "evora", "tomar")

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import erasing, folding, misses, review, sweeping
+from memories import erasing, folding, review, sweep, unmatched
 from memories.erasing import running
 from memories.erasing.copies import CONTENT, FREE
 from memories.errors import NotFound
@@ -97,13 +97,13 @@ def furnished(alice: Person) -> Person:
     head = review.edit(alice.scope, memory.pk, {"content": f"Ada loves {SECRET} plums"})
     forget(alice.scope, head.pk, "wrong")
     episode = Episode.objects.filter(content=LIVES).get()
-    misses.report(alice.scope, episode.pk, [f"Ada is near {SECRET}"], "other")
+    unmatched.report(alice.scope, episode.pk, [f"Ada is near {SECRET}"], "other")
     pattern = {"name": "own", "regex": r"moved to (?P<x>\w+)", "template": "Went to {x}"}
     WorkspacePattern.objects.create(
         workspace=alice.workspace, examples=[LIVES, "I moved to Kent."], **pattern
     )
     window(alice.scope, Conversation.objects.get(external_id="t").pk, 150)
-    sweeping.sweep()
+    sweep.sweep()
     return alice
 
 
@@ -166,7 +166,7 @@ def test_a_crash_between_two_steps_loses_nothing(
         assert agrees()
     assert 0 < Episode.objects.filter(subject=target.id).count() < 32
     Erasure.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert sweeping.sweep().erasures == 1
+    assert sweep.sweep().erasures == 1
     assert Erasure.objects.get().state == "done"
     assert found(SECRET) == []
 
@@ -221,7 +221,7 @@ def test_a_memory_is_told_in_the_words_that_are_left(alice: Person) -> None:
     Fact.objects.filter(pk=second.pk).update(memory=first.memory)
     Memory.objects.exclude(pk=first.memory_id).delete()
     erase(alice, "episode", session.episode_ids[0])
-    sweeping.sweep()
+    sweep.sweep()
     assert alice.live() == alice.finds("Oslo") == ["Ada lives in Oslo."]
     assert found(SECRET) == []
 
@@ -279,9 +279,9 @@ def test_a_summary_is_emptied_and_made_anew(alice: Person) -> None:
     alice.say(LIVES, *[f"The day was long, number {n}." for n in range(60)], thread_id="t")
     thread = Conversation.objects.get()
     window(alice.scope, thread.pk, 300)
-    sweeping.sweep()
+    sweep.sweep()
     erase(alice, "episode", Episode.objects.get(content=LIVES).pk)
-    sweeping.sweep()
+    sweep.sweep()
     assert SECRET not in window(alice.scope, thread.pk, 300).text
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import filters, folding, ingest, review, sweeping
+from memories import filters, folding, ingest, review, sweep
 from memories.benchmarking.corpus import Corpus
 from memories.benchmarking.layout import Plot
 from memories.benchmarking.loading import USER, load
@@ -130,7 +130,7 @@ def test_the_worker_reads_no_table_whole(person: Person) -> None:
     embedded = FeatureSet.objects.get(subject__external_id="ada").pk
     walk: Walk = {
         "embed": lambda: embedding.embed(embedded),
-        "sweep": sweeping.sweep,
+        "sweep": sweep.sweep,
         "fold": lambda: folding.fold_due(time.monotonic() + 10),
     }
     assert not faults(walk)

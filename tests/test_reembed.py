@@ -11,7 +11,7 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import sweeping
+from memories import sweep
 from memories.indexing import due, entries, reembedding, spaces, truth
 from memories.models import DueVector, EmbeddingModel, Entry, Layer, Memory, Vector, WorkspaceIndex
 from tests.people import Person
@@ -189,7 +189,7 @@ def test_a_writer_that_began_under_the_old_model_is_made_due(
         entries.remove(before, Layer.MEMORIES, [item.id])
         entries.write(before, [item], vectors)
     assert DueVector.objects.count() == 1
-    sweeping.sweep()
+    sweep.sweep()
     assert DueVector.objects.count() == 0
     assert agrees()
 
@@ -205,7 +205,7 @@ def test_a_sweep_that_began_under_the_old_model_leaves_it_due(
     DueVector.objects.create(entry=entry)
     due.fill_entries(before, [entry.pk])
     assert DueVector.objects.filter(entry=entry).exists()
-    sweeping.sweep()
+    sweep.sweep()
     assert "dropped" in reembed()
     assert agrees()
 

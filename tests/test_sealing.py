@@ -18,7 +18,7 @@ from memories.indexing.shape import Asked
 from memories.models import LargeLayer, Layer, Memory
 from memories.review import forget
 from memories.search import SearchRequest, search
-from memories.sweeping import sweep
+from memories.sweep import sweep
 from memoryproject.owner import owner_connection
 from workspaces.models import Agent, Workspace
 

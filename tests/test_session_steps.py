@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import ingest, review, sweeping
+from memories import ingest, review, sweep
 from memories.indexing import agreement, spaces
 from memories.ingest import IngestRequest, NewMessage, steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
@@ -146,7 +146,7 @@ def test_a_request_that_was_stopped_tells_what_stands_in_the_rows(
 ) -> None:
     request_process.send_signal(signal.SIGSTOP)
     assert wait_for(run_out)
-    assert sweeping.sweep().sessions == 1
+    assert sweep.sweep().sessions == 1
     request_process.send_signal(signal.SIGCONT)
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
     session = check(alice.workspace, attempts=2)
@@ -164,7 +164,7 @@ def test_a_request_that_was_killed_is_finished_from_where_it_was(
     known = set(MemorySession.objects.get().created_ids)
     assert known
     assert wait_for(run_out)
-    assert sweeping.sweep().sessions == 1
+    assert sweep.sweep().sessions == 1
     assert known < set(check(alice.workspace, attempts=2).created_ids)
 
 
@@ -177,7 +177,7 @@ def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Po
         first = MemorySession.objects.get().lease_until
         try:
             assert wait_for(lambda: MemorySession.objects.get().lease_until >= first + 3 * LEASE)
-            assert sweeping.due_sessions() == []
+            assert sweep.due_sessions() == []
         finally:
             cursor.execute("select pg_advisory_unlock(%s, %s)", [spaces.LOCK_CLASS, number])
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])

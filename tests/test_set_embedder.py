@@ -11,7 +11,7 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import folding, sweeping
+from memories import folding, sweep
 from memories.errors import Invalid
 from memories.features import embedding
 from memories.features.embedding import Embedding
@@ -161,7 +161,7 @@ def test_taken_back_the_vectors_go_and_the_workspace_s_serve_again(ada: Person) 
 def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Person) -> None:
     ada.workspace.settings = {"featureSets": {"embedder": LOCAL}}
     ada.workspace.save()
-    assert sweeping.sweep().embeddings == FeatureSet.objects.count() == 2
+    assert sweep.sweep().embeddings == FeatureSet.objects.count() == 2
     assert work() == 2
     assert embedding.ring() == 1
 

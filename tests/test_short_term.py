@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
-from memories import ingest, sweeping
+from memories import ingest, sweep
 from memories.errors import Conflict, NotFound
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
@@ -105,24 +105,24 @@ def test_the_worker_keeps_a_summary_that_says_the_same(long_talk: Person) -> Non
 
 def test_an_extractive_summary_copies_no_words(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     assert "Lisbon" not in json.dumps(ConversationSummary.objects.get().lines)
 
 
 def test_it_is_made_anew_when_enough_was_said_since(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     more = [at(70, "I adopted a cat called Miso."), *small_talk(marking.STEP * 2, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
     assert len(summarizing.due()) == 1
-    assert sweeping.sweep().summaries == 1
+    assert sweep.sweep().summaries == 1
     assert ConversationSummary.objects.get().episodes == 92
     assert "Miso" in asked(long_talk).summary.text
 
 
 def test_what_came_since_the_summary_is_told_before_the_worker_comes(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     more = [at(70, "I adopted a cat called Miso."), *small_talk(15, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
     text = asked(long_talk, 600).summary.text
@@ -136,7 +136,7 @@ def test_a_conversation_nobody_asks_for_costs_no_summary(long_talk: Person) -> N
 
 def test_what_is_forgotten_is_not_told_again(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     for memory in Memory.objects.filter(content__contains="Lisbon"):
         forget(long_talk.scope, memory.pk, "private")
     assert "Lisbon" not in asked(long_talk).text
@@ -197,7 +197,7 @@ def test_two_who_speak_at_once_get_positions_of_their_own(alice: Person) -> None
 
 def test_a_late_message_is_told_though_the_summary_is_past_it(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     long_talk.say(at(0.7, "My sister Ines lives in Porto."), thread_id="t", user_id="ada")
     assert "Ines" in asked(long_talk).summary.text
 
@@ -219,7 +219,7 @@ def test_an_agent_is_told_only_what_it_recorded(
         assert "beekeeper" not in asked(bob, 800).text
         assert "locker" not in asked(carol, 800).text
         assert "locker" in asked(alice, 800).text
-        sweeping.sweep()
+        sweep.sweep()
     assert ConversationSummary.objects.count() == 3
 
 
@@ -235,7 +235,7 @@ def test_a_key_of_one_subject_is_told_nothing_of_another(alice: Person) -> None:
     alice.say(at(50, "My locker code is in the tin."), thread_id="t", user_id="ben")
     alice.say(*small_talk(40, 100), thread_id="t", user_id="ada")
     asked(alice)
-    sweeping.sweep()
+    sweep.sweep()
     ada = Subject.objects.get(external_id="ada")
     narrow = with_key(alice.workspace, KeyOptions("narrow", subjects=(ada,)))
     assert "locker" in asked(alice, 600).text

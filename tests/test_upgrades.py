@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from memories import repairing
+from memories import index_repairs
 from memories.indexing import agreement, repair, spaces
 from memories.indexing.rules import RULES_VERSION
 from memories.ingest import NewMessage
@@ -81,8 +81,8 @@ def tell(person: Person, user: str, words: str) -> MemorySession:
 
 
 def repair_all() -> None:
-    assert repairing.begin() in (0, 1)
-    repairing.run_all(time.monotonic() + 600, lambda line: None)
+    assert index_repairs.begin() in (0, 1)
+    index_repairs.run_all(time.monotonic() + 600, lambda line: None)
 
 
 def test_what_was_believed_is_believed_and_truth_and_index_agree(
@@ -128,13 +128,13 @@ def test_search_finds_old_words_before_and_after_the_repair(backend: Person) -> 
 
 
 def test_a_repair_that_stops_goes_on_where_it_was(backend: Person) -> None:
-    repairing.begin()
-    repairing.run(backend.workspace.pk, seconds=0.0)
+    index_repairs.begin()
+    index_repairs.run(backend.workspace.pk, seconds=0.0)
     row = IndexRepair.objects.get()
     assert (row.state, row.rest) == ("running", (row.rows or 0) - row.done)
     assert 0 < row.done < (row.rows or 0)
     while IndexRepair.objects.get().finished_at is None:
-        assert repairing.run(backend.workspace.pk, seconds=0.0)
+        assert index_repairs.run(backend.workspace.pk, seconds=0.0)
     row = IndexRepair.objects.get()
     assert (row.state, row.rest, row.done) == ("done", 0, row.rows)
     assert WorkspaceIndex.objects.get().rules == RULES_VERSION

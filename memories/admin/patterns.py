@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import escape
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories import gatekeeper, misses, patterns
+from memories import gatekeeper, patterns, unmatched
 from memories.admin.base import said
 from memories.admin.filters import ChoicesDropdownFilter
 from memories.expressions import LONGEST_REGEX
@@ -119,7 +119,7 @@ class WorkspacePatternAdmin(ScopedAdmin):
         miss = None if change else _miss_of(request)
         if miss is not None and miss.workspace_id == obj.workspace_id:
             scope = access_of(request).scope(miss.workspace_id)
-            others = misses.settle_found(scope, obj, miss)
+            others = unmatched.settle_found(scope, obj, miss)
             if others:
                 messages.info(request, f"{others} more of the kind are found by it and settled.")
 

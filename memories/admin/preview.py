@@ -17,7 +17,7 @@ from memories.errors import Forbidden, Invalid
 from memories.extraction import Message
 from memories.ingest import IngestRequest, NewMessage, Preview
 from memories.resolve import Claim
-from memories.verdicts import verdicts
+from memories.skip_counts import verdicts
 from workspaces.desk.access import Access, access_of
 from workspaces.models import Capability, Workspace
 

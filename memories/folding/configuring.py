@@ -7,11 +7,11 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid
+from memories.extraction.configured_models import models_from
 from memories.features import applying, embedding, waiting
 from memories.features.merging_subjects import own_set
 from memories.features.sets import OF_A_SUBJECT, find
 from memories.indexing import entries, spaces
-from memories.ladder import rungs_of
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from memories.semantics import config as settings_of
 from memories.semantics.config import PRODUCT
@@ -149,7 +149,7 @@ def check_model(raw: object) -> None:
     """Raise Invalid for a language model that could not be asked."""
     if isinstance(raw, Mapping):
         try:
-            rung = rungs_of([raw])[0]
+            rung = models_from([raw])[0]
             if not rung.model:
                 raise Invalid("extractors[0].model", "Name the model that is to be asked.")
         except Invalid as error:

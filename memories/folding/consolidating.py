@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from memories import metrics
 from memories.errors import ProviderError
+from memories.extraction.fallback import FallbackChain
 from memories.features import applying, history, waiting
 from memories.features.applying import Act, Vectors
 from memories.features.sets import config_of, find
 from memories.folding.asking import line
 from memories.folding.reading import ladder_for
 from memories.indexing import spaces, statements
-from memories.ladder import Ladder
 from memories.models import (
     Feature,
     FeatureChange,
@@ -145,7 +145,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _Answer:
     return _Answer(merges, [], "rule", f"likeness {threshold:.2f}")
 
 
-def _ask_model(section: _Section, ladder: Ladder) -> _Answer:
+def _ask_model(section: _Section, ladder: FallbackChain) -> _Answer:
     named = {f"f{number}": each for number, each in enumerate(section.rows, start=1)}
     category = section.config.category(section.rows[0].category)
     tags = [tag.name for tag in category.tags] if category else []

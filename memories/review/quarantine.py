@@ -6,7 +6,7 @@ from django.db import transaction
 
 from memories import resolve
 from memories.errors import Conflict, Invalid, NotFound
-from memories.extraction.citing import find_quote
+from memories.extraction.quotes import find_quote
 from memories.indexing import due, entries, spaces
 from memories.models import Episode, Fact, Memory, MemorySession, Source, WorkspaceIndex
 from memories.resolve import Claim, Quote, rejections

@@ -13,8 +13,8 @@ from django.utils import timezone
 from memories import leases, prompts, sentences
 from memories.chunking import PIECE
 from memories.errors import ProviderError
+from memories.extraction.fallback import FallbackChain, chain_of
 from memories.indexing import statements
-from memories.ladder import Ladder, ladder_of
 from memories.models import ConversationSummary, Episode
 from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import Question
@@ -88,7 +88,7 @@ def held(row: ConversationSummary) -> QuerySet[ConversationSummary]:
 
 def _made(row: ConversationSummary, heard: Sequence[Episode]) -> Made:
     """A model's, where one is configured; where it fails, its last one or chosen sentences."""
-    ladder, error = ladder_of(row.workspace_id), None
+    ladder, error = chain_of(row.workspace_id), None
     seen = max(episode.position for episode in heard)
     if ladder is not None:
         try:
@@ -123,7 +123,9 @@ def chosen(heard: Sequence[Episode]) -> Made:
     return Made(Method.EXTRACTIVE, sentences.RULE, lines, tokens, place_of(heard[-1]))
 
 
-def _by_model(row: ConversationSummary, heard: Sequence[Episode], ladder: Ladder) -> Made | None:
+def _by_model(
+    row: ConversationSummary, heard: Sequence[Episode], ladder: FallbackChain
+) -> Made | None:
     """The lines so far and what came after them, told anew piece by piece."""
     lines = row.lines if row.method == Method.LLM else []
     known = Place(row.upto_at, row.upto_position) if lines and row.upto_at else None
@@ -152,7 +154,7 @@ def _pieces(fresh: Sequence[Episode]) -> list[list[Episode]]:
 
 
 def _told(
-    lines: list[dict[str, Any]], piece: Sequence[Episode], ladder: Ladder
+    lines: list[dict[str, Any]], piece: Sequence[Episode], ladder: FallbackChain
 ) -> tuple[list[dict[str, Any]], str]:
     messages = tuple(
         Message(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memories.chunking import PIECE
-from memories.extraction.citing import names_strangers
-from memories.extraction.support import FIRST_PERSON, Evidence, sentences_of, unsupported
+from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
+from memories.extraction.quotes import names_strangers
 from memories.extraction.values import Message
 from memories.patterns.talk import UNKNOWN
 from memories.resolve import Claim

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from pytest_httpserver import HTTPServer
 
-from memories import ingest, misses
+from memories import ingest, unmatched
 from memories.errors import Invalid, NotFound
 from memories.models import Episode, MemorySession, Miss
 from tests.desk import Desk, list_of, member, messages_of, page_of
@@ -76,8 +76,8 @@ def test_a_session_that_runs_again_keeps_the_miss_once(miss: Miss) -> None:
 def test_what_a_person_found_is_added_to_one_miss(alice: Person) -> None:
     alice.say(UNUSUAL)
     episode = Episode.objects.get()
-    misses.report(alice.scope, episode.pk, ["Ana grels"], "identity")
-    found = misses.report(alice.scope, episode.pk, ["Ana frumps", "Ana grels"], "identity")
+    unmatched.report(alice.scope, episode.pk, ["Ana grels"], "identity")
+    found = unmatched.report(alice.scope, episode.pk, ["Ana frumps", "Ana grels"], "identity")
     assert Miss.objects.count() == 1
     assert (found.statements, found.found_by) == (["Ana grels", "Ana frumps"], "person")
 
@@ -89,10 +89,10 @@ def test_a_miss_is_reported_by_who_sees_the_episode(
     episode = Episode.objects.get()
     for person in (carol, mallory):
         with pytest.raises(NotFound):
-            misses.report(person.scope, episode.pk, ["Ana grels"], "identity")
+            unmatched.report(person.scope, episode.pk, ["Ana grels"], "identity")
     with pytest.raises(Invalid):
-        misses.report(bob.scope, episode.pk, [" "], "identity")
-    assert misses.report(bob.scope, episode.pk, ["Ana grels"], "identity").text == UNUSUAL
+        unmatched.report(bob.scope, episode.pk, [" "], "identity")
+    assert unmatched.report(bob.scope, episode.pk, ["Ana grels"], "identity").text == UNUSUAL
 
 
 def test_the_worklist_is_seen_by_members_and_settled_by_curators(
@@ -132,7 +132,7 @@ def test_the_page_of_a_miss_offers_to_make_a_pattern(miss: Miss) -> None:
 def person_found(alice: Person, text: str, statement: str) -> Miss:
     alice.say(text, extract="patterns")
     episode = Episode.objects.get(content=text)
-    return misses.report(alice.scope, episode.pk, [statement], "possession")
+    return unmatched.report(alice.scope, episode.pk, [statement], "possession")
 
 
 LEAKS = (

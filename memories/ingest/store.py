@@ -11,7 +11,7 @@ from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
 from memories.features import sets, waiting
 from memories.indexing import spaces, statements
-from memories.ingest.indexed import Prepared, Tail, index, prepare, tail_of
+from memories.ingest.episode_entries import Prepared, Tail, index, prepare, tail_of
 from memories.ingest.request import IngestRequest, NewMessage, check_ids
 from memories.models import (
     Conversation,

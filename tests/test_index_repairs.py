@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from memories import condition, repairing, sweeping
+from memories import health_parts, index_repairs, sweep
 from memories.indexing import rebuild, repair, spaces
 from memories.indexing.rules import RULES_VERSION
 from memories.models import Entry, IndexRepair, Memory, Vector, WorkspaceIndex
@@ -49,7 +49,7 @@ def the_repair() -> IndexRepair:
 
 
 def run_to_its_end(person: Person) -> None:
-    while repairing.run(person.workspace.pk):
+    while index_repairs.run(person.workspace.pk):
         pass
 
 
@@ -60,38 +60,38 @@ def bells() -> int:
 def test_what_is_new_has_today_s_version(alice: Person) -> None:
     alice.say("I live in Porto.", user_id="mira")
     assert set(Entry.objects.values_list("rules", flat=True)) == {RULES_VERSION}
-    assert repairing.ring() == 0
+    assert index_repairs.ring() == 0
     assert not IndexRepair.objects.exists()
 
 
 @pytest.mark.parametrize("version", [0, 99])
 def test_rows_of_another_version_are_made_anew(old: Person, version: int) -> None:
     as_of(version)
-    assert repairing.ring() == 1
+    assert index_repairs.ring() == 1
     run_to_its_end(old)
     assert the_repair().state == "done"
     assert set(Entry.objects.values_list("rules", flat=True)) == {RULES_VERSION}
     assert all(Memory.objects.filter(subject__external_id="mira").values_list("slots", flat=True))
-    assert repairing.ring() == 0
+    assert index_repairs.ring() == 0
 
 
 def test_reindex_leaves_nothing_to_repair(old: Person) -> None:
     call_command("reindex", stdout=StringIO(), stderr=StringIO())
-    assert repairing.ring() == 0
+    assert index_repairs.ring() == 0
     assert repair.count_stale(spaces.space_of(old.workspace.pk)) == 0
 
 
 def test_the_sweep_finds_them_and_rings_once(old: Person) -> None:
     for _ in range(3):
-        sweeping.sweep()
+        sweep.sweep()
     assert bells() == 1
 
 
 def test_a_repair_that_nobody_goes_on_with_is_rung_again(old: Person) -> None:
-    repairing.ring()
+    index_repairs.ring()
     OrmQ.objects.all().delete()
     IndexRepair.objects.update(updated_at=timezone.now() - timedelta(minutes=5))
-    repairing.ring()
+    index_repairs.ring()
     assert bells() == 1
 
 
@@ -102,9 +102,9 @@ def test_a_lease_keeps_others_off_until_it_is_over(
     old: Person, until: timedelta, is_taken: bool
 ) -> None:
     """One that lies further ahead than any was of a wrong clock."""
-    repairing.begin()
+    index_repairs.begin()
     IndexRepair.objects.update(lease_until=timezone.now() + until)
-    assert repairing.run(old.workspace.pk) == is_taken
+    assert index_repairs.run(old.workspace.pk) == is_taken
 
 
 @pytest.fixture
@@ -118,18 +118,18 @@ def broken() -> Iterator[None]:
 
 
 def test_a_failure_is_told_and_tried_again(old: Person, broken: None) -> None:
-    repairing.begin()
-    assert repairing.run(old.workspace.pk)
+    index_repairs.begin()
+    assert index_repairs.run(old.workspace.pk)
     with connection.cursor() as cursor:
         cursor.execute("drop function refuse() cascade")
     assert (the_repair().state, the_repair().attempts) == ("failing", 1)
-    assert condition.repair().state == State.DEGRADED
+    assert health_parts.repair().state == State.DEGRADED
     assert the_repair().error == "InternalError"
-    assert "1 failing" in condition.repair().detail
-    assert not repairing.run(old.workspace.pk)  # later
+    assert "1 failing" in health_parts.repair().detail
+    assert not index_repairs.run(old.workspace.pk)  # later
     IndexRepair.objects.update(next_attempt_at=timezone.now())
     run_to_its_end(old)
-    assert (the_repair().state, condition.repair().state) == ("done", State.OK)
+    assert (the_repair().state, health_parts.repair().state) == ("done", State.OK)
 
 
 def test_passages_that_were_cut_otherwise_are_embedded_anew(
@@ -140,7 +140,7 @@ def test_passages_that_were_cut_otherwise_are_embedded_anew(
     assert before[1] != before[2]
     Vector.objects.filter(entry_id=entry.pk, part=2).update(embedding=before[1])
     monkeypatch.setattr(rebuild, "PASSAGES_SINCE", RULES_VERSION)
-    repairing.begin()
+    index_repairs.begin()
     run_to_its_end(old)
     after = {v.part: v.embedding for v in Vector.objects.filter(entry_id=entry.pk)}
     assert before == after
@@ -157,7 +157,7 @@ def test_only_the_subject_that_is_spoken_of_is_made_anew_first(old: Person) -> N
 def test_a_workspace_s_repair_leaves_others_alone(old: Person, mallory: Person) -> None:
     mallory.note("The toad lives under the third stone")
     as_of(0)
-    repairing.begin()
+    index_repairs.begin()
     run_to_its_end(old)
     theirs = spaces.space_of(Workspace.objects.get(slug="swamp").pk)
     assert (theirs.rules, repair.count_stale(theirs)) == (0, 1)

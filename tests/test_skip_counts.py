@@ -2,7 +2,7 @@
 
 from memories.ingest import NewMessage
 from memories.models import MemorySession
-from memories.verdicts import verdicts
+from memories.skip_counts import verdicts
 from tests.api_fixtures import caller
 from tests.desk import member, page_of
 from tests.people import Person

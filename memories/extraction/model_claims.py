@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from memories import lexical, providers
 from memories.bounds import STATEMENT
-from memories.extraction.citing import verified
-from memories.extraction.doubting import doubt_of
+from memories.extraction.doubts import doubt_of
+from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
+from memories.extraction.quotes import verified
 from memories.extraction.values import (
     Extraction,
     Message,
@@ -18,7 +19,6 @@ from memories.extraction.values import (
     type_of,
     visibility_of,
 )
-from memories.ladder import Ladder, LadderAnswer, ReadFact
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
 from memories.providers import ExtractionRequest
 from memories.resolve import Claim, Quote
@@ -38,15 +38,15 @@ def asked(
     unmatched: list[Message],
     heard: Sequence[Message],
     wish: Wish,
-    ladder: Ladder | None,
+    chain: FallbackChain | None,
     found: Extraction,
 ) -> None:
     """Add what a model finds in `unmatched`; `heard` are all messages, these among them."""
-    if ladder is None:
+    if chain is None:
         found.notes.append("no model is configured")
         return
     started = time.perf_counter()
-    answer = ladder.extract(_request(unmatched, wish.before))
+    answer = chain.extract(_request(unmatched, wish.before))
     found.milliseconds["model"] = since(started)
     found.steps += [step.as_json() for step in answer.steps]
     if answer.error is not None:
@@ -67,7 +67,7 @@ def asked(
 
 
 def _claims(
-    answer: LadderAnswer, messages: Sequence[Message], wish: Wish
+    answer: ChainAnswer, messages: Sequence[Message], wish: Wish
 ) -> Iterator[tuple[int, Claim]]:
     """What a model claims, each with the number of the piece in which it read that."""
     by_index = {message.index: message for message in messages}

@@ -13,10 +13,11 @@ from django.urls import reverse
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from memories import chunking, ladder, workspace_settings
+from memories import chunking, workspace_settings
 from memories.errors import Invalid
+from memories.extraction import fallback
+from memories.extraction.configured_models import models_from
 from memories.ingest import NewMessage
-from memories.ladder import climbing
 from memories.models import ExtractorUse, Fact, MemorySession
 from memories.providers import ExtractionRequest, Message
 from tests.api_fixtures import caller
@@ -111,7 +112,7 @@ def test_the_daily_cap_of_a_rung_is_counted(
     alice: Person, rungs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noon = datetime(2026, 2, 6, 12, tzinfo=UTC)
-    monkeypatch.setattr(climbing, "timezone", SimpleNamespace(now=lambda: noon))
+    monkeypatch.setattr(fallback, "timezone", SimpleNamespace(now=lambda: noon))
     first, second = rungs([found()], [found()], dailyCap=2)
     for _ in range(3):
         session = told(alice)
@@ -244,7 +245,7 @@ def test_a_named_key_goes_to_the_operators_address(
 )
 def test_a_wrong_rung_is_named(rung: Json, field: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        ladder.rungs_of([rung])
+        models_from([rung])
     assert refusal.value.field == f"extractors[0].{field}"
 
 
@@ -337,7 +338,7 @@ def test_what_two_parts_have_in_common_makes_one_fact(alice: Person, rungs: Any)
 def test_more_pieces_than_one_exchange_may_cost_are_told(
     alice: Person, rungs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(climbing, "MOST_PIECES", 2)
+    monkeypatch.setattr(fallback, "MOST_PIECES", 2)
     [asked] = rungs([found(), NONE])
     session = alice.say(f"{LIVES} {LONG}", extract="llm", user_id="ana")
     assert (len(asked), session.state) == (2, "done")
@@ -350,7 +351,7 @@ def test_what_no_time_is_left_for_is_told(
 ) -> None:
     looks = count(step=20)
     clock = SimpleNamespace(monotonic=lambda: next(looks), perf_counter=time.perf_counter)
-    monkeypatch.setattr(climbing, "time", clock)
+    monkeypatch.setattr(fallback, "time", clock)
     [asked] = rungs([found(), NONE])
     session = alice.say(f"{LIVES} {LONG}", extract="llm", user_id="ana")
     assert (session.state, session.error, alice.live()) == ("done", "", ["Ana lives in Lisbon"])

@@ -17,13 +17,13 @@ from django_q.models import Schedule
 from memories import (
     breakers,
     clock_faults,
+    counters,
     erasing,
-    figures,
     folding,
+    index_repairs,
     ingest,
     leases,
     outbox,
-    repairing,
     workspace_removal,
 )
 from memories.features import embedding
@@ -98,11 +98,11 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_erasures(done, tell, until)
     _run_removals(done, tell, until)
     _run_summaries(done, tell, until)
-    repairing.ring()
+    index_repairs.ring()
     done.counted = common_terms.count_due()
     if sealing.is_due():
         outbox.post("seal")
-    figures.prune()
+    counters.prune()
     breakers.prune()
     throttle.prune()
     done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()

@@ -5,17 +5,18 @@ import time
 import uuid
 from functools import partial
 
-from memories import extraction, leases, metrics, served
+from memories import extraction, leases, metrics
 from memories.bounds import AT_ONCE
 from memories.errors import Conflict
 from memories.extraction import Message, Wish
+from memories.extraction.configured_models import ALWAYS
+from memories.extraction.fallback import FallbackChain, chain_from
 from memories.indexing import due, repair, spaces
-from memories.ingest import claiming
-from memories.ingest.before import before
-from memories.ingest.keeping import Kept, keep
+from memories.ingest import own_output, session_queue
+from memories.ingest.previous_messages import before
 from memories.ingest.request import IngestRequest
 from memories.ingest.steps import Steps
-from memories.ladder import ALWAYS, Ladder, ladder_from
+from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
 from memories.models import Episode, MemorySession, WorkspaceIndex, WorkspacePattern
 from workspaces.scope import Scope, worker_scope
@@ -57,17 +58,17 @@ def _as_taken_over(session: MemorySession) -> MemorySession:
     return found
 
 
-def _ladder(extract: str, space: WorkspaceIndex) -> Ladder | None:
+def _ladder(extract: str, space: WorkspaceIndex) -> FallbackChain | None:
     if extract not in ASKING:
         return None
-    return ladder_from(space.workspace_id, space.extractors)
+    return chain_from(space.workspace_id, space.extractors)
 
 
 def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | None:
     """Extract and resolve a session that is due, for about `seconds`: what is left then wakes a
     worker. None where another worker has it, or it is done."""
     until = time.monotonic() + seconds
-    session = claiming.claim(session_id)
+    session = session_queue.claim(session_id)
     if session is None:
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
@@ -77,26 +78,26 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
 
 def run_next(seconds: float = math.inf) -> MemorySession | None:
     """As `run`, of whichever session is due next; None where nothing is due."""
-    while (session_id := claiming.next_due()) is not None:
+    while (session_id := session_queue.next_due()) is not None:
         if done := run(session_id, seconds):
             return done
     return None
 
 
-def _learn(kept: Kept, ladder: Ladder | None, until: float) -> MemorySession | None:
+def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session = kept.session
     is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
-    with leases.renewed(partial(claiming.held, session)) as work:
+    with leases.renewed(partial(session_queue.held, session)) as work:
         if is_long:
             due.make_keys(kept.space, items=session.episode_ids)
         repair.repair_subject(kept.space, session.subject_id)
         own = session.created_ids
-        messages = served.marked(messages_of(kept), lambda: writer_of(session), own)
-        steps = Steps(kept, messages, _wish(kept), ladder)
+        messages = own_output.marked(messages_of(kept), lambda: writer_of(session), own)
+        steps = Steps(kept, messages, _wish(kept), chain)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
-            while row.state == claiming.State.EXTRACTING:
+            while row.state == session_queue.State.EXTRACTING:
                 work.advance()
                 row = steps.take(is_late=time.monotonic() >= until)
         except TakenOver:
