@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import transaction
 
-from memories.conflicts import policy
-from memories.conflicts.policy import Policy
+from memories.english.statements import policy
+from memories.english.statements.policy import Policy
 from memories.errors import Invalid
 from memories.extraction import configured_models
 from memories.features import embedding

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
 from memories import clock_faults, folding, ingest, sweep
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import (
     ConversationSummary,
@@ -219,8 +219,8 @@ def test_a_sweep_dates_nothing_anew_whichever_clock_is_wrong(wrongly_dated: Pers
     sweep.sweep()
     assert [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)] == before
     tell(wrongly_dated, ROME)
-    space = spaces.space_of(wrongly_dated.workspace.pk)
-    assert agreement.check(space, lambda _: None).broken == {}
+    space = workspace_index.space_of(wrongly_dated.workspace.pk)
+    assert check.check(space, lambda _: None).broken == {}
 
 
 def test_the_time_of_a_keys_last_use_goes_on(alice: Person) -> None:

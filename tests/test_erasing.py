@@ -12,11 +12,12 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import erasing, folding, review, sweep, unmatched
-from memories.erasing import running
-from memories.erasing.copies import CONTENT, FREE
+from memories import erase as erasing
+from memories import folding, review, sweep, unmatched
+from memories.erase import lifecycle
+from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import (
     Conversation,
     Entry,
@@ -34,7 +35,7 @@ from memories.models import (
     WorkspacePattern,
 )
 from memories.review import forget
-from memories.short_term.window import window
+from memories.summaries.window import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject
@@ -158,7 +159,7 @@ def test_the_act_stays_in_the_audit_log_without_its_words(furnished: Person) -> 
 def test_a_crash_between_two_steps_loses_nothing(
     furnished: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "BATCH", 5)
+    monkeypatch.setattr(lifecycle, "BATCH", 5)
     target = erasing.target_of(furnished.scope, "subject", subject().pk)
     asked = erasing.request(furnished.scope, target)
     for _ in range(3):
@@ -304,7 +305,7 @@ def test_features_go_with_their_words(furnished: Person) -> None:
     erase(furnished, "subject", subject().pk)
     assert not Feature.objects.filter(subject__external_id="ada").exists()
     assert (
-        not Entry.objects.filter(workspace=spaces.space_of(furnished.workspace.pk).number)
+        not Entry.objects.filter(workspace=workspace_index.space_of(furnished.workspace.pk).number)
         .filter(item__in=Feature.objects.filter(ended_at__isnull=False))
         .exists()
     )

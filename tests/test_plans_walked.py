@@ -12,13 +12,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import filters, folding, ingest, review, sweep
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import USER, load
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import USER, load
+from memories import folding, ingest, review, sweep
 from memories.features import embedding
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector
+from memories.search import filters
 from tests.many_rows import fill_beside_memories
 from tests.people import Person
 from tests.statements_sent import sent

@@ -14,7 +14,7 @@ from memories.features import applying
 from memories.features.applying import Act
 from memories.features.sets import config_of
 from memories.features.waiting import ready
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
 from memories.semantics.commands import Cited, Known

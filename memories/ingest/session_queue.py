@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from memories import leases, metrics, outbox
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.features import waiting
-from memories.indexing import inserts, statements
+from memories.index import inserts, statements
 from memories.models import MemorySession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict, NotFound
-from memories.indexing import due, entries, spaces
+from memories.index import due, entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Supersession, WorkspaceIndex
 from memories.review.create import checked
 from memories.review.edit import new_version
@@ -35,11 +35,11 @@ def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> S
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
     """Let the held memory replace the old one; `content` edits it on the way."""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     content = checked(content) if content.strip() else ""
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
         old, new = locked(scope, found.old_id), locked(scope, found.new_id)
         let_replace(space, old, new)
@@ -66,8 +66,8 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
     """Keep the old memory; the new one is forgotten, and not learned again."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     new = locked(scope, found.new_id)
     decide(scope, found, Supersession.State.REJECTED, "reject", note)
@@ -79,8 +79,8 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
 @transaction.atomic(durable=True)
 def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Both live on: they do not say the same thing."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     _release(space, locked(scope, found.new_id))
     decide(scope, found, Supersession.State.REJECTED, "keep_both", KEPT_BOTH)

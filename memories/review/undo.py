@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.errors import Conflict
-from memories.indexing import entries, spaces
+from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
 from memories.resolve import OLDER
 from memories.review.approve import (
@@ -32,8 +32,8 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where the new one has been replaced itself: undo that first.
     """
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.APPLIED)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
     if new.superseded_by_id is not None and found.rule != OLDER:
@@ -60,8 +60,8 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where nobody was asked, or where one of the memories has changed since.
     """
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, State.APPLIED, State.REJECTED)
     if not found.waited:
         raise Conflict("No person was asked about it: undo it instead.", "stale", "state")
@@ -113,8 +113,8 @@ def _ask_again(space: WorkspaceIndex, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Let a supersession that was undone stand again."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, State.UNDONE)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
     new.forgotten_at, new.forget_reason = None, ""

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import folding, heartbeat, index_repairs
-from memories.indexing import sealing
+from memories.index import build_segments
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
@@ -40,7 +40,7 @@ class Command(CommandWithExamples):
             index_repairs.run_all(math.inf, told)
             done.episodes = folding.fold_due(math.inf, told)
             told(summary(done))
-            sealing.settle(told)
+            build_segments.settle(told)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
