@@ -33,11 +33,10 @@ from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
 from memories.english.statements import parsing, sentence, wording
 from memories.extraction import evidence, exact, quotes
+from memories.features import clarity, feature_prompts, lapsing, rules
 from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
-from memories.semantics import lapsing, rules, telling
-from memories.semantics import prompts as semantic_prompts
 from memories.summaries import sources
 from memories.transcripts import activities, clean, paragraphs
 
@@ -224,15 +223,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.dates.anchors": lambda text: ranking.analyse(text, now=AT).anchors,
     "ranking.marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
-    "semantics.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
-    "semantics.prompts.read_commands": lambda text: _or_not(semantic_prompts.read_commands, text),
-    "semantics.prompts.read_merges": lambda text: _or_not(semantic_prompts.read_merges, text),
-    "semantics.rules.predicate": lambda text: rules.predicate(text, "Anna"),
-    "semantics.telling.is_clear": telling.is_clear,
-    "semantics.telling.is_home": lambda text: telling.is_home(text, "Oslo"),
-    "semantics.telling.is_thing": telling.is_thing,
-    "semantics.telling.stands_alone": lambda text: telling.stands_alone(text, "tea", "Anna"),
-    "semantics.telling.to_the_point": telling.to_the_point,
+    "features.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
+    "features.feature_prompts.read_commands": lambda text: _or_not(
+        feature_prompts.read_commands, text
+    ),
+    "features.feature_prompts.read_merges": lambda text: _or_not(feature_prompts.read_merges, text),
+    "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
+    "features.clarity.is_clear": clarity.is_clear,
+    "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
+    "features.clarity.is_thing": clarity.is_thing,
+    "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
+    "features.clarity.to_the_point": clarity.to_the_point,
     "summaries.sources.plain": sources.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),

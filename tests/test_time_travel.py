@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from memories import review, search
+from memories.features.profile import Wish, profile
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
-from memories.profile import Wish, profile
 from memories.review import forget
 from memories.search import SearchRequest, filters
 from memories.search.context import context

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.errors import Conflict, NotFound
-from memories.features import merging_subjects as features
+from memories.features import merge_subjects as features
 from memories.index import entries, slots, subjects, workspace_index
 from memories.models import (
     Fact,
