@@ -14,23 +14,21 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
-from django_q.models import Schedule
 
 from memories import (
     breakers,
     clock_faults,
     counters,
     erase,
-    folding,
     index_repairs,
     ingest,
     leases,
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import embedding
-from memories.forgetting import end
-from memories.indexing import common_terms, due, sealing, spaces
+from memories.features import set_embedding
+from memories.features.discovery import discover_sets, enqueue_due
+from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
     IdempotentAnswer,
@@ -39,12 +37,12 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.review.forget import end
 from memories.summaries import summarize
 from workspaces.login import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
-TASK = "memories.tasks.sweep"
 EXPIRED = "expired"
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
@@ -77,10 +75,8 @@ class Swept:
 def ensure_schedule() -> None:
     """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
     had written."""
-    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    if not Schedule.objects.filter(func=TASK).update(**timing):
-        Schedule.objects.create(name="sweep", func=TASK, **timing)
-    clock_faults.heal_queue()
+    outbox.every_minute("sweep")
+    outbox.heal(leases.FAR)
 
 
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
@@ -92,9 +88,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     done = Swept(expired=expire())
     # What waits for models shall not keep all else from its turn.
     _run_sessions(done, tell, time.monotonic() + seconds / 4)
-    folding.discover()
-    done.sets = folding.ring()
-    done.embeddings = embedding.ring()
+    discover_sets()
+    done.sets = enqueue_due()
+    done.embeddings = set_embedding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
@@ -103,7 +99,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_summaries(done, tell, until)
     index_repairs.ring()
     done.counted = common_terms.count_due()
-    if sealing.is_due():
+    if build_segments.is_due():
         outbox.post("seal")
     counters.prune()
     breakers.prune()
@@ -217,7 +213,7 @@ def expire() -> int:
 
 @transaction.atomic(durable=True)
 def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    spaces.lock(spaces.space_of(workspace_id))
+    workspace_index.lock(workspace_index.space_of(workspace_id))
     scope = worker_scope(workspace_id, "sweep")
     # Under the lock: a person may have given it more time, or forgotten it.
     still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)

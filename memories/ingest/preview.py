@@ -11,7 +11,7 @@ from memories.bounds import READ_WORDS
 from memories.extraction import Extraction, ExtractionRun, Message, Wish, speaker_of
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import chain_from
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.ingest import own_output
 from memories.ingest.previous_messages import Place, said_before
 from memories.ingest.request import IngestRequest
@@ -40,7 +40,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     asker = agent_to_read(scope, request.agent_id)
     sent = _messages(request)
     messages = own_output.marked(_first(sent), lambda: asker)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     wish = Wish(
         request.extract,
         request.content is not None,
