@@ -12,22 +12,20 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
-from django_q.models import Schedule
 
 from memories import (
     breakers,
     clock_faults,
     counters,
     erase,
-    folding,
     index_repairs,
     ingest,
     leases,
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import embedding
-from memories.forgetting import end
+from memories.features import set_embedding
+from memories.features.discovery import discover_sets, enqueue_due
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
@@ -37,12 +35,12 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.review.forget import end
 from memories.summaries import summarize
 from workspaces.login import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
-TASK = "memories.tasks.sweep"
 EXPIRED = "expired"
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
@@ -75,10 +73,8 @@ class Swept:
 def ensure_schedule() -> None:
     """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
     had written."""
-    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    if not Schedule.objects.filter(func=TASK).update(**timing):
-        Schedule.objects.create(name="sweep", func=TASK, **timing)
-    clock_faults.heal_queue()
+    outbox.every_minute("sweep")
+    outbox.heal(leases.FAR)
 
 
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
@@ -89,9 +85,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     _run_sessions(done, tell, until)
-    folding.discover()
-    done.sets = folding.ring()
-    done.embeddings = embedding.ring()
+    discover_sets()
+    done.sets = enqueue_due()
+    done.embeddings = set_embedding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
