@@ -16,7 +16,7 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
-from memories import folding
+from memories.features.update import update_now
 from memories.index import build_segments
 from memories.ingest import NewMessage
 from memories.models import AsOf, Memory
@@ -131,7 +131,7 @@ def test_the_statements_of_the_hot_paths_are_as_their_files_say(
     person: Person, settings: Any, request: pytest.FixtureRequest
 ) -> None:
     person.say(NewMessage("I prefer oat milk over cream.", name="Ada"), user_id="ada")
-    folding.fold_now(person.scope, "user:ada")
+    update_now(person.scope, "user:ada")
     asked = searches(person)
     before = ingests(person) | asked | over_http(caller(person))
     pages = pages_of(before)
