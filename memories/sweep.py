@@ -19,16 +19,15 @@ from memories import (
     clock_faults,
     counters,
     erase,
-    folding,
     index_repairs,
     ingest,
     leases,
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import embedding
-from memories.forgetting import end
-from memories.indexing import common_terms, due, sealing, spaces
+from memories.features import set_embedding
+from memories.features.discovery import discover_sets, enqueue_due
+from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
     IdempotentAnswer,
@@ -37,6 +36,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.review.forget import end
 from memories.summaries import summarize
 from workspaces import expired
 from workspaces.scope import worker_scope
@@ -89,9 +89,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     _run_sessions(done, tell, until)
-    folding.discover()
-    done.sets = folding.ring()
-    done.embeddings = embedding.ring()
+    discover_sets()
+    done.sets = enqueue_due()
+    done.embeddings = set_embedding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
@@ -100,7 +100,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_summaries(done, tell, until)
     index_repairs.ring()
     done.counted = common_terms.count_due()
-    if sealing.is_due():
+    if build_segments.is_due():
         outbox.post("seal")
     counters.prune()
     breakers.prune()
@@ -209,7 +209,7 @@ def expire() -> int:
 
 @transaction.atomic(durable=True)
 def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    spaces.lock(spaces.space_of(workspace_id))
+    workspace_index.lock(workspace_index.space_of(workspace_id))
     scope = worker_scope(workspace_id, "sweep")
     # Under the lock: a person may have given it more time, or forgotten it.
     still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)

@@ -12,13 +12,14 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, folding, sweep, unmatched
 from memories import erase as erasing
+from memories import review, sweep, unmatched
 from memories.erase import lifecycle
 from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
-from memories.forgetting import forget
-from memories.indexing import spaces
+from memories.features.discovery import discover_sets
+from memories.features.update import update_now
+from memories.index import workspace_index
 from memories.models import (
     Conversation,
     Entry,
@@ -35,6 +36,7 @@ from memories.models import (
     Supersession,
     WorkspacePattern,
 )
+from memories.review import forget
 from memories.summaries.window import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
@@ -95,7 +97,7 @@ def furnished(alice: Person) -> Person:
     alice.say(f"I work as a {SECRET} baker.", *["Nothing new."] * 30, user_id="ada", thread_id="t")
     alice.say("I work as a gardener in Leeds.", user_id="ben", thread_id="b")
     memory = Memory.objects.filter(content__contains="figs").get()
-    head = curation.edit(alice.scope, memory.pk, {"content": f"Ada loves {SECRET} plums"})
+    head = review.edit(alice.scope, memory.pk, {"content": f"Ada loves {SECRET} plums"})
     forget(alice.scope, head.pk, "wrong")
     episode = Episode.objects.filter(content=LIVES).get()
     unmatched.report(alice.scope, episode.pk, [f"Ada is near {SECRET}"], "other")
@@ -251,7 +253,7 @@ def test_a_version_in_the_middle_leaves_a_whole_chain(alice: Person) -> None:
 
 def test_an_edit_goes_with_what_it_corrected(alice: Person) -> None:
     session = alice.tell(LIVES, user_id="ada")
-    curation.edit(alice.scope, Memory.objects.get().pk, {"content": f"Lives near {SECRET}"})
+    review.edit(alice.scope, Memory.objects.get().pk, {"content": f"Lives near {SECRET}"})
     erase(alice, "episode", session.episode_ids[0])
     assert not Memory.objects.exists()
     assert not Rejection.objects.exists()
@@ -305,7 +307,7 @@ def test_features_go_with_their_words(furnished: Person) -> None:
     erase(furnished, "subject", subject().pk)
     assert not Feature.objects.filter(subject__external_id="ada").exists()
     assert (
-        not Entry.objects.filter(workspace=spaces.space_of(furnished.workspace.pk).number)
+        not Entry.objects.filter(workspace=workspace_index.space_of(furnished.workspace.pk).number)
         .filter(item__in=Feature.objects.filter(ended_at__isnull=False))
         .exists()
     )
@@ -398,11 +400,11 @@ def test_the_command_shows_the_plan_and_wants_to_be_told(furnished: Person) -> N
 def test_what_went_over_in_a_merge_is_erased_with_the_target(alice: Person) -> None:
     alice.note("Prefers tea", user_id="ada")
     alice.say(LIVES, user_id="grace")
-    folding.discover()
-    folding.fold_now(alice.scope, "user:grace")
+    discover_sets()
+    update_now(alice.scope, "user:grace")
     assert Feature.objects.filter(value__contains=SECRET).exists()
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
-    curation.merge_subjects(alice.scope, *ids)
+    review.merge_subjects(alice.scope, *ids)
 
     assert erase(alice, "subject", ids[1]).state == "done"
     assert found(SECRET) == []

@@ -11,7 +11,7 @@ import pytest
 from memories import bounds, ingest
 from memories.bounds import Budget
 from memories.english import patterns
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Episode, Memory, MemorySession, Vector
 from tests.api_fixtures import Caller, caller
@@ -205,5 +205,5 @@ def test_the_index_agrees_with_long_messages_among_short_ones(alice: Person) -> 
 
 
 def agrees(person: Person) -> bool:
-    space = spaces.space_of(person.workspace.pk)
-    return agreement.check(space, lambda _: None).holds
+    space = workspace_index.space_of(person.workspace.pk)
+    return check.check(space, lambda _: None).holds

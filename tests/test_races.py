@@ -10,9 +10,9 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from memories import curation, ingest
+from memories import ingest, review
 from memories.errors import Conflict
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, store
 from memories.models import (
     Conversation,
@@ -122,8 +122,8 @@ def test_a_merge_of_subjects_is_undone_by_one_of_many(alice: Person) -> None:
     for name in ("ada", "grace"):
         alice.note(f"{name} sings", user_id=name)
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
-    made = curation.merge_subjects(alice.scope, *ids)
-    raised = at_once(*[lambda: curation.separate(alice.scope, made.pk)] * 4)
+    made = review.merge_subjects(alice.scope, *ids)
+    raised = at_once(*[lambda: review.separate(alice.scope, made.pk)] * 4)
 
     assert [type(each) for each in raised] == [Conflict] * 3
     assert Memory.objects.get(subject=ids[0]).content == "grace sings"
@@ -136,7 +136,7 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     def merge_and_part() -> None:
         for _ in range(3):
-            curation.separate(alice.scope, curation.merge_subjects(alice.scope, *ids).pk)
+            review.separate(alice.scope, review.merge_subjects(alice.scope, *ids).pk)
 
     def learn(name: str) -> None:
         for number in range(8):
@@ -146,7 +146,7 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     assert raised == []
     assert run_due() == 16
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
     assert Fact.objects.exclude(subject=F("memory__subject")).count() == 0
 
 

@@ -14,10 +14,9 @@ from bench.speed.http_client import Client
 from bench.speed.loading import USER, Place
 from bench.speed.recall import FILTERS
 from bench.speed.timing import Act
-from memories.indexing import candidates
-from memories.indexing.shape import Asked
 from memories.models import Category, Layer
-from memories.search import MEMORY_ROWS, SearchRequest, query_vector, search
+from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
+from memories.search.conditions import Asked
 from memoryproject import databases
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
 

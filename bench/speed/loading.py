@@ -15,7 +15,7 @@ from django.utils import timezone
 from bench.speed.corpus import EVERY_OLD, Block, Corpus
 from bench.speed.layout import Plot
 from memories.english import lexical
-from memories.indexing import common_terms, entries, inserts, sealing, spaces
+from memories.index import build_segments, common_terms, entries, inserts, workspace_index
 from memories.models import Category, Entry, Liveness, Memory, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
@@ -107,7 +107,7 @@ def _place(plot: Plot, number: int) -> Place:
     part = {"metadata": {"part": number}}
     subject, _ = Subject.objects.get_or_create(workspace=workspace, external_id=USER, defaults=part)
     _, key = issue_key(workspace.pk, KeyOptions("benchmark"), actor="benchmark")
-    scope, space = worker_scope(workspace.pk, "benchmark"), spaces.space_of(workspace.pk)
+    scope, space = worker_scope(workspace.pk, "benchmark"), workspace_index.space_of(workspace.pk)
     return Place(plot, subject.metadata["part"], plot.slug, key, scope, space, subject.pk)
 
 
@@ -147,10 +147,12 @@ def category_of(at: int) -> Category:
 def prepared(places: Sequence[Place]) -> list[Place]:
     """The places as they are once the worker has done all that their sizes call for."""
     common_terms.count_due()
-    while sealing.is_due():
-        sealing.settle()
+    while build_segments.is_due():
+        build_segments.settle()
         time.sleep(PAUSE)  # the server's own worker may be at it
-    return [replace(place, space=spaces.space_of(place.scope.workspace_id)) for place in places]
+    return [
+        replace(place, space=workspace_index.space_of(place.scope.workspace_id)) for place in places
+    ]
 
 
 def memory(place: Place, text: str, at: datetime) -> Memory:

@@ -6,9 +6,9 @@ import numpy as np
 
 from bench.speed.corpus import Corpus, Matrix
 from bench.speed.loading import Place, category_of
-from memories.indexing import candidates
-from memories.indexing.shape import Asked, Wanted
 from memories.models import Category, Layer
+from memories.search import candidates
+from memories.search.conditions import Asked, Wanted
 
 QUERIES = 40
 DEPTH = 10

@@ -23,7 +23,7 @@ from memories.erase.remove import (
     remove_memories,
 )
 from memories.erase.target import Target, target_again
-from memories.indexing import spaces, statements
+from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import Erasure, WorkspaceIndex
 from workspaces.models import AuditEntry
@@ -47,8 +47,8 @@ returning *
 @transaction.atomic(durable=True)
 def request(scope: Scope, target: Target) -> Erasure:
     """Write down that it is to go, and wake the worker; asked twice, it is the same erasure."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     open_ones = Erasure.objects.filter(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
         state__in=[State.WAITING, State.RUNNING],
@@ -115,7 +115,7 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 
 
 def _steps(row: Erasure) -> Iterator[TALLY]:
-    target, space = target_again(row), spaces.space_of(row.workspace_id)
+    target, space = target_again(row), workspace_index.space_of(row.workspace_id)
     remainder.stop_sessions(target)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)
@@ -134,7 +134,7 @@ def _emptied(
 def _batch(row: Erasure, space: WorkspaceIndex, act: Callable[[], TALLY]) -> TALLY:
     """One step in one transaction, counted with what it takes away."""
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         done = act()
         row.removed = dict(Counter(row.removed) + done)
         if not held(row).update(removed=row.removed, lease_until=leases.end()):

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.english import lexical
-from memories.indexing import entries, slots
+from memories.index import entries, slots
 from memories.models import (
     Fact,
     Layer,

@@ -20,7 +20,7 @@ from django.db import IntegrityError, connection, models, transaction
 from django.utils import timezone
 
 from memories import leases, outbox
-from memories.indexing import spaces, statements
+from memories.index import statements, workspace_index
 from memories.models import (
     ConversationSummary,
     Entry,
@@ -149,8 +149,8 @@ def _count(table: Table, values: Mapping[str, Any]) -> int:
 def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
     """Let nobody in any more, free its slug, and write down that it is to go; asked twice, it is
     the same removal, and one that was given up is tried again."""
-    space = spaces.space_of(workspace.pk)
-    spaces.lock(space)
+    space = workspace_index.space_of(workspace.pk)
+    workspace_index.lock(space)
     if known := WorkspaceRemoval.objects.filter(workspace_id=workspace.pk).first():
         failed = WorkspaceRemoval.objects.filter(pk=known.pk, state=State.FAILED)
         failed.update(state=State.WAITING, attempts=0, due_at=timezone.now())
@@ -248,7 +248,7 @@ def _steps(row: WorkspaceRemoval) -> Iterator[int]:
 def _batch(row: WorkspaceRemoval, text: str, table: Table | None = None) -> int:
     """One step in one transaction, counted with what it takes away."""
     with transaction.atomic(durable=True), erasing_audit(), connection.cursor() as cursor:
-        spaces.lock(WorkspaceIndex(number=row.number))
+        workspace_index.lock(WorkspaceIndex(number=row.number))
         cursor.execute(text, {"id": row.workspace_id, "number": row.number})
         taken: int = cursor.rowcount
         if table is not None and taken:
@@ -276,7 +276,7 @@ def _finish(row: WorkspaceRemoval) -> WorkspaceRemoval:
     """Take the workspace itself, once no table has a row of it left."""
     values = {"id": row.workspace_id, "number": row.number}
     with transaction.atomic(durable=True):
-        spaces.lock(WorkspaceIndex(number=row.number))
+        workspace_index.lock(WorkspaceIndex(number=row.number))
         left = [t.name for t in tables() if t.model is not WorkspaceIndex and _count(t, values)]
         if left:
             raise IntegrityError(f"rows came into {', '.join(left)}")

@@ -7,9 +7,9 @@ from itertools import accumulate, compress
 
 from memories.bounds import AT_ONCE, BESIDE
 from memories.english import lexical
-from memories.indexing import due, entries, speakers, statements
-from memories.indexing.inserts import New
-from memories.indexing.spaces import embedder_of
+from memories.index import due, entries, speakers, statements
+from memories.index.inserts import New
+from memories.index.workspace_index import embedder_of
 from memories.models import Episode, Layer, WorkspaceIndex
 
 TAIL = """

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from django.db.models import Q, QuerySet
 
 from memories.english.sentences import Said
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import ConversationSummary, Episode
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories import outbox
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import ConversationSummary, Episode
 
 STEP = 20  # messages that may come in before a summary is made anew

@@ -15,7 +15,7 @@ from memories.chunking import PIECE
 from memories.english import sentences
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import ConversationSummary, Episode
 from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import Question

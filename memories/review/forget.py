@@ -1,0 +1,79 @@
+"""Forgetting: a memory ends; `wrong` also leaves a rejection, so that it is not learned again."""
+
+import uuid
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories.errors import NotFound
+from memories.features.withdraw import withdraw
+from memories.index import entries, workspace_index
+from memories.models import Layer, Liveness, Memory, Rejection, Supersession
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+WRONG, CORRECTED = "wrong", "corrected"
+
+
+def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
+    """The memory, locked until the transaction ends; NotFound where `scope` does not see it."""
+    seen = Memory.objects.visible_to(scope).select_for_update(of=("self",))
+    memory = seen.filter(pk=memory_id).first()
+    if memory is None:
+        raise NotFound("Memory")
+    return memory
+
+
+@transaction.atomic(durable=True)
+def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
+    """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is once."""
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
+    memory = locked(scope, memory_id)
+    if memory.forgotten_at is None:
+        end(scope, memory, reason)
+    return memory
+
+
+def end(scope: Scope, memory: Memory, reason: str) -> None:
+    """Forget a locked memory within the caller's transaction."""
+    space = workspace_index.space_of(scope.workspace_id)
+    now = timezone.now()
+    memory.forgotten_at, memory.forget_reason = now, reason
+    memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])
+    Liveness.objects.filter(memory=memory).end(now, "forgotten")
+    Supersession.objects.filter(new=memory, state=Supersession.State.PENDING).update(
+        state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason
+    )
+    entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
+    withdraw(scope, memory)
+    if reason == WRONG:
+        reject_claim(scope, memory, reason)
+    audit(scope, "forget", memory, reason=reason, before={"content": memory.content})
+
+
+def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
+    """Leave word that this is not to be learned again about its subject, nor in other words."""
+    fingerprint = bytes(memory.fingerprint)
+    if Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint).exists():
+        return  # the workspace's lock is held: nobody adds one meanwhile
+    Rejection.objects.create(
+        workspace_id=memory.workspace_id,
+        subject=memory.subject,
+        memory=memory,
+        fingerprint=fingerprint,
+        content=memory.content,
+        reason=reason,
+        rejected_by=scope.actor,
+    )
+
+
+def audit(scope: Scope, action: str, memory: Memory, **details: object) -> None:
+    AuditEntry.line(
+        scope.workspace_id,
+        scope.actor,
+        action,
+        memory,
+        subject_id=memory.subject_id,
+        **details,
+    ).save()
