@@ -20,8 +20,8 @@ from django_q.pusher import pusher
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import counters, heartbeat
-from memories.clock_faults import heal_queue
+from memories import counters, heartbeat, outbox
+from memories.leases import FAR
 from memories.sweep import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -61,7 +61,7 @@ def scheduler(beats: heartbeat.Beats, broker: Any = None) -> None:
     """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
     beats.write()
     try:
-        heal_queue()
+        outbox.heal(FAR)
     except Error as error:  # as the scheduler itself, the sentinel outlives its database
         logger.warning("the queue was not healed, and is looked at again: %s", error)
     run_schedules(broker=broker)
