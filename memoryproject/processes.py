@@ -69,7 +69,7 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
 def _front(address: Address) -> list[str]:
     words = [sys.executable, "-m", "granian", "--interface", "rsgi", "--http", "1", "--no-ws"]
     words += ["--host", address.host, "--port", str(address.port), "--log-level", "warning"]
-    words += ["--loop", "asyncio", "--backpressure", str(MOST_CONNECTIONS)]
+    words += ["--loop", "uvloop", "--runtime-mode", "st", "--backpressure", str(MOST_CONNECTIONS)]
     words += ["--http1-header-read-timeout", "20000"]
     words += ["--respawn-failed-workers", "--workers-kill-timeout", "15"]
     return [*words, "memoryproject.front.server:app"]
