@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 
-from memories.indexing import statements
+from memories.index import statements
 from memories.leases import FAR
 from memories.models.conversation import AHEAD
 from workspaces.ids import first_uuid7

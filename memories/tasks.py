@@ -2,10 +2,13 @@
 
 import uuid
 
-from memories import erasing, folding, ingest, repairing, sweeping, workspace_removal
+from memories import folding, index_repairs, ingest
+from memories import sweep as sweeping
+from memories.erase import run as run_erasure
+from memories.erase import workspace_removal
 from memories.features import embedding
-from memories.indexing import sealing
-from memories.short_term import summarizing
+from memories.index import build_segments
+from memories.summaries.summarize import summarize as make_summary
 
 
 def run_session(session_id: str) -> None:
@@ -22,7 +25,7 @@ def fold_set(set_id: str) -> None:
 
 
 def summarize(summary_id: str) -> None:
-    summarizing.summarize(uuid.UUID(summary_id))
+    make_summary(uuid.UUID(summary_id))
 
 
 def embed_set(set_id: str) -> None:
@@ -34,11 +37,11 @@ def consolidate_set(set_id: str) -> None:
 
 
 def erase(erasure_id: str) -> None:
-    erasing.run(uuid.UUID(erasure_id))
+    run_erasure(uuid.UUID(erasure_id))
 
 
 def repair_index(workspace_id: str) -> None:
-    repairing.run(uuid.UUID(workspace_id))
+    index_repairs.run(uuid.UUID(workspace_id))
 
 
 def remove_workspace(removal_id: str) -> None:
@@ -46,7 +49,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    sealing.settle()
+    build_segments.settle()
 
 
 def sweep() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import transaction
 
-from memories import ladder
-from memories.conflicts import policy
-from memories.conflicts.policy import Policy
+from memories.english.statements import policy
+from memories.english.statements.policy import Policy
 from memories.errors import Invalid
+from memories.extraction import configured_models
 from memories.features import embedding
 from memories.models import Category
 from memories.ranking import Weights, weights
@@ -25,14 +25,14 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
     """In words for people; [] where all is well."""
     unknown = sorted(settings.keys() - set(KNOWN))
     found = [f"{name}: no such setting; there are {', '.join(KNOWN)}." for name in unknown]
-    found += ladder.faults_of(settings)
+    found += configured_models.faults_of(settings)
     if settings.get("conflict_rule", RULES[0]) not in RULES:
         found.append(f"conflict_rule: one of {', '.join(RULES)}.")
     found += feature_sets.faults_of(settings) or _faults_of_embedder(settings)
     for name, fault in weights.faults_of(settings.get("ranking", {})).items():
         found.append(f"ranking{name and '.'}{name}: {fault}")
-    if settings.get("llm", ladder.WHEN[0]) not in ladder.WHEN:
-        found.append(f"llm: one of {', '.join(ladder.WHEN)}.")
+    if settings.get("llm", configured_models.WHEN[0]) not in configured_models.WHEN:
+        found.append(f"llm: one of {', '.join(configured_models.WHEN)}.")
     for name, fault in policy.faults_of(settings.get("review", {}), CATEGORIES).items():
         found.append(f"review{name and '.'}{name}: {fault}")
     return found

@@ -6,11 +6,11 @@ from typing import Any
 from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 
-from memories import condition
+from memories import health_parts
 from memoryproject.parts import Part, State, database, dated, disk, migrations
 
 # Those that need the database are asked where it answers.
-ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *condition.PARTS)
+ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *health_parts.PARTS)
 
 
 def live(request: HttpRequest) -> JsonResponse:

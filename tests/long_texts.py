@@ -10,22 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import (
-    bounds,
-    chunking,
-    conflicts,
-    gatekeeper,
-    lexical,
-    patterns,
-    prompts,
-    ranking,
-    sentences,
-    tokens,
-)
-from memories.conflicts import parsing, sentence, wording
-from memories.extraction import citing, exact, support
-from memories.indexing import entries
-from memories.patterns import (
+from memories import bounds, chunking, prompts, ranking, tokens
+from memories.english import gatekeeper, lexical, patterns, sentences
+from memories.english import statements as conflicts
+from memories.english.patterns import (
     answers,
     clauses,
     content,
@@ -41,14 +29,17 @@ from memories.patterns import (
     trying,
     worth,
 )
-from memories.patterns.people import People
-from memories.patterns.talk import Talk
+from memories.english.patterns.people import People
+from memories.english.patterns.talk import Talk
+from memories.english.statements import parsing, sentence, wording
+from memories.extraction import evidence, exact, quotes
+from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
 from memories.semantics import lapsing, rules, telling
 from memories.semantics import prompts as semantic_prompts
-from memories.short_term import heard
-from memories.transcripts import activities, cleaning, paragraphs
+from memories.summaries import sources
+from memories.transcripts import activities, clean, paragraphs
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -114,7 +105,7 @@ def deep(size: int) -> str:
 
 OWN = own.OwnPattern("badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}")
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
-EVIDENCE = partial(support.Evidence, asked="", speakers=("Anna",), said_at=AT)
+EVIDENCE = partial(evidence.Evidence, asked="", speakers=("Anna",), said_at=AT)
 
 
 def _heard(text: str) -> None:
@@ -150,21 +141,21 @@ READERS: dict[str, Callable[[str], object]] = {
     "conflicts.wording.root": wording.root,
     "conflicts.wording.texts": wording.texts,
     "conflicts.wording.words": wording.words,
-    "extraction.citing.find_quote": lambda text: citing.find_quote(text, f"{text[:300]} zz"),
-    "extraction.citing.names_strangers": lambda text: citing.names_strangers(text, []),
+    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
+    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
     "extraction.exact.scripts": exact.scripts,
-    "extraction.support.sentences_of": lambda text: support.sentences_of(
+    "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
-    "extraction.support.unsupported": lambda text: support.unsupported(
+    "extraction.evidence.unsupported": lambda text: evidence.unsupported(
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
-    "indexing.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
-    "indexing.entries.texts_of": entries.texts_of,
+    "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
+    "index.entries.texts_of": entries.texts_of,
     "lexical.document": lexical.document,
     "lexical.fingerprint": lexical.fingerprint,
     "lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
@@ -234,13 +225,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "semantics.telling.is_thing": telling.is_thing,
     "semantics.telling.stands_alone": lambda text: telling.stands_alone(text, "tea", "Anna"),
     "semantics.telling.to_the_point": telling.to_the_point,
-    "short_term.heard.plain": heard.plain,
+    "summaries.sources.plain": sources.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.cleaning.clean_text": cleaning.clean_text,
+    "transcripts.clean.clean_text": clean.clean_text,
     "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
 }
 
@@ -279,12 +270,12 @@ OTHERS = frozenset(
     """
     conflicts.marks.is_participle conflicts.own.own_slots curation.creating.checked
     curation.deciding.approve curation.editing.new_version curation.quarantine.accept
-    features.applying.text_of indexing.entries.keys_of_episode indexing.query_vectors.vector_of
-    indexing.statements.arrays indexing.statements.execute indexing.statements.first
-    indexing.statements.rows patterns.morphology.is_adverb patterns.morphology.is_past
+    features.applying.text_of index.entries.keys_of_episode search.query_vectors.vector_of
+    index.statements.arrays index.statements.execute index.statements.first
+    index.statements.rows patterns.morphology.is_adverb patterns.morphology.is_past
     patterns.morphology.past patterns.morphology.plural patterns.morphology.third_person
     patterns.morphology.with_s providers.http_reranker.HttpReranker.scores
-    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back reranking.scores
+    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back search.rerank.scores
     search.asking.query_vector transcripts.activities.past transcripts.markdown.Place.add
     transcripts.markdown.Place.enter transcripts.plain_text.paragraph
     """.split()
@@ -295,7 +286,7 @@ NAMES = frozenset(
     told value verb word words
     """.split()
 )
-DOORS = frozenset("admin api apps benchmarking checks evaluation management migrations".split())
+DOORS = frozenset("admin api apps checks evaluation management migrations".split())
 
 
 def reading_a_text() -> Iterator[str]:

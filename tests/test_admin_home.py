@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories import curation, figures, metrics, misses
+from memories import counters, curation, metrics, unmatched
 from memories.admin.days import by_day, last_days
 from memories.models import Episode, FeatureSet, Memory
 from tests.desk import list_of, member
@@ -81,7 +81,7 @@ def test_home_counts_open_misses_and_quarantine(alice: Person) -> None:
     alice.say("The gate is green.", "The gate is blue.")
     first = Episode.objects.first()
     assert first is not None
-    misses.report(alice.scope, first.pk, ["The gate is green"], "other")
+    unmatched.report(alice.scope, first.pk, ["The gate is green"], "other")
     FactFactory(workspace=alice.workspace, quarantined_at=timezone.now())
     html = member(alice.workspace).sees(reverse(HOME))
 
@@ -132,7 +132,7 @@ def test_days_count_only_the_own_workspaces(alice: Person, mallory: Person) -> N
 def test_failed_calls_of_models_are_counted(workspace: Workspace) -> None:
     metrics.clear()
     metrics.count("provider_calls", 0.5, provider="openai", outcome="failed")
-    figures.flush()
+    counters.flush()
 
     html = member(workspace).sees(reverse(HOME))
     assert "<strong>1</strong>failed calls of models" in html

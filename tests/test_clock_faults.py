@@ -8,8 +8,8 @@ from django.db import models
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from memories import clock_faults, folding, ingest, sweeping
-from memories.indexing import agreement, spaces
+from memories import clock_faults, folding, ingest, sweep
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import (
     ConversationSummary,
@@ -39,18 +39,18 @@ def ahead() -> datetime:
 
 @pytest.mark.parametrize("way", [FAR, -FAR], ids=["ahead", "back"])
 def test_the_next_sweep_comes_soon_whatever_the_clock_was(db: None, way: timedelta) -> None:
-    sweeping.ensure_schedule()
-    for again in (sweeping.ensure_schedule, clock_faults.heal_queue):
+    sweep.ensure_schedule()
+    for again in (sweep.ensure_schedule, clock_faults.heal_queue):
         Schedule.objects.update(next_run=timezone.now() + way)
         again()
         assert abs(Schedule.objects.get().next_run - timezone.now()) < timedelta(minutes=2)
 
 
 def test_a_schedule_that_is_in_time_is_left_alone(db: None) -> None:
-    sweeping.ensure_schedule()
+    sweep.ensure_schedule()
     soon = timezone.now() + timedelta(seconds=50)
     Schedule.objects.update(next_run=soon)
-    sweeping.ensure_schedule()
+    sweep.ensure_schedule()
     assert Schedule.objects.get().next_run == soon
 
 
@@ -58,7 +58,7 @@ def test_a_task_that_was_locked_far_ahead_is_fetched_again(db: None) -> None:
     near = timezone.now() + timedelta(minutes=5)
     for at in (ahead(), near):
         OrmQ.objects.create(key="memoryproject", payload="", lock=at)
-    sweeping.sweep()
+    sweep.sweep()
     locked = list(OrmQ.objects.filter(payload="").order_by("lock").values_list("lock", flat=True))
     assert (locked[0] <= timezone.now(), locked[1]) == (True, near)
 
@@ -73,7 +73,7 @@ def test_a_task_that_was_locked_far_ahead_is_fetched_again(db: None) -> None:
 def test_a_session_is_run(alice: Person, left: dict[str, Any]) -> None:
     ingest.receive(alice.scope, IngestRequest(content=OSLO, user_id="ada"))
     MemorySession.objects.update(**{k: v() if callable(v) else v for k, v in left.items()})
-    assert sweeping.sweep().sessions == 1
+    assert sweep.sweep().sessions == 1
     assert alice.live() == ["User lives in Oslo"]
 
 
@@ -81,7 +81,7 @@ def test_a_set_is_taken_in(alice: Person) -> None:
     alice.say("I like tea.", user_id="ada", extract="patterns")
     folding.discover()
     FeatureSet.objects.update(due_at=ahead(), lease_until=ahead(), rung_at=None)
-    sweeping.sweep()
+    sweep.sweep()
     assert FeatureSet.objects.get().due_at < timezone.now() + timedelta(minutes=2)
     assert folding.fold_now(alice.scope, "user:ada").episodes == 1
 
@@ -110,7 +110,7 @@ def test_what_comes_after_a_cursor_of_the_future_is_taken_in(alice: Person) -> N
     SetDiscovery.objects.update(seen=ids.first_uuid7(ahead()))
     for name in ("ada", "eve"):
         alice.say("I like coffee.", user_id=name, extract="patterns")
-    sweeping.sweep()
+    sweep.sweep()
     assert list(FeatureSet.objects.order_by("key").values_list("waiting", flat=True)) == [1, 1]
 
 
@@ -216,11 +216,11 @@ def test_what_a_wrong_clock_kept_is_replaced_at_once(wrongly_dated: Person) -> N
 
 def test_a_sweep_dates_nothing_anew_whichever_clock_is_wrong(wrongly_dated: Person) -> None:
     before = [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)]
-    sweeping.sweep()
+    sweep.sweep()
     assert [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)] == before
     tell(wrongly_dated, ROME)
-    space = spaces.space_of(wrongly_dated.workspace.pk)
-    assert agreement.check(space, lambda _: None).broken == {}
+    space = workspace_index.space_of(wrongly_dated.workspace.pk)
+    assert check.check(space, lambda _: None).broken == {}
 
 
 def test_the_time_of_a_keys_last_use_goes_on(alice: Person) -> None:

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import curation, ingest, sweeping
+from memories import curation, ingest, sweep
 from memories.ingest import IngestRequest
 from memories.models import IdempotentAnswer, Liveness, Memory, MemorySession
 from tests.live_server import PATIENCE
@@ -171,9 +171,9 @@ def test_a_session_whose_worker_died_is_taken_up_when_its_lease_has_run_out(
     rows = MemorySession.objects.filter(pk=session.pk)
     now = timezone.now()
     rows.update(state="extracting", attempts=1, lease_until=now + timedelta(minutes=1))
-    assert sweeping.sweep().sessions == 0
+    assert sweep.sweep().sessions == 0
     rows.update(lease_until=now - timedelta(seconds=1))
-    assert sweeping.sweep().sessions == 1
+    assert sweep.sweep().sessions == 1
     assert rows.get().state == "done"
     assert alice.live() == ["The orchard gate is painted green."]
 
@@ -183,7 +183,7 @@ def test_a_session_that_kills_each_worker_is_dead_at_last(alice: Person) -> None
     past = timezone.now() - timedelta(seconds=1)
     rows = MemorySession.objects.filter(pk=session.pk)
     rows.update(state="extracting", attempts=ingest.MAX_ATTEMPTS, lease_until=past)
-    sweeping.sweep()
+    sweep.sweep()
     assert rows.get().state == "dead"
 
 
@@ -226,20 +226,20 @@ def test_a_memory_ends_when_its_time_is_over(alice: Person) -> None:
     assert span.until_at == memory.forget_after  # not when the sweep came
     line = AuditEntry.objects.get(target_id=memory.pk, action="forget")
     assert (line.actor, line.reason) == ("sweep", "expired")
-    assert sweeping.sweep().expired == 0
+    assert sweep.sweep().expired == 0
 
 
 def test_what_expired_can_be_restored_and_stays(alice: Person) -> None:
     memory = expiring(alice, hours=2)
-    sweeping.sweep()
+    sweep.sweep()
     curation.restore(alice.scope, memory.pk)
-    assert sweeping.sweep().expired == 0
+    assert sweep.sweep().expired == 0
     assert alice.live() == ["The key is under the pot."]
 
 
 def test_what_expired_is_found_by_no_ranking(alice: Person) -> None:
     expiring(alice, hours=2)
-    sweeping.sweep()
+    sweep.sweep()
     for ranking in ("hybrid", "linea", "vector", "keyword"):
         assert alice.finds("key pot", ranking=ranking) == []
 
@@ -247,13 +247,13 @@ def test_what_expired_is_found_by_no_ranking(alice: Person) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_truth_and_index_agree_after_an_expiry(alice: Person) -> None:
     expiring(alice, hours=2)
-    sweeping.sweep()
+    sweep.sweep()
     run("checkindex")
 
 
 def test_a_memory_whose_time_is_not_over_stays(alice: Person) -> None:
     expiring(alice, hours=-2)
-    assert sweeping.sweep().expired == 0
+    assert sweep.sweep().expired == 0
     assert len(alice.live()) == 1
 
 
@@ -266,14 +266,14 @@ def test_old_answers_go(alice: Person) -> None:
             request_digest=b"",
             expires_at=timezone.now() + timedelta(hours=hours),
         )
-    assert sweeping.sweep().answers == 1
+    assert sweep.sweep().answers == 1
     assert IdempotentAnswer.objects.get().key == "new"
 
 
 def test_a_sweep_ends_when_its_time_is_over(alice: Person) -> None:
     waiting(alice)
-    assert sweeping.sweep(seconds=0).sessions == 0
-    assert sweeping.sweep().sessions == 1
+    assert sweep.sweep(seconds=0).sessions == 0
+    assert sweep.sweep().sessions == 1
 
 
 @pytest.mark.parametrize("seconds", ["0", "nan", "often", "1e9"])
@@ -285,7 +285,7 @@ def test_a_pause_that_cannot_be_is_refused(seconds: str) -> None:
 @pytest.mark.django_db
 def test_the_worker_sweeps_every_minute_however_often_that_is_said() -> None:
     for _ in range(2):
-        sweeping.ensure_schedule()
+        sweep.ensure_schedule()
     schedule = Schedule.objects.get(func="memories.tasks.sweep")
     assert (schedule.schedule_type, schedule.minutes, schedule.repeats) == ("I", 1, -1)
 

@@ -12,12 +12,13 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, erasing, folding, misses, sweeping
-from memories.erasing import running
-from memories.erasing.copies import CONTENT, FREE
+from memories import curation, folding, sweep, unmatched
+from memories import erase as erasing
+from memories.erase import lifecycle
+from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
 from memories.forgetting import forget
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import (
     Conversation,
     Entry,
@@ -34,7 +35,7 @@ from memories.models import (
     Supersession,
     WorkspacePattern,
 )
-from memories.short_term.window import window
+from memories.summaries.window import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject
@@ -97,13 +98,13 @@ def furnished(alice: Person) -> Person:
     head = curation.edit(alice.scope, memory.pk, {"content": f"Ada loves {SECRET} plums"})
     forget(alice.scope, head.pk, "wrong")
     episode = Episode.objects.filter(content=LIVES).get()
-    misses.report(alice.scope, episode.pk, [f"Ada is near {SECRET}"], "other")
+    unmatched.report(alice.scope, episode.pk, [f"Ada is near {SECRET}"], "other")
     pattern = {"name": "own", "regex": r"moved to (?P<x>\w+)", "template": "Went to {x}"}
     WorkspacePattern.objects.create(
         workspace=alice.workspace, examples=[LIVES, "I moved to Kent."], **pattern
     )
     window(alice.scope, Conversation.objects.get(external_id="t").pk, 150)
-    sweeping.sweep()
+    sweep.sweep()
     return alice
 
 
@@ -158,7 +159,7 @@ def test_the_act_stays_in_the_audit_log_without_its_words(furnished: Person) -> 
 def test_a_crash_between_two_steps_loses_nothing(
     furnished: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "BATCH", 5)
+    monkeypatch.setattr(lifecycle, "BATCH", 5)
     target = erasing.target_of(furnished.scope, "subject", subject().pk)
     asked = erasing.request(furnished.scope, target)
     for _ in range(3):
@@ -166,7 +167,7 @@ def test_a_crash_between_two_steps_loses_nothing(
         assert agrees()
     assert 0 < Episode.objects.filter(subject=target.id).count() < 32
     Erasure.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert sweeping.sweep().erasures == 1
+    assert sweep.sweep().erasures == 1
     assert Erasure.objects.get().state == "done"
     assert found(SECRET) == []
 
@@ -221,7 +222,7 @@ def test_a_memory_is_told_in_the_words_that_are_left(alice: Person) -> None:
     Fact.objects.filter(pk=second.pk).update(memory=first.memory)
     Memory.objects.exclude(pk=first.memory_id).delete()
     erase(alice, "episode", session.episode_ids[0])
-    sweeping.sweep()
+    sweep.sweep()
     assert alice.live() == alice.finds("Oslo") == ["Ada lives in Oslo."]
     assert found(SECRET) == []
 
@@ -279,9 +280,9 @@ def test_a_summary_is_emptied_and_made_anew(alice: Person) -> None:
     alice.say(LIVES, *[f"The day was long, number {n}." for n in range(60)], thread_id="t")
     thread = Conversation.objects.get()
     window(alice.scope, thread.pk, 300)
-    sweeping.sweep()
+    sweep.sweep()
     erase(alice, "episode", Episode.objects.get(content=LIVES).pk)
-    sweeping.sweep()
+    sweep.sweep()
     assert SECRET not in window(alice.scope, thread.pk, 300).text
 
 
@@ -304,7 +305,7 @@ def test_features_go_with_their_words(furnished: Person) -> None:
     erase(furnished, "subject", subject().pk)
     assert not Feature.objects.filter(subject__external_id="ada").exists()
     assert (
-        not Entry.objects.filter(workspace=spaces.space_of(furnished.workspace.pk).number)
+        not Entry.objects.filter(workspace=workspace_index.space_of(furnished.workspace.pk).number)
         .filter(item__in=Feature.objects.filter(ended_at__isnull=False))
         .exists()
     )

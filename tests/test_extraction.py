@@ -12,7 +12,7 @@ from werkzeug import Response
 from memories import extraction, ingest
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Fact, Memory, MemorySession
-from memories.sweeping import due_sessions
+from memories.sweep import due_sessions
 from tests.people import Person
 from tests.wire_servers import (
     FACT,

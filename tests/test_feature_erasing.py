@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db import transaction
 
-from memories.erasing import removing
+from memories.erase import remove
 from memories.features import applying, history, writing
 from memories.features.applying import Act
 from memories.features.writing import NewFeature
 from memories.folding import consolidate
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.models import Episode, Feature, FeatureChange, FeatureSet
 from memories.semantics.commands import ADD, Cited, Command
 from tests.people import Person
@@ -19,8 +19,8 @@ from tests.test_feature_folding import folded, known, told
 def erase(person: Person, content: str) -> None:
     gone = Episode.objects.get(content=content)
     with transaction.atomic():
-        removing.remove_episodes(spaces.space_of(person.workspace.pk), [gone.pk])
-    assert agreement.check(spaces.space_of(person.workspace.pk), lambda _: None).broken == {}
+        remove.remove_episodes(workspace_index.space_of(person.workspace.pk), [gone.pk])
+    assert check.check(workspace_index.space_of(person.workspace.pk), lambda _: None).broken == {}
 
 
 def episode(content: str) -> Episode:
@@ -29,7 +29,10 @@ def episode(content: str) -> Episode:
 
 def add(person: Person, value: str, *contents: str, tag: str = "likes") -> Feature:
     """As a model would: a feature that cites these episodes whole."""
-    found, space = FeatureSet.objects.get(key="user:ada"), spaces.space_of(person.workspace.pk)
+    found, space = (
+        FeatureSet.objects.get(key="user:ada"),
+        workspace_index.space_of(person.workspace.pk),
+    )
     cited = tuple(
         Cited(e.pk, 0, len(e.content), e.content, e.occurred_at)
         for e in Episode.objects.filter(content__in=contents)

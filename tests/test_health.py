@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from memories import condition, heartbeat
+from memories import health_parts, heartbeat
 from memories.models import IndexRepair, MemorySession, WorkerBeat
 from memoryproject import parts
 from tests.desk import list_of, member, page_of, superuser
@@ -33,7 +33,7 @@ def _a_server_that_has_run_for_long(
 ) -> None:
     settings.DATA_DIR = tmp_path
     settings.DISK_FREE_MIN_MB = 0
-    monkeypatch.setattr(condition, "_started", -1e9)
+    monkeypatch.setattr(health_parts, "_started", -1e9)
     parts._last.clear()
 
 

@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import folding
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureSet
 from tests.live_server import wait_for
@@ -111,7 +111,7 @@ def test_who_lost_the_lease_applies_nothing(
     assert (FeatureMark.objects.count(), FeatureChange.objects.count()) == (1, 1)
     found = FeatureSet.objects.get()
     assert (found.waiting, found.lease_until, found.error, found.claims) == (0, None, "", 2)
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
 
 
 def test_who_comes_back_while_the_other_is_still_at_work_leaves_its_lease_alone(

@@ -7,12 +7,13 @@ from itertools import product
 import pytest
 from django.utils import timezone
 
-from memories import filters, folding
+from memories import folding
 from memories.errors import Conflict
 from memories.features import history, writing
 from memories.ingest import NewMessage
 from memories.models import AsOf, Feature, FeatureChange
 from memories.profile import Wish, profile
+from memories.search import filters
 from tests.api_fixtures import caller
 from tests.people import Person
 from workspaces.models import Subject

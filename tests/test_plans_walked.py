@@ -12,13 +12,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import curation, filters, folding, ingest, sweeping
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import USER, load
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import USER, load
+from memories import curation, folding, ingest, sweep
 from memories.features import embedding
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector
+from memories.search import filters
 from tests.many_rows import fill_beside_memories
 from tests.people import Person
 from tests.statements_sent import sent
@@ -130,7 +131,7 @@ def test_the_worker_reads_no_table_whole(person: Person) -> None:
     embedded = FeatureSet.objects.get(subject__external_id="ada").pk
     walk: Walk = {
         "embed": lambda: embedding.embed(embedded),
-        "sweep": sweeping.sweep,
+        "sweep": sweep.sweep,
         "fold": lambda: folding.fold_due(time.monotonic() + 10),
     }
     assert not faults(walk)

@@ -12,8 +12,8 @@ from django.db.models import F
 
 from memories import curation, ingest
 from memories.errors import Conflict
-from memories.indexing import agreement, spaces
-from memories.ingest import IngestRequest, NewMessage, keeping
+from memories.index import check, workspace_index
+from memories.ingest import IngestRequest, NewMessage, store
 from memories.models import (
     Conversation,
     EmbeddingModel,
@@ -144,7 +144,7 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     assert raised == []
     assert run_due() == 16
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
     assert Fact.objects.exclude(subject=F("memory__subject")).count() == 0
 
 
@@ -173,6 +173,6 @@ def test_the_same_message_appended_twice_at_once_is_kept_once(alice: Person, rou
     said = NewMessage("The orchard gate is painted green.", id="m-1")
     ingest.receive(alice.scope, IngestRequest(messages=(NewMessage("Hello."),), thread_id="talk"))
     talk = Conversation.objects.get()
-    raised = at_once(*[lambda: keeping.append(alice.scope, talk, [said])] * 4)
+    raised = at_once(*[lambda: store.append(alice.scope, talk, [said])] * 4)
     assert raised == []
     assert Episode.objects.filter(external_id="m-1").count() == 1

@@ -11,12 +11,12 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import folding, sweeping
+from memories import folding, sweep
 from memories.errors import Invalid
 from memories.features import embedding
 from memories.features.embedding import Embedding
 from memories.folding import configuring
-from memories.indexing import agreement, reembedding, spaces
+from memories.index import check, reembedding, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Vector
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
@@ -95,7 +95,7 @@ def test_a_change_of_the_embedder_makes_vectors_and_then_changes_over(ada: Perso
         2,
     )
     assert "home (home): Lisbon" in " ".join(finds(ada))
-    assert agreement.check(spaces.space_of(ada.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(ada.workspace.pk), lambda _: None).broken == {}
 
 
 def test_search_goes_on_while_the_vectors_are_made(
@@ -161,7 +161,7 @@ def test_taken_back_the_vectors_go_and_the_workspace_s_serve_again(ada: Person) 
 def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Person) -> None:
     ada.workspace.settings = {"featureSets": {"embedder": LOCAL}}
     ada.workspace.save()
-    assert sweeping.sweep().embeddings == FeatureSet.objects.count() == 2
+    assert sweep.sweep().embeddings == FeatureSet.objects.count() == 2
     assert work() == 2
     assert embedding.ring() == 1
 
@@ -169,7 +169,7 @@ def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Per
 def test_a_change_of_the_workspace_s_model_leaves_the_set_s_own(ada: Person) -> None:
     configure(ada, LOCAL)
     work()
-    reembedding.drop_others(spaces.space_of(ada.workspace.pk))
+    reembedding.drop_others(workspace_index.space_of(ada.workspace.pk))
     assert Vector.objects.filter(embedding_model_id=_local().pk).count() == 2
 
 

@@ -12,13 +12,13 @@ from django.utils import timezone
 from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
-from memories import ingest, sweeping
+from memories import ingest, sweep
 from memories.errors import Conflict, NotFound
 from memories.forgetting import forget
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
-from memories.short_term import marking, summarizing
-from memories.short_term.window import Window, window
+from memories.summaries import stale, summarize
+from memories.summaries.window import Window, window
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person, with_key
@@ -92,10 +92,10 @@ def test_every_line_stands_in_its_episode(long_talk: Person) -> None:
 
 def test_the_worker_keeps_a_summary_that_says_the_same(long_talk: Person) -> None:
     before = asked(long_talk)
-    [row_id] = summarizing.due()
-    row = summarizing.summarize(row_id)
+    [row_id] = summarize.due()
+    row = summarize.summarize(row_id)
     assert row is not None
-    assert summarizing.due() == []
+    assert summarize.due() == []
     kept = ConversationSummary.objects.get()
     assert (kept.method, kept.episodes, kept.rule) == ("extractive", 51, "sentences-1")
     after = asked(long_talk)
@@ -105,24 +105,24 @@ def test_the_worker_keeps_a_summary_that_says_the_same(long_talk: Person) -> Non
 
 def test_an_extractive_summary_copies_no_words(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     assert "Lisbon" not in json.dumps(ConversationSummary.objects.get().lines)
 
 
 def test_it_is_made_anew_when_enough_was_said_since(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
-    more = [at(70, "I adopted a cat called Miso."), *small_talk(marking.STEP * 2, 100)]
+    sweep.sweep()
+    more = [at(70, "I adopted a cat called Miso."), *small_talk(stale.STEP * 2, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
-    assert len(summarizing.due()) == 1
-    assert sweeping.sweep().summaries == 1
+    assert len(summarize.due()) == 1
+    assert sweep.sweep().summaries == 1
     assert ConversationSummary.objects.get().episodes == 92
     assert "Miso" in asked(long_talk).summary.text
 
 
 def test_what_came_since_the_summary_is_told_before_the_worker_comes(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     more = [at(70, "I adopted a cat called Miso."), *small_talk(15, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
     text = asked(long_talk, 600).summary.text
@@ -136,7 +136,7 @@ def test_a_conversation_nobody_asks_for_costs_no_summary(long_talk: Person) -> N
 
 def test_what_is_forgotten_is_not_told_again(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     for memory in Memory.objects.filter(content__contains="Lisbon"):
         forget(long_talk.scope, memory.pk, "private")
     assert "Lisbon" not in asked(long_talk).text
@@ -197,7 +197,7 @@ def test_two_who_speak_at_once_get_positions_of_their_own(alice: Person) -> None
 
 def test_a_late_message_is_told_though_the_summary_is_past_it(long_talk: Person) -> None:
     asked(long_talk)
-    sweeping.sweep()
+    sweep.sweep()
     long_talk.say(at(0.7, "My sister Ines lives in Porto."), thread_id="t", user_id="ada")
     assert "Ines" in asked(long_talk).summary.text
 
@@ -219,7 +219,7 @@ def test_an_agent_is_told_only_what_it_recorded(
         assert "beekeeper" not in asked(bob, 800).text
         assert "locker" not in asked(carol, 800).text
         assert "locker" in asked(alice, 800).text
-        sweeping.sweep()
+        sweep.sweep()
     assert ConversationSummary.objects.count() == 3
 
 
@@ -235,7 +235,7 @@ def test_a_key_of_one_subject_is_told_nothing_of_another(alice: Person) -> None:
     alice.say(at(50, "My locker code is in the tin."), thread_id="t", user_id="ben")
     alice.say(*small_talk(40, 100), thread_id="t", user_id="ada")
     asked(alice)
-    sweeping.sweep()
+    sweep.sweep()
     ada = Subject.objects.get(external_id="ada")
     narrow = with_key(alice.workspace, KeyOptions("narrow", subjects=(ada,)))
     assert "locker" in asked(alice, 600).text
@@ -267,7 +267,7 @@ def told_by_model(long_talk: Person, model: HTTPServer) -> list[dict[str, Any]]:
     good = ("Ada lives in Lisbon since May.", [0, 1], [])
     bodies = serve_in_turn(model, PATH, answer(good, ("Ada is rich.", [], []), ("Hm.", [999], [])))
     asked(long_talk)
-    summarizing.summarize(summarizing.due()[0])
+    summarize.summarize(summarize.due()[0])
     return bodies
 
 
@@ -290,7 +290,7 @@ def test_the_next_summary_goes_on_from_the_last(
     long_talk.say(*small_talk(40, 100), thread_id="t", user_id="ada", extract="none")
     model.clear()
     bodies = serve_in_turn(model, PATH, answer(("Ada moved to Lisbon.", [3], [0])))
-    summarizing.summarize(summarizing.due()[0])
+    summarize.summarize(summarize.due()[0])
     sent = bodies[0]["messages"][1]["content"]
     assert "Ada lives in Lisbon since May." in sent
     assert "I moved to Lisbon" not in sent
@@ -303,7 +303,7 @@ def test_where_the_model_fails_sentences_are_chosen_and_it_is_asked_again_later(
 ) -> None:
     serve_in_turn(model, PATH, failing(503, openai_error("busy")))
     asked(long_talk)
-    row = summarizing.summarize(summarizing.due()[0])
+    row = summarize.summarize(summarize.due()[0])
     kept = ConversationSummary.objects.get()
     assert row is not None
     assert kept.method == "extractive"
@@ -318,9 +318,9 @@ def test_what_was_erased_meanwhile_is_not_written(long_talk: Person) -> None:
     until = timezone.now() + timedelta(minutes=5)
     ConversationSummary.objects.update(lease_until=until, attempts=1)
     row.refresh_from_db()
-    made = replace(summarizing.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
-    marking.start_again([row.conversation_id])
-    assert not summarizing.write(row, made)
+    made = replace(summarize.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
+    stale.start_again([row.conversation_id])
+    assert not summarize.write(row, made)
     assert ConversationSummary.objects.get().lines == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from memories.extraction.support import Evidence, sentences_of, unsupported
+from memories.extraction.evidence import Evidence, sentences_of, unsupported
 from memories.ingest import NewMessage
 from memories.models import Fact
 from tests.people import Person

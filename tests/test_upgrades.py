@@ -14,9 +14,9 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from memories import repairing
-from memories.indexing import agreement, repair, spaces
-from memories.indexing.rules import RULES_VERSION
+from memories import index_repairs
+from memories.index import check, repair, workspace_index
+from memories.index.rules import RULES_VERSION
 from memories.ingest import NewMessage
 from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
 from tests.people import Person, backend_of
@@ -81,8 +81,8 @@ def tell(person: Person, user: str, words: str) -> MemorySession:
 
 
 def repair_all() -> None:
-    assert repairing.begin() in (0, 1)
-    repairing.run_all(time.monotonic() + 600, lambda line: None)
+    assert index_repairs.begin() in (0, 1)
+    index_repairs.run_all(time.monotonic() + 600, lambda line: None)
 
 
 def test_what_was_believed_is_believed_and_truth_and_index_agree(
@@ -92,8 +92,8 @@ def test_what_was_believed_is_believed_and_truth_and_index_agree(
     assert beliefs() == recorded
     repair_all()
     assert beliefs() == recorded
-    space = spaces.space_of(backend.workspace.pk)
-    assert agreement.check(space, lambda done: None).broken == {}
+    space = workspace_index.space_of(backend.workspace.pk)
+    assert check.check(space, lambda done: None).broken == {}
     assert (space.rules, repair.count_stale(space)) == (RULES_VERSION, 0)
 
 
@@ -102,7 +102,7 @@ def test_new_words_replace_old_beliefs_before_the_repair(backend: Person) -> Non
     assert len(told.updated_ids) > 0
     assert [home for home in homes_of(backend, "mira") if "Porto" in home] == []
     assert tell(backend, "rada", "I moved to Sofia, I live in Sofia now.").updated_ids != []
-    assert repair.count_stale(spaces.space_of(backend.workspace.pk)) > 0
+    assert repair.count_stale(workspace_index.space_of(backend.workspace.pk)) > 0
 
 
 def test_what_is_written_by_hand_replaces_old_beliefs_before_the_repair(backend: Person) -> None:
@@ -128,13 +128,13 @@ def test_search_finds_old_words_before_and_after_the_repair(backend: Person) -> 
 
 
 def test_a_repair_that_stops_goes_on_where_it_was(backend: Person) -> None:
-    repairing.begin()
-    repairing.run(backend.workspace.pk, seconds=0.0)
+    index_repairs.begin()
+    index_repairs.run(backend.workspace.pk, seconds=0.0)
     row = IndexRepair.objects.get()
     assert (row.state, row.rest) == ("running", (row.rows or 0) - row.done)
     assert 0 < row.done < (row.rows or 0)
     while IndexRepair.objects.get().finished_at is None:
-        assert repairing.run(backend.workspace.pk, seconds=0.0)
+        assert index_repairs.run(backend.workspace.pk, seconds=0.0)
     row = IndexRepair.objects.get()
     assert (row.state, row.rest, row.done) == ("done", 0, row.rows)
     assert WorkspaceIndex.objects.get().rules == RULES_VERSION

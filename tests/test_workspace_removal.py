@@ -11,10 +11,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from memories import ingest, outbox, sweeping, workspace_removal
+from memories import ingest, outbox, sweep
+from memories.erase import workspace_removal
+from memories.erase.workspace_removal import Table, tables
 from memories.ingest import IngestRequest
 from memories.models import Entry, EvaluationRun, Figure, LargeLayer, Layer, WorkspaceIndex
-from memories.workspace_removal import Table, tables
 from tests.admin_pages import SECRET, rows_of
 from tests.api_fixtures import caller
 from tests.api_operations import furnish
@@ -173,7 +174,7 @@ def test_the_sweep_takes_up_what_was_left(full: Person) -> None:
     asked = workspace_removal.request(full.workspace, "test")
     workspace_removal.run(asked.pk, 0.0)
     assert Workspace.objects.filter(pk=full.workspace.pk).exists()
-    assert sweeping.sweep().removals == 1
+    assert sweep.sweep().removals == 1
     assert not Workspace.objects.filter(pk=full.workspace.pk).exists()
 
 
@@ -189,7 +190,7 @@ def test_what_was_counted_while_it_went_goes_with_the_next_sweep(alice: Person) 
     Figure.objects.create(
         span=0, name="searches", at=timezone.now(), workspace=alice.workspace.pk, count=1
     )
-    sweeping.sweep()
+    sweep.sweep()
     assert not Figure.objects.filter(workspace=alice.workspace.pk).exists()
 
 

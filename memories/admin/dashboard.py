@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories import figures
+from memories import counters
 from memories.admin.base import tell_it
 from memories.admin.days import begins, by_day, last_days
 from memories.admin.filters import NO_CONTRADICTION, said_twice
@@ -125,7 +125,7 @@ def _at_work(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
     rows = (
         Conversation.objects.all(),
         Subject.objects.all(),
-        MemorySession.objects.filter(state__in=figures.OPEN),
+        MemorySession.objects.filter(state__in=counters.OPEN),
         FeatureSet.objects.filter(waiting__gt=0),
     )
     mine = [access.limit(each, "workspace") for each in rows]
@@ -150,7 +150,7 @@ def _share(live: int, every: int) -> str:
 def _failed_calls() -> int:
     """Of the whole server: a provider serves all workspaces."""
     since = timezone.now() - timedelta(days=1)
-    found = figures.series("provider_calls", since, timedelta(hours=1), label="outcome")
+    found = counters.series("provider_calls", since, timedelta(hours=1), label="outcome")
     return sum(point.count for point in found.get("failed", []))
 
 
@@ -182,7 +182,7 @@ class Days:
     def searches(self) -> list[float]:
         mine = None if self.access.everywhere else list(self.access.roles)
         step, since = timedelta(days=1), begins(self.days[0])
-        found = figures.series("searches", since, step, workspaces=mine).get("", [])
+        found = counters.series("searches", since, step, workspaces=mine).get("", [])
         counts = {point.at.date(): point.count for point in found}
         return [float(counts.get(day, 0)) for day in self.days]
 

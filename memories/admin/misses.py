@@ -15,7 +15,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories import misses
+from memories import unmatched
 from memories.admin.base import MemoryPage, said, typed
 from memories.admin.filters import ChoicesDropdownFilter
 from memories.admin.miss_groups import ShapeFilter, groups
@@ -111,11 +111,11 @@ class MissAdmin(SearchedAdmin, MemoryPage):
         return {"make_url": f"{address}?miss={row.pk}" if may else ""}
 
     def do_done(self, request: HttpRequest, row: Miss, values: dict[str, Any]) -> str:
-        misses.settle(self.scope(request, row), row, values.get("note", ""))
+        unmatched.settle(self.scope(request, row), row, values.get("note", ""))
         return "The miss is settled."
 
     def do_reopen(self, request: HttpRequest, row: Miss, values: dict[str, Any]) -> str:
-        misses.settle(self.scope(request, row), row, state=Miss.State.OPEN)
+        unmatched.settle(self.scope(request, row), row, state=Miss.State.OPEN)
         return "The miss is open again."
 
     def report_view(self, request: HttpRequest, episode_id: Any) -> HttpResponse:
@@ -126,7 +126,7 @@ class MissAdmin(SearchedAdmin, MemoryPage):
             statements = typed(values["statements"]).split("\n")
             try:
                 scope = self.scope(request, episode)
-                miss = misses.report(scope, episode.pk, statements, values["category"])
+                miss = unmatched.report(scope, episode.pk, statements, values["category"])
             except self.refusals as refusal:
                 messages.error(request, told(refusal))
             else:

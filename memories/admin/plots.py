@@ -12,9 +12,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 
-from memories import figures
+from memories import counters
 from memories.admin.run_charts import run_series
-from memories.figures import Point
+from memories.counters import Point
 from workspaces.desk.access import Access, access_of
 from workspaces.desk.charts import Chart, Frame, Line, bar_chart, line_chart
 from workspaces.models import Capability
@@ -110,7 +110,7 @@ def _series(
     workspaces: Sequence[uuid.UUID] | None,
     label: str = "",
 ) -> dict[str, Found]:
-    found = figures.series(name, times[0], reach.step, workspaces=workspaces, label=label)
+    found = counters.series(name, times[0], reach.step, workspaces=workspaces, label=label)
     return {value: {point.at: point for point in points} for value, points in found.items()}
 
 

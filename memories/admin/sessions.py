@@ -5,12 +5,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from memories import gatekeeper, ingest, verdicts
+from memories import ingest, skip_counts
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of, with_quotes
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, PickFilter, SessionStateFilter
 from memories.admin.preview import PreviewPage
 from memories.admin.searching import SearchedAdmin
+from memories.english import gatekeeper
 from memories.models import Episode, Memory, MemorySession
 from workspaces.desk.actors import names_of
 from workspaces.desk.columns import display
@@ -103,7 +104,7 @@ class SessionAdmin(PreviewPage, SearchedAdmin, MemoryPage):
             ],
             "timings": sorted((k, v) for k, v in row.timings.items() if k != "total"),
             "total": row.timings.get("total"),
-            "counts": {k: n for k, n in row.counts.items() if not k.startswith(verdicts.KEY)},
+            "counts": {k: n for k, n in row.counts.items() if not k.startswith(skip_counts.KEY)},
             "passed_over": passed_over(row),
             "asker": names_of([asker]).get(asker, asker),
         }
@@ -117,7 +118,7 @@ class SessionAdmin(PreviewPage, SearchedAdmin, MemoryPage):
 def passed_over(session: MemorySession) -> list[tuple[str, int]]:
     """Why messages were not read, in words, with their number."""
     counts = (
-        (label, session.counts.get(f"{verdicts.KEY}{label}", 0)) for label in gatekeeper.REASONS
+        (label, session.counts.get(f"{skip_counts.KEY}{label}", 0)) for label in gatekeeper.REASONS
     )
     return [(gatekeeper.REASONS[label], number) for label, number in counts if number]
 

@@ -14,8 +14,8 @@ from unfold.widgets import (
 )
 
 from memories.errors import Invalid
+from memories.extraction.configured_models import PROVIDERS
 from memories.features.sets import effective_of, inherited_of
-from memories.ladder import PROVIDERS
 from memories.models import FeatureSet
 from memories.semantics.config import (
     EMBEDDERS,

@@ -5,7 +5,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import context
 from memories.api.search import (
     NOTES_HELP,
     HitSerializer,
@@ -15,7 +14,8 @@ from memories.api.search import (
     notes_shape,
     request_of,
 )
-from memories.indexing import spaces
+from memories.index import workspace_index
+from memories.search import context
 from workspaces.api.fields import Camel, Whole, read
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
@@ -52,7 +52,7 @@ class ContextAnswerSerializer(Camel):
 
 
 class ContextView(WorkspaceView):
-    beside = spaces.BESIDE_KEY
+    beside = workspace_index.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
     @extend_schema(

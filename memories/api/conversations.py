@@ -15,7 +15,7 @@ from memories.api import shapes
 from memories.api.answers import ConversationSerializer, EpisodeSerializer, Ids
 from memories.api.messages import MessageBody, new_message
 from memories.models import Conversation, ConversationSummary, Episode
-from memories.short_term import window
+from memories.summaries import window
 from workspaces.api.fields import Camel, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import WorkspaceView

@@ -13,12 +13,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from memories import figures, metrics
+from memories import counters, metrics
 from memories.models import Figure
 from memoryproject import health
 from memoryproject.parts import Part, State
 from workspaces.api.problems import Problem, page
-from workspaces.door.addresses import is_of_this_machine
+from workspaces.login.client_address import is_of_this_machine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
@@ -76,8 +76,8 @@ def view(request: HttpRequest) -> HttpResponseBase:
     parts = health.parts()
     lines = list(_gauges(_of_parts(parts)))
     if is_readable(parts):
-        figures.flush_or_keep()
-        lines += [*_counted(figures.totals()), *_gauges(figures.gauges())]
+        counters.flush_or_keep()
+        lines += [*_counted(counters.totals()), *_gauges(counters.gauges())]
     return HttpResponse("\n".join([*lines, ""]), content_type=CONTENT_TYPE)
 
 
@@ -86,13 +86,13 @@ def is_readable(parts: Iterable[Part]) -> bool:
     return any(part.name == "database" and part.state != State.FAILED for part in parts)
 
 
-def _of_parts(parts: Iterable[Part]) -> Iterator[figures.Gauge]:
+def _of_parts(parts: Iterable[Part]) -> Iterator[counters.Gauge]:
     for part in parts:
         told = "Of each part of the server: 0 failed, 1 degraded, 2 ok; as /health/ready tells."
-        yield figures.Gauge("part_state", told, STATES[part.state], {"part": part.name})
+        yield counters.Gauge("part_state", told, STATES[part.state], {"part": part.name})
     for part in parts:
         if part.value is not None and part.name in OF_PARTS:
-            yield figures.Gauge(*OF_PARTS[part.name], part.value)
+            yield counters.Gauge(*OF_PARTS[part.name], part.value)
 
 
 def shows_token(request: HttpRequest) -> bool:
@@ -119,7 +119,7 @@ def _histogram(name: str, row: Figure) -> Iterator[str]:
     yield _line(f"{name}_count", row.labels, row.count)
 
 
-def _gauges(gauges: Iterable[figures.Gauge]) -> Iterator[str]:
+def _gauges(gauges: Iterable[counters.Gauge]) -> Iterator[str]:
     for name, group in groupby(gauges, lambda gauge: gauge.name):
         rows = list(group)
         yield from _head(f"memory_{name}", rows[0].told, "gauge")

@@ -24,8 +24,8 @@ from memories.profile import (
 )
 from workspaces.api.fields import Camel, Free, read_query
 from workspaces.api.views import WorkspaceView
+from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
-from workspaces.naming import NOBODY
 from workspaces.scope import Scope
 
 MARKDOWN = "text/markdown"

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import filters, search
+from memories import search
 from memories.api import feature_shapes, shapes
 from memories.api.answers import (
     CitationSerializer,
@@ -18,10 +18,10 @@ from memories.api.answers import (
     MemorySerializer,
 )
 from memories.api.feature_shapes import FeatureSerializer
-from memories.indexing import spaces
-from memories.indexing.trace import PATHS, Trace
+from memories.index import workspace_index
 from memories.models import AsOf, Category, FactType, MemoryScope
-from memories.search import Hit, Recency, SearchRequest
+from memories.search import Hit, Recency, SearchRequest, filters
+from memories.search.trace import PATHS, Trace
 from workspaces.api.fields import (
     Camel,
     Choice,
@@ -145,7 +145,7 @@ class SearchAnswerSerializer(Camel):
 
 
 class SearchView(WorkspaceView):
-    beside = spaces.BESIDE_KEY
+    beside = workspace_index.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
     @extend_schema(

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memories.models import Link, MemorySession, Supersession
-from memories.short_term.reading import Summary
+from memories.summaries.summary_before import Summary
 from workspaces.api.fields import moment
 
 

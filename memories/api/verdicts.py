@@ -5,7 +5,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.verdicts import verdicts
+from memories.skip_counts import verdicts
 from workspaces.api.fields import Camel, read_query
 from workspaces.api.views import WorkspaceView
 

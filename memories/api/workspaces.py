@@ -9,8 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import ladder, workspace_removal
 from memories.api.idempotency import make_once
+from memories.erase import workspace_removal
+from memories.extraction import configured_models
 from memories.ranking import Weights
 from memories.supersession import RULES
 from memories.workspace_settings import change_workspace
@@ -41,7 +42,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
 
     conflict_rule = Choice(choices=RULES, required=False, allow_null=True)
     llm = Choice(
-        choices=ladder.WHEN,
+        choices=configured_models.WHEN,
         required=False,
         allow_null=True,
         help_text="Which messages a model reads: those that no pattern covered, or all.",

@@ -13,7 +13,7 @@ from memories import extraction
 from memories.evaluation.locomo import Case
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import Wish
-from memories.ingest.before import LAST
+from memories.ingest.previous_messages import LAST
 from memories.models import Episode, MemorySession
 from memories.transcripts import Message
 

@@ -1,16 +1,7 @@
-"""From episodes to claims: gatekeeper, patterns, the configured model, then the whole text.
+"""From messages to claims: patterns, then the configured models, each claim with its quotes."""
 
-Asks only: rows are read before, and written after. A claim's quotes are verified here against
-the text they cite, and a model's words against its quotes; what has no evidence goes to quarantine.
-"""
-
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-
-from memories import bounds, patterns
-from memories.extraction.asking import asked, missed_in, to_ask
-from memories.extraction.citing import find_quote
-from memories.extraction.matching import listened, not_read, talk_before
+from memories.extraction.extract import ExtractionRun, extract, warm_up
+from memories.extraction.quotes import find_quote
 from memories.extraction.values import (
     Extraction,
     Message,
@@ -19,13 +10,9 @@ from memories.extraction.values import (
     Span,
     Wish,
     speaker_of,
-    step,
     type_of,
     visibility_of,
 )
-from memories.ladder import Ladder
-from memories.models import Category, Fact, FactType, MemorySession, Source
-from memories.supersession import Claim, Quote
 
 __all__ = [
     "Extraction",
@@ -42,104 +29,3 @@ __all__ = [
     "visibility_of",
     "warm_up",
 ]
-
-
-def warm_up() -> None:
-    """Compile what compiles on first use, before the first request."""
-    patterns.warm_up()
-    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
-
-
-def extract(messages: Sequence[Message], wish: Wish, ladder: Ladder | None = None) -> Extraction:
-    """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
-    run = ExtractionRun(wish)
-    run.read(*messages)
-    run.finish(ladder)
-    return run.found
-
-
-class ExtractionRun:
-    """An extraction that goes on message by message; `found` is what came of all so far. In how
-    many goes they are read makes no difference to it."""
-
-    def __init__(self, wish: Wish) -> None:
-        self.wish, self.found, self.talk = wish, Extraction(), talk_before(wish)
-        self.messages: list[Message] = []
-        self.heard: list[Message] = []
-        self.unmatched: list[Message] = []
-
-    def read(self, *messages: Message) -> None:
-        """What patterns find in the next messages."""
-        self.messages += messages
-        if self.wish.extract == MemorySession.Extract.NONE:
-            texts = [message for message in messages if message.text.strip()]
-            _keep_whole(texts, self.wish, "none", self.found)
-            return
-        heard, unmatched = listened(messages, self.wish, self.found, self.talk)
-        self.heard += heard
-        self.unmatched += unmatched
-
-    def finish(self, ladder: Ladder | None) -> None:
-        """What hangs on all of them: a model's facts, and a text in which nothing was found."""
-        wish, found = self.wish, self.found
-        if wish.extract == MemorySession.Extract.NONE:
-            found.notes += _too_long(found)
-            return
-        found.notes += not_read(found)
-        if wish.extract != MemorySession.Extract.LLM:
-            found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
-        chosen = to_ask(self.heard if wish.asks_always else self.unmatched, wish)
-        if chosen:
-            asked(chosen, self.messages, wish, ladder, found)
-        if wish.extract == MemorySession.Extract.AUTO:
-            found.missed = list(missed_in(self.unmatched, found.claims))
-        if not found.claims and self.heard:
-            _nothing(self.heard, wish, found)
-        if not found.claims and wish.is_whole_text:
-            found.too_long = sum(_is_too_long(message) for message in self.messages)
-
-
-def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
-    """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
-    if wish.is_whole_text:
-        _keep_whole(heard, wish, "whole", found)
-        found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
-        found.notes += _too_long(found)
-        found.steps.append(step("whole", len(found.claims)))
-    else:
-        found.notes.insert(0, "no claim found")
-
-
-def _keep_whole(messages: Sequence[Message], wish: Wish, rule: str, found: Extraction) -> None:
-    """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
-    short = [message for message in messages if not _is_too_long(message)]
-    found.claims += [_whole(message, wish, rule) for message in short]
-    found.too_long += len(messages) - len(short)
-
-
-def _too_long(found: Extraction) -> Iterator[str]:
-    if found.too_long:
-        yield (
-            f"nothing is believed of {found.too_long} texts of more than {bounds.WHOLE}"
-            " characters: they are kept as they are, and search finds them"
-        )
-
-
-def _is_too_long(message: Message) -> bool:
-    return len(message.text.strip()) > bounds.WHOLE
-
-
-def _whole(message: Message, wish: Wish, rule: str) -> Claim:
-    start = len(message.text) - len(message.text.lstrip())
-    statement = message.text.strip()
-    return Claim(
-        statement=statement,
-        category=Category.OTHER,
-        fact_type=FactType.FACT,
-        visibility=wish.visibility or visibility_of(Category.OTHER),
-        method=Fact.Method.WHOLE,
-        rule=rule,
-        source=Source.INGESTED,
-        occurred_at=message.occurred_at,
-        quotes=(Quote(message.id, start, start + len(statement), statement),),
-    )

@@ -10,8 +10,9 @@ from django.db.models import Case, F, Max, Q, When
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
-from memories import lexical, outbox
-from memories.indexing import entries, inserts, spaces
+from memories import outbox
+from memories.english import lexical
+from memories.index import entries, inserts, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -69,7 +70,7 @@ def locked(space: WorkspaceIndex, found: FeatureSet) -> FeatureSet:
 
     Always behind the workspace's lock, which forgetting holds before it comes here.
     """
-    spaces.lock(space)
+    workspace_index.lock(space)
     return FeatureSet.objects.select_for_update().get(pk=found.pk)
 
 

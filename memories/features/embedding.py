@@ -18,7 +18,7 @@ from django.utils import timezone
 from memories import leases, outbox
 from memories.errors import Invalid, ProviderError
 from memories.features.sets import config_of
-from memories.indexing import reembedding, spaces, statements
+from memories.index import reembedding, statements, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Layer, WorkspaceIndex
 
 PAUSE = timedelta(minutes=1)  # before a model that failed is asked again
@@ -91,12 +91,12 @@ def wanted_by(found: FeatureSet) -> EmbeddingModel | None:
         return None
     if not isinstance(said, Mapping):
         raise ProviderError("the setting embedder is no object", permanent=True)
-    return spaces.model_of(_embedder(said))
+    return workspace_index.model_of(_embedder(said))
 
 
 def _embedder(said: Mapping[str, Any]) -> Any:
     own = said.get("provider", ""), said.get("model", ""), said.get("dimensions", 0)
-    found = spaces.named_embedder(*own)
+    found = workspace_index.named_embedder(*own)
     if said.get("model") and found.name != said["model"]:
         raise ProviderError(f"the model of {found.provider} is {found.name}", permanent=True)
     if said.get("dimensions") and found.dimensions != said["dimensions"]:
@@ -124,7 +124,7 @@ def _named(model: EmbeddingModel | None) -> str | None:
 
 
 def _count(found: FeatureSet, wanted: EmbeddingModel | None) -> tuple[int, int]:
-    model = wanted or spaces.space_of(found.workspace_id).embedding_model
+    model = wanted or workspace_index.space_of(found.workspace_id).embedding_model
     row = statements.rows(COUNT, _values(found, model.pk if model else None))[0]
     return (row.made if model else row.total), row.total
 
@@ -180,7 +180,7 @@ def _embed(set_id: uuid.UUID, advance: Callable[[], object]) -> int:
         found = _due(set_id)
         if found is None:
             break
-        space = spaces.space_of(found.workspace_id)
+        space = workspace_index.space_of(found.workspace_id)
         try:
             wanted = wanted_by(found)
             made += _fill(space, found, wanted, advance) if wanted else 0
@@ -201,7 +201,7 @@ def _fill(
     space: WorkspaceIndex, found: FeatureSet, model: EmbeddingModel, advance: Callable[[], object]
 ) -> int:
     """In bounded batches; what is made stays, whatever comes."""
-    made, after, under = 0, 0, spaces.speaking(space, model)
+    made, after, under = 0, 0, workspace_index.speaking(space, model)
     while ids := _missing(found, model, after):
         made += reembedding.make(under, ids)
         after = ids[-1]
@@ -217,7 +217,7 @@ def _missing(found: FeatureSet, model: EmbeddingModel, after: int) -> list[int]:
 @transaction.atomic(durable=True)
 def _change_over(space: WorkspaceIndex, found: FeatureSet, wanted: EmbeddingModel | None) -> bool:
     """False where a feature or the setting changed meanwhile: then there is more to do."""
-    spaces.lock(space)
+    workspace_index.lock(space)
     same = Q(pk=found.pk, embedding_due_at=found.embedding_due_at)
     changed = FeatureSet.objects.filter(same).update(
         embedder=config_of(found).embedder, embedding_model=wanted, embedding_due_at=None,
@@ -225,7 +225,7 @@ def _change_over(space: WorkspaceIndex, found: FeatureSet, wanted: EmbeddingMode
     )  # fmt: skip
     before = found.embedding_model
     if changed and before != wanted:
-        if before and before.pk != spaces.space_of(space.workspace_id).embedding_model_id:
+        if before and before.pk != workspace_index.space_of(space.workspace_id).embedding_model_id:
             statements.execute(DROP, _values(found, before.pk))
         reembedding.note_use(before.pk if before else None, wanted)
     return bool(changed)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from memories.errors import Conflict, NotFound
 from memories.features import applying
 from memories.features.applying import Vectors, snapshot
-from memories.indexing import due, entries, spaces
+from memories.index import due, entries, workspace_index
 from memories.models import (
     AsOf,
     Feature,
@@ -59,7 +59,7 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
     """Take the last change of a feature back; of a merge, all that it did. Undone again, the
     change before goes back too. Conflict where there is none, or another feature says it now."""
     feature = seen(scope, feature_id)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     vectors = vectors_before(space, _last(feature))
     with transaction.atomic(durable=True):
         held = applying.locked(space, feature.set)
@@ -80,7 +80,7 @@ def take_back(
     """Undo these changes of a locked set, the newest first. Conflict where a feature was changed
     since, or another one says it now."""
     features = [_undone(scope, held, change, changes[0].pk) for change in changes]
-    _write(spaces.space_of(scope.workspace_id), features, vectors)
+    _write(workspace_index.space_of(scope.workspace_id), features, vectors)
     applying.touch(held)
 
 

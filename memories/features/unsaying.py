@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 
-from memories import lexical
+from memories.english import lexical
 from memories.features import applying, history
 from memories.features.waiting import unmark
-from memories.indexing import entries
+from memories.index import entries
 from memories.models import (
     Episode,
     Feature,

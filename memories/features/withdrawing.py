@@ -4,7 +4,7 @@ import uuid
 
 from memories.features import applying
 from memories.features.applying import Act
-from memories.indexing import spaces, statements
+from memories.index import statements, workspace_index
 from memories.models import Feature, Memory
 from memories.semantics.commands import DELETE, Command
 from workspaces.scope import Scope
@@ -58,7 +58,7 @@ def standing_on(memory: Memory) -> list[Feature]:
 
 def change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
     """One command on one feature, whoever made it, in the caller's transaction."""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     held = applying.locked(space, feature.set)
     act = Act(held, scope.actor, feature.method, rule, feature.agent_id)
     applying.carry_out(space, act, [command], {})

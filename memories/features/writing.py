@@ -12,7 +12,7 @@ from memories.errors import Conflict, Invalid
 from memories.features import applying, history, sets
 from memories.features.applying import BY_HAND, MANUAL, Act, Outcome, Vectors
 from memories.features.history import seen
-from memories.indexing import entries, spaces
+from memories.index import entries, workspace_index
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
 from memories.semantics import rules
 from memories.semantics.commands import (
@@ -118,7 +118,7 @@ def _cited(scope: Scope, episode_ids: Sequence[uuid.UUID]) -> tuple[Cited, ...]:
 
 
 def _do(scope: Scope, act: Act, command: Command) -> Outcome:
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     text = applying.text_of(command.tag, command.feature, command.value, command.about)
     vectors: Vectors = history.vectors_of(space, [text] if command.value else [])
     with transaction.atomic(durable=True):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from memories.errors import ProviderError
 from memories.extraction import find_quote
+from memories.extraction.fallback import FallbackChain
 from memories.folding.reading import LONGEST, Batch, told_in
-from memories.ladder import Ladder
 from memories.models import Episode
 from memories.prompts import Message
 from memories.providers import Question
@@ -44,7 +44,7 @@ def ask(batch: Batch) -> Asked:
     return _ask_model(batch, batch.ladder)
 
 
-def _ask_model(batch: Batch, ladder: Ladder) -> Asked:
+def _ask_model(batch: Batch, ladder: FallbackChain) -> Asked:
     named = {f"f{number}": each for number, each in enumerate(batch.known, start=1)}
     messages = [_message(n, episode) for n, episode in enumerate(batch.episodes)]
     question = Question(

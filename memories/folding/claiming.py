@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import leases
 from memories.features import waiting
-from memories.indexing import statements
+from memories.index import statements
 from memories.leases import TakenOver
 from memories.models import FeatureSet
 

@@ -7,16 +7,16 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid
+from memories.extraction.configured_models import models_from
 from memories.features import applying, embedding, waiting
 from memories.features.merging_subjects import own_set
 from memories.features.sets import OF_A_SUBJECT, find
-from memories.indexing import entries, spaces
-from memories.ladder import rungs_of
+from memories.index import entries, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from memories.semantics import config as settings_of
 from memories.semantics.config import PRODUCT
+from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import AuditEntry, Subject
-from workspaces.naming import NotAllowed, subject_to_write
 from workspaces.scope import Scope
 
 LONGEST_KEY = 200
@@ -149,7 +149,7 @@ def check_model(raw: object) -> None:
     """Raise Invalid for a language model that could not be asked."""
     if isinstance(raw, Mapping):
         try:
-            rung = rungs_of([raw])[0]
+            rung = models_from([raw])[0]
             if not rung.model:
                 raise Invalid("extractors[0].model", "Name the model that is to be asked.")
         except Invalid as error:
@@ -179,7 +179,7 @@ def delete(scope: Scope, key: str) -> None:
     """The set with its features, their history and its marks, for good. The set of a subject comes
     back when something more is said, and then takes in all from the beginning."""
     found = find(scope, key)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     row = applying.locked(space, found)
     ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))
     entries.remove(space, Layer.FEATURES, ids)

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from memories import metrics
 from memories.errors import ProviderError
+from memories.extraction.fallback import FallbackChain
 from memories.features import applying, history, waiting
 from memories.features.applying import Act, Vectors
 from memories.features.sets import config_of, find
 from memories.folding.asking import line
 from memories.folding.reading import ladder_for
-from memories.indexing import spaces, statements
-from memories.ladder import Ladder
+from memories.index import statements, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -87,7 +87,7 @@ def tidy(found: FeatureSet) -> int:
 def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
     config, gone = config_of(found), 0
     ladder = ladder_for(found, config)
-    space = spaces.space_of(found.workspace_id)
+    space = workspace_index.space_of(found.workspace_id)
     apart = history.taken_apart(found)
     agents = Feature.objects.live().filter(set=found).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
@@ -109,7 +109,7 @@ def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
 
 def _speaking(space: WorkspaceIndex, found: FeatureSet) -> WorkspaceIndex:
     model = found.embedding_model
-    return spaces.speaking(space, model) if model else space
+    return workspace_index.speaking(space, model) if model else space
 
 
 def _text(merge: Merge) -> str:
@@ -145,7 +145,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _Answer:
     return _Answer(merges, [], "rule", f"likeness {threshold:.2f}")
 
 
-def _ask_model(section: _Section, ladder: Ladder) -> _Answer:
+def _ask_model(section: _Section, ladder: FallbackChain) -> _Answer:
     named = {f"f{number}": each for number, each in enumerate(section.rows, start=1)}
     category = section.config.category(section.rows[0].category)
     tags = [tag.name for tag in category.tags] if category else []

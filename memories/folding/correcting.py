@@ -12,7 +12,7 @@ from memories.features.merging_subjects import own_set
 from memories.features.sets import config_of
 from memories.features.withdrawing import change, episodes_of, standing_on
 from memories.folding.reading import ladder_for, told_by_memory
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureMark, FeatureSet, Memory
 from memories.semantics import rules
 from memories.semantics.commands import ADD, DELETE, Command, plan
@@ -75,7 +75,7 @@ def _add(
     scope: Scope, into: FeatureSet, commands: list[Command], agent_id: uuid.UUID | None
 ) -> None:
     """As far as the set's categories and what is newer in it allow."""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     act = Act(applying.locked(space, into), scope.actor, Feature.Method.RULE, "moved", agent_id)
     known = applying.known_of(applying.live_of(act).values())
     by_slot = {(each.about, each.slot): each for each in known if each.slot}

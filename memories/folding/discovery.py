@@ -12,7 +12,7 @@ from memories.features import waiting
 from memories.features.sets import key_of
 from memories.features.waiting import LATE, id_at
 from memories.folding import claiming
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import Episode, FeatureSet, SetDiscovery
 from workspaces.models import AuditEntry, Subject
 

@@ -8,12 +8,13 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Length
 
+from memories.extraction.configured_models import models_from
+from memories.extraction.fallback import FallbackChain, chain_of
 from memories.features import applying
 from memories.features.applying import Act
 from memories.features.sets import config_of
 from memories.features.waiting import ready
-from memories.indexing import statements
-from memories.ladder import Ladder, ladder_of, rungs_of
+from memories.index import statements
 from memories.models import Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
 from memories.semantics.commands import Cited, Known
@@ -35,7 +36,7 @@ class Batch:
 
     set: FeatureSet
     config: Config
-    ladder: Ladder | None
+    ladder: FallbackChain | None
     agent_id: uuid.UUID | None
     episodes: tuple[Episode, ...]
     known: tuple[Known, ...]
@@ -72,13 +73,13 @@ def _short(rows: QuerySet[Episode]) -> list[uuid.UUID]:
     return kept
 
 
-def ladder_for(found: FeatureSet, config: Config) -> Ladder | None:
+def ladder_for(found: FeatureSet, config: Config) -> FallbackChain | None:
     """The models that the set asks; None: rules."""
     if config.language_model == "none":
         return None
     if config.language_model is None:
-        return ladder_of(found.workspace_id)
-    return Ladder(found.workspace_id, rungs_of([config.language_model]))
+        return chain_of(found.workspace_id)
+    return FallbackChain(found.workspace_id, models_from([config.language_model]))
 
 
 # Facts of live memories that stand on these episodes, and of the versions that a person corrected

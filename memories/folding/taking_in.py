@@ -19,7 +19,7 @@ from memories.folding import claiming, consolidating
 from memories.folding.asking import Asked, ask
 from memories.folding.discovery import discover
 from memories.folding.reading import Batch, gather, ladder_for
-from memories.indexing import spaces, statements
+from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import Episode, FeatureRefusal, FeatureSet, WorkspaceIndex
 from memories.semantics.commands import DELETE, Command, Plan, Refused, plan
@@ -123,7 +123,7 @@ def _known(scope: Scope, key: str) -> FeatureSet:
 
 def _take_in(batch: Batch) -> Outcome:
     asked = ask(batch)
-    space = spaces.space_of(batch.set.workspace_id)
+    space = workspace_index.space_of(batch.set.workspace_id)
     texts = [
         applying.text_of(each.tag, each.feature, each.value, each.about)
         for each in asked.commands

@@ -5,11 +5,11 @@
 `ingest` is both, where the request itself can do the work.
 """
 
-from memories.ingest.claiming import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
-from memories.ingest.keeping import append, receive
-from memories.ingest.learning import TURN, ingest, run, run_next
 from memories.ingest.preview import Preview, preview
+from memories.ingest.process import TURN, ingest, run, run_next
 from memories.ingest.request import IngestRequest, NewMessage
+from memories.ingest.session_queue import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
+from memories.ingest.store import append, receive
 
 __all__ = [
     "MAX_ATTEMPTS",

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from memories import extraction, served
+from memories import extraction
 from memories.extraction import Extraction, Message, Wish, speaker_of
-from memories.indexing import spaces
-from memories.ingest.before import Place, said_before
-from memories.ingest.keeping import known_episodes
+from memories.extraction.configured_models import ALWAYS
+from memories.extraction.fallback import chain_from
+from memories.index import workspace_index
+from memories.ingest import own_output
+from memories.ingest.previous_messages import Place, said_before
 from memories.ingest.request import IngestRequest
-from memories.ladder import ALWAYS, ladder_from
+from memories.ingest.store import known_episodes
 from memories.models import Conversation, WorkspacePattern
+from workspaces.external_ids import agent_to_read, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.naming import agent_to_read, subject_to_write
 from workspaces.scope import Scope
 
 
@@ -30,8 +32,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     """Raises what an ingest of the same request would raise, without making anybody known."""
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
-    messages = served.marked(_messages(request), lambda: asker)
-    space = spaces.space_of(scope.workspace_id)
+    messages = own_output.marked(_messages(request), lambda: asker)
+    space = workspace_index.space_of(scope.workspace_id)
     wish = Wish(
         request.extract,
         request.content is not None,
@@ -40,8 +42,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         _before(asker, request, messages),
         space.llm == ALWAYS,
     )
-    ladder = ladder_from(scope.workspace_id, space.extractors)
-    return Preview(tuple(messages), extraction.extract(messages, wish, ladder))
+    chain = chain_from(scope.workspace_id, space.extractors)
+    return Preview(tuple(messages), extraction.extract(messages, wish, chain))
 
 
 def _check(scope: Scope, request: IngestRequest) -> None:

@@ -14,13 +14,13 @@ from datetime import datetime
 
 from django.db import transaction
 
-from memories import misses, supersession, verdicts
+from memories import skip_counts, supersession, unmatched
 from memories.extraction import ExtractionRun, Message, Wish
-from memories.indexing import due, entries
-from memories.ingest import claiming
-from memories.ingest.keeping import Kept
+from memories.extraction.fallback import FallbackChain
+from memories.index import due, entries
+from memories.ingest import session_queue
+from memories.ingest.store import Kept
 from memories.ingest.written import Written
-from memories.ladder import Ladder
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
 from memories.supersession import Claim, Outcome
@@ -35,11 +35,11 @@ class Steps:
     `ahead` are the episodes that were said to be of the future, with when that was."""
 
     def __init__(
-        self, kept: Kept, messages: Sequence[Message], wish: Wish, ladder: Ladder | None
+        self, kept: Kept, messages: Sequence[Message], wish: Wish, chain: FallbackChain | None
     ) -> None:
         self.started = time.perf_counter()
         self.session, self.space = kept.session, kept.space
-        self.messages, self.ladder = messages, ladder
+        self.messages, self.chain = messages, chain
         self.ahead: dict[uuid.UUID | None, datetime] = {
             episode.pk: episode.believed_at for episode in kept.episodes if episode.is_ahead
         }
@@ -58,7 +58,7 @@ class Steps:
         its row is then. Raises TakenOver."""
         self._read()
         if self.is_last:
-            self.run.finish(self.ladder)
+            self.run.finish(self.chain)
         fresh = self.written.new(self.run.found.claims[self.taken :])
         self.taken = len(self.run.found.claims)
         claims = [self._believed(claim) for claim in fresh]
@@ -105,15 +105,15 @@ class Steps:
             doubted = self.written.newly_doubted(found.quarantined)
             supersession.quarantine(placement, doubted, session.pk)
             session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
-            misses.record(session, found.missed)
+            unmatched.record(session, found.missed)
             session.steps = [*session.steps, *found.steps]
             is_whole = any(claim.method == Fact.Method.WHOLE for claim in found.claims)
-            claiming.settle(session, found.error, kept_whole=is_whole)
+            session_queue.settle(session, found.error, kept_whole=is_whole)
         elif is_late:
-            claiming.hand_over(session)
+            session_queue.hand_over(session)
         else:
-            claiming.go_on(session)
-        row = claiming.save(session)
+            session_queue.go_on(session)
+        row = session_queue.save(session)
         if row is None:
             raise TakenOver
         return row
@@ -131,7 +131,7 @@ class Steps:
             "rejected": counts.get("rejected", 0) + len(outcome.rejected),
             "skipped": len(found.skipped),
             "tooLong": found.too_long,
-            **Counter(f"{verdicts.KEY}{skip.label}" for skip in found.skipped),
+            **Counter(f"{skip_counts.KEY}{skip.label}" for skip in found.skipped),
         }
         self.written.rejected.extend(outcome.rejected)
         session.reason = "; ".join(self._reasons())

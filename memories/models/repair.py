@@ -7,7 +7,7 @@ from workspaces.models import Workspace
 
 
 class IndexRepair(models.Model):
-    """The latest repair of a workspace's derived marks; see memories.repairing. The row is the
+    """The latest repair of a workspace's derived marks; see memories.index_repairs. The row is the
     queue: it goes on after `layer` and `after`, whoever takes it up.
 
     `rows` is how many it found to do, None until they are counted; `seconds` how long it worked.

@@ -10,8 +10,8 @@ from django.db.models import Count, Max, Sum
 from memories.models import Feature, FeatureSet, Memory, MemoryScope
 from memories.profile.gathering import Wish
 from memories.profile.upcoming import today
+from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
-from workspaces.naming import NOBODY
 from workspaces.scope import Scope
 
 KEPT = 3600  # seconds

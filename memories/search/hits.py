@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memories.features import applying, history
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import AS_KNOWN, NOW, SAID, AsOf, Feature, chain
 from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from django.db.models import Q
 
-from memories import lexical, ranking
+from memories import ranking
+from memories.english import lexical
 from memories.features import history
-from memories.indexing import due, entries, statements
-from memories.indexing.candidates import TOP, Depth, Found
-from memories.indexing.shape import Asked
+from memories.index import due, entries, statements
 from memories.models import (
     SCOPE_CODE,
     AsOf,
@@ -26,6 +25,8 @@ from memories.models import (
     about_nobody,
 )
 from memories.ranking import Candidate, Columns
+from memories.search.candidates import TOP, Depth, Found
+from memories.search.conditions import Asked
 from memories.search.request import WORDS_ONLY
 
 MOST = 2_000  # of the newest features; what is not the same today is embedded for the question

@@ -233,7 +233,7 @@ def _once(path: str, named: list[Any]) -> None:
 
 
 def _model(path: str, value: object) -> None:
-    """Its fields are checked by who asks it: see memories.ladder."""
+    """Its fields are checked by who asks it: see memories.extraction.fallback."""
     if value is not None and value != "none" and not isinstance(value, Mapping):
         raise Invalid(path, 'null (the workspace\'s), "none", or an object that names a model.')
 

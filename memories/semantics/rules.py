@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories import conflicts
-from memories.conflicts import Slot
-from memories.conflicts.wording import root
-from memories.lexical import stems
+from memories.english import statements as conflicts
+from memories.english.lexical import stems
+from memories.english.statements import Slot
+from memories.english.statements.wording import root
 from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known
 from memories.semantics.telling import is_home, is_thing, stands_alone, to_the_point
 

@@ -2,7 +2,7 @@
 
 import re
 
-from memories.lexical import stems
+from memories.english.lexical import stems
 
 # What a statement without its own subject begins with: pronouns, and verbs that lost theirs.
 _without_subject = re.compile(

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from memories import misses
+from memories import unmatched
 from memories.models import Episode, Fact, Miss, WorkspacePattern
 from workspaces.models import Workspace
 from workspaces.scope import worker_scope
@@ -23,7 +23,7 @@ def test_a_pattern_is_made_from_a_miss(visit: Any) -> None:
     grace = visit("grace.hopper")
     workspace = Workspace.objects.order_by("created_at").first()
     episode = Episode.objects.filter(workspace=workspace).first()
-    miss = misses.report(worker_scope(workspace.pk), episode.pk, ["Ada grels"], "identity")
+    miss = unmatched.report(worker_scope(workspace.pk), episode.pk, ["Ada grels"], "identity")
     grace.opens(f"memories/miss/{miss.pk}/change/")
     page = grace.page
     grace.follows(page.get_by_role("link", name="Make a pattern").first)

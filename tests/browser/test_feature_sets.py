@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from bench.story import Told
 from memories import folding
 from memories.features import applying, history
 from memories.features.applying import Act
-from memories.indexing import spaces
-from memories.management.story import Told
+from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureSet
 from memories.semantics.commands import ADD, Cited, Command
 from workspaces.scope import Scope, worker_scope
@@ -41,7 +41,7 @@ def configuring(row: FeatureSet) -> str:
 
 
 def add_two_alike(scope: Scope) -> None:
-    space, found = spaces.space_of(scope.workspace_id), the_set()
+    space, found = workspace_index.space_of(scope.workspace_id), the_set()
     said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
     commands = [
         Command(

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from memories import misses
-from memories.management.story import Told
+from bench.story import Told
+from memories import unmatched
 from tests.factories import EpisodeFactory
 from workspaces.models import Role
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -32,7 +32,7 @@ def test_alike_misses_stand_together_and_their_pattern_opens_general(
     scope = Scope(workspace.pk, "user:ada", ROLE_CAPABILITIES[Role.OWNER], slug=workspace.slug)
     for thing in ("canoe", "old punt"):
         episode = EpisodeFactory(workspace=workspace, content=f"My {thing} leaks badly.")
-        misses.report(scope, episode.pk, [f"Ada's {thing} leaks"], "possession")
+        unmatched.report(scope, episode.pk, [f"Ada's {thing} leaks"], "possession")
     ada.opens("memories/miss/")
     groups = ada.page.get_by_text("Likely patterns")
     expect(groups).to_be_visible()

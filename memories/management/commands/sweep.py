@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import folding, heartbeat, repairing
-from memories.indexing import sealing
+from memories import folding, heartbeat, index_repairs
+from memories.index import build_segments
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
-from memories.sweeping import Swept, sweep
+from memories.sweep import Swept, sweep
 
 TICK = 0.2  # seconds
 
@@ -37,10 +37,10 @@ class Command(CommandWithExamples):
         told = self.stdout.write if verbosity else _nothing
         if every is None:
             done = sweep(told, math.inf)
-            repairing.run_all(math.inf, told)
+            index_repairs.run_all(math.inf, told)
             done.episodes = folding.fold_due(math.inf, told)
             told(summary(done))
-            sealing.settle(told)
+            build_segments.settle(told)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
@@ -49,7 +49,7 @@ class Command(CommandWithExamples):
         with interruptible() as asked, heartbeat.beating("sweep"):
             while not asked.is_asked:
                 done = sweep(told, every)
-                repairing.run_all(time.monotonic() + every, told)
+                index_repairs.run_all(time.monotonic() + every, told)
                 done.episodes = folding.fold_due(time.monotonic() + every, told)
                 told(summary(done))
                 _wait(every, asked)

@@ -18,9 +18,9 @@ from django_q.conf import logger
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import figures, heartbeat
+from memories import counters, heartbeat
 from memories.clock_faults import heal_queue
-from memories.sweeping import ensure_schedule
+from memories.sweep import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
     0,
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         ensure_schedule()
-        figures.start()
+        counters.start()
         heartbeat.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module

@@ -1,0 +1,267 @@
+"""Whether what a model states is what the words say that it quotes.
+
+A quote that stands in the text proves nothing of the statement beside it. So its content words
+must be supported: by stem, class of synonyms or what they imply; and with no tolerance its
+numbers, days, addresses, names, script, negation, and who did it to whom.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from memories.bounds import STATEMENT
+from memories.english import lexical
+from memories.english import statements as conflicts
+from memories.english.statements.wording import Word, words
+from memories.extraction import exact
+from memories.extraction.free_words import (
+    ENDING,
+    FREE,
+    IMPLIED,
+    NEGATIVE,
+    NEGATIVE_SIGNS,
+)
+
+SENTENCE = 2_000  # characters before and after a quote in which its sentence ends
+TOLERATED, TOLERATED_ABROAD = 0.2, 0.4  # share of content words; in languages without our stems
+ENGLISH = 0.2  # at least so many of an English text's words are stop words
+SHORT = 4  # words; fewer tell nothing of the language
+_clause = re.compile(
+    r"[,;:.!?\n()]+|\b(?:and|but|because|while|although|so|und|aber|et|mais|y|pero)\b"
+)
+_pronoun = re.compile(
+    r"\b(?:he|she|it|they|him|her|his|its|their|them|that|this|there|one)\b", re.IGNORECASE
+)
+FIRST_PERSON = re.compile(r"\b(?:i|i'm|we|we're|my|our|me|us|let's)\b", re.IGNORECASE)
+SPEAKER, ANYBODY = "qqspk", "qqanb"  # no words, so no stem changes them
+TEAM = frozenset(("team", "user", SPEAKER))
+_unspaced = re.compile(r"(?<=[A-Za-z])(?=[\u3040-\u9fff])|(?<=[\u3040-\u9fff])(?=[A-Za-z])")
+_ENDS = (". ", "! ", "? ", "\n")
+_letters = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`quotes`: the sentences that were quoted. `around`: all the messages, and those before;
+    `asked`: the question that they answer. `speakers`: the names of who spoke."""
+
+    quotes: tuple[str, ...]
+    around: str
+    asked: str
+    speakers: tuple[str, ...]
+    said_at: datetime
+
+    @cached_property
+    def told(self) -> str:
+        return "\n".join((*self.quotes, self.asked))
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        return _roots(self.told)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(_plain_words(self.told))
+
+    @cached_property
+    def roots_around(self) -> frozenset[str]:
+        return _roots(self.around) | self.roots
+
+    @cached_property
+    def is_english(self) -> bool:
+        said = re.findall(r"[^\W\d_]+", self.told.lower())
+        stops = sum(word in lexical.STOP_WORDS for word in said)
+        is_short = len(said) < SHORT and self.told.isascii()
+        return is_short or stops >= ENGLISH * len(said)
+
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        return frozenset(w.lower() for name in self.speakers for w in _letters.findall(name))
+
+
+def unsupported(statement: str, evidence: Evidence) -> str:
+    """Why `statement` is not what its evidence says, in words; empty where it is."""
+    if len(statement) > STATEMENT:
+        return f"a statement of {len(statement)} characters"
+    if strange := _scripts(statement, evidence):
+        return f"in another script than the text: {strange}"
+    for what, found in _exact(statement, evidence):
+        if lacking := list(dict.fromkeys(found)):
+            return f"{what} that the quotes do not have: {', '.join(lacking[:8])}"
+    if lacking := _words_lacking(statement, evidence):
+        return f"words that the quotes do not support: {', '.join(lacking[:12])}"
+    if _is_opposite(statement, evidence):
+        return "the quotes say the opposite"
+    return "the quotes say it of others" if _is_turned_round(statement, evidence) else ""
+
+
+def _scripts(statement: str, evidence: Evidence) -> str:
+    said = exact.scripts(f"{evidence.told} {evidence.around} {' '.join(evidence.speakers)} User")
+    return ", ".join(sorted(exact.scripts(statement) - said)) or _mostly(statement, evidence)
+
+
+def _mostly(statement: str, evidence: Evidence) -> str:
+    """Latin alone where the quotes have none, but for the speaker's name."""
+    rest = " ".join(w for w in _letters.findall(statement) if w.lower() not in evidence.own_names)
+    is_strange = not exact.scripts(rest) & exact.scripts(evidence.told)
+    return "LATIN" if rest and exact.scripts(rest) == {"LATIN"} and is_strange else ""
+
+
+def _exact(statement: str, evidence: Evidence) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "addresses", exact.addresses(statement, f"{evidence.told} {evidence.around}")
+    yield "numbers", exact.numbers(statement, evidence.told, evidence.said_at)
+    yield "days", exact.days(statement, evidence.told, evidence.said_at)
+
+
+# ---- words
+
+
+def _words_lacking(statement: str, evidence: Evidence) -> list[str]:
+    """The content words without support, where they are more than tolerated or weigh alone."""
+    content = [word for word in _content(statement) if word.text not in evidence.own_names]
+    lacking = [word for word in content if not _is_supported(word, evidence)]
+    share = TOLERATED if evidence.is_english else TOLERATED_ABROAD
+    if any(word.is_name for word in lacking) or len(lacking) > share * len(content):
+        return [word.text for word in lacking]
+    return []
+
+
+def _content(statement: str) -> list[Word]:
+    return [
+        word
+        for word in words(_unspaced.sub(" ", statement))
+        if word.root not in FREE and word.text not in FREE and _letters.search(word.text)
+    ]
+
+
+def _is_supported(word: Word, evidence: Evidence) -> bool:
+    if word.root in evidence.roots or word.text in evidence.words:
+        return True
+    if evidence.roots & IMPLIED.get(word.root, frozenset()):
+        return True
+    if evidence.words & IMPLIED.get(word.root, frozenset()):
+        return True
+    # Whom or what "she" and "it" mean stands elsewhere.
+    if (word.is_name or _pronoun.search(evidence.told)) and word.root in evidence.roots_around:
+        return True
+    if not evidence.is_english and len(word.text) <= 4 and not word.is_name:
+        return True
+    return any(_alike(word.text, other, evidence.is_english) for other in evidence.words)
+
+
+def _alike(one: str, other: str, is_english: bool) -> bool:
+    """Two forms of a word, by their beginnings: "dental" and "dentist", "wohnt" and "wohne"."""
+    longest = max(len(one), len(other))
+    common = len(os.path.commonprefix((one, other)))
+    if not one.isascii() and set(one) & set(other) and exact.scripts(one) & {"CJK", "HIRAGANA"}:
+        return one in other or other in one or len(set(one) & set(other)) >= 0.6 * len(set(one))
+    if is_english:
+        return common >= 4 and common >= 0.7 * longest
+    return common >= 3 and common >= 0.55 * longest
+
+
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(form for word in words(text) for form in (word.root, word.text))
+
+
+def _roots_of(said: Iterable[Word]) -> frozenset[str]:
+    return frozenset(word.root for word in said)
+
+
+def _plain_words(text: str) -> list[str]:
+    return [word.lower() for word in _letters.findall(text)]
+
+
+# ---- polarity
+
+
+def _is_opposite(statement: str, evidence: Evidence) -> bool:
+    return any(
+        _is_negative(part) != _told_negative(part, evidence)
+        for part in _clause.split(statement)
+        if _roots_of(_content(part)) & evidence.roots
+    )
+
+
+def _is_negative(text: str) -> bool:
+    if any(sign in text for sign in NEGATIVE_SIGNS):
+        return True
+    said = words(text)
+    return any({word.text, word.root} & (NEGATIVE | ENDING) for word in said)
+
+
+def _told_negative(part: str, evidence: Evidence) -> bool:
+    """Of the clause that has most of the words of `part`; of an answer, what was answered. Where
+    several clauses have as many, `part` may follow any of them."""
+    content = _roots_of(_content(part))
+    told = [clause for quote in evidence.quotes for clause in _clause.split(quote)]
+    shared = {clause: len(content & _roots(clause)) for clause in told}
+    most = max(shared.values(), default=0)
+    if most == 0 or evidence.asked and most < len(content & _roots(evidence.asked)):
+        return any(_is_negative(quote) for quote in evidence.quotes)
+    found = {_is_negative(clause) for clause, count in shared.items() if count == most}
+    return _is_negative(part) if len(found) == 2 else found.pop()
+
+
+# ---- who did what to whom
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What stands before a verb and after it; the speaker is SPEAKER, whoever it is."""
+
+    before: frozenset[str]
+    after: frozenset[str]
+    is_passive: bool
+
+    @property
+    def doers(self) -> frozenset[str]:
+        return self.after if self.is_passive else self.before
+
+
+def _is_turned_round(statement: str, evidence: Evidence) -> bool:
+    """Whether all clauses with its verb tell of others: "Tom lent Mara" of "I lent Tom"."""
+    head = conflicts.read(statement).head
+    first = next((part for part in _clause.split(statement) if head in _roots(part)), "")
+    if not first or head in ("", "be") or not evidence.is_english:
+        return False
+    said = _sides(first, head, evidence)
+    clauses = [part for quote in evidence.quotes for part in _clause.split(quote)]
+    told = [_sides(part, head, evidence) for part in clauses if head in _roots(part)]
+    return bool(told) and all(_differ(said, each, evidence.own_names) for each in told)
+
+
+def _differ(said: _Sides, told: _Sides, own_names: frozenset[str]) -> bool:
+    if ANYBODY in told.before | told.after:
+        return False
+    if said.doers and told.doers and not said.doers & told.doers:
+        return True
+    is_new = SPEAKER in said.after and SPEAKER not in told.before | told.after
+    return is_new and bool(own_names)
+
+
+def _sides(clause: str, head: str, evidence: Evidence) -> _Sides:
+    said = words(_pronoun.sub(f" {ANYBODY} ", FIRST_PERSON.sub(f" {SPEAKER} ", clause)))
+    at = next((i for i, word in enumerate(said) if word.root == head), len(said))
+    by = any(word.text == "by" for word in said[at:])
+    sides = [_actors(part, evidence.own_names) for part in (said[:at], said[at + 1 :])]
+    return _Sides(sides[0], sides[1], by and any(w.root == "be" for w in said[:at]))
+
+
+def _actors(said: Sequence[Word], own_names: frozenset[str]) -> frozenset[str]:
+    marks = {SPEAKER if word.text in own_names | TEAM else word.root for word in said}
+    return frozenset(marks) - FREE
+
+
+def sentences_of(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The sentences of `text` that the spans lie in."""
+    found = []
+    for start, end in spans:
+        low, high = max(0, start - SENTENCE), end + SENTENCE
+        first = max(low, max(text.rfind(mark, low, start) for mark in _ENDS) + 1)
+        ends = [place for mark in _ENDS if (place := text.find(mark, end - 1, high)) >= 0]
+        found.append(text[first : min(ends, default=high) + 1].strip())
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,67 @@
+"""Served text that comes back: what this server had told is not learned a second time.
+
+Assistants repeat what they were served, and prompts carry it. Sentences of theirs that say what
+a memory says, and blocks that mark served memories in anybody's message, are not read again. A
+person who says the same again is heard.
+"""
+
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from memories import bounds
+from memories.english import lexical
+from memories.english.patterns import clauses
+from memories.extraction import Message, Span
+from memories.models import Episode, Memory
+from workspaces.scope import Scope
+
+HUMAN = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
+SHORTEST = 3  # characters
+MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
+
+
+def marked(
+    messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
+) -> list[Message]:
+    """The messages, each with the places in it that were served before.
+
+    `asker` is whoever sent them: only what they may see can have been served to them. It is
+    called, and the database asked, only where a message is not a person's. `own` are memories
+    that were made of these very messages: they were not served when these were sent.
+    """
+    pieces = [() if m.kind in HUMAN else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
+    marks = {mark for each in pieces for _, mark in each}
+    known = _known(asker, marks, own) if any(pieces) else set()
+    return [
+        _with_served(message, [span for span, mark in own if mark in known])
+        for message, own in zip(messages, pieces, strict=True)
+    ]
+
+
+def _with_served(message: Message, told: list[Span]) -> Message:
+    spans = (*clauses.served_blocks(message.text), *told)
+    return replace(message, served=spans) if spans else message
+
+
+def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
+    """Sentences and lines of `text`, and the whole of it, with what they say as a fingerprint."""
+    spans = dict.fromkeys([*clauses.sentences(text), *_lines(text), (0, len(text))])
+    for start, end in list(spans)[:MOST_PIECES]:
+        if end - start >= SHORTEST:
+            yield (start, end), lexical.fingerprint(text[start:end])
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        body = line.lstrip(" \t-*•>")
+        yield start + len(line) - len(body), start + len(line.rstrip())
+        start += len(line)
+
+
+def _known(asker: Callable[[], Scope], marks: set[bytes], own: Collection[uuid.UUID]) -> set[bytes]:
+    seen = Memory.objects.visible_to(asker()).exclude(pk__in=own)
+    live = seen.filter(superseded_by=None, forgotten_at=None, held_at=None)
+    found = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
+    return {bytes(each) for each in found}

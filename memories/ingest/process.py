@@ -1,0 +1,145 @@
+"""Learn from a session that is due. It can run twice, from the rows."""
+
+import math
+import time
+import uuid
+from functools import partial
+
+from memories import extraction, leases, metrics
+from memories.bounds import AT_ONCE
+from memories.errors import Conflict
+from memories.extraction import Message, Wish
+from memories.extraction.configured_models import ALWAYS
+from memories.extraction.fallback import FallbackChain, chain_from
+from memories.index import due, repair, workspace_index
+from memories.ingest import own_output, session_queue
+from memories.ingest.previous_messages import before
+from memories.ingest.request import IngestRequest
+from memories.ingest.steps import Steps
+from memories.ingest.store import Kept, keep
+from memories.leases import TakenOver
+from memories.models import Episode, MemorySession, WorkspaceIndex, WorkspacePattern
+from workspaces.scope import Scope, worker_scope
+
+ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
+MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
+TURN = 100.0  # seconds that a worker stays with one session
+
+
+def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> MemorySession:
+    """Keep, and learn at once where that is asked and no network model stands in the way; the
+    session as the rows have it then.
+
+    It is not final where it is still to be run: an async one has woken the worker already, and so
+    has one of which a part was not learned in `seconds`.
+    """
+    until = time.monotonic() + seconds
+    space = workspace_index.space_for(scope)
+    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
+    kept = keep(scope, request, space, claimed=here)
+    if not here:
+        return kept.session
+    # What is quick asks no model.
+    return _learn(kept, None, until) or _as_taken_over(kept.session)
+
+
+def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
+    if sum(len(message.content) for message in request.said) > AT_ONCE:
+        return False
+    if workspace_index.embedder_of(space).is_remote:
+        return False
+    return _ladder(request.extract, space) is None
+
+
+def _as_taken_over(session: MemorySession) -> MemorySession:
+    found = MemorySession.objects.filter(pk=session.pk).first()
+    if found is None:
+        raise Conflict("What was sent was erased meanwhile.", code="erased")
+    return found
+
+
+def _ladder(extract: str, space: WorkspaceIndex) -> FallbackChain | None:
+    if extract not in ASKING:
+        return None
+    return chain_from(space.workspace_id, space.extractors)
+
+
+def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | None:
+    """Extract and resolve a session that is due, for about `seconds`: what is left then wakes a
+    worker. None where another worker has it, or it is done."""
+    until = time.monotonic() + seconds
+    session = session_queue.claim(session_id)
+    if session is None:
+        return None
+    rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
+    space = workspace_index.space_of(session.workspace_id)
+    return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
+
+
+def run_next(seconds: float = math.inf) -> MemorySession | None:
+    """As `run`, of whichever session is due next; None where nothing is due."""
+    while (session_id := session_queue.next_due()) is not None:
+        if done := run(session_id, seconds):
+            return done
+    return None
+
+
+def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySession | None:
+    """Do the work of a claimed session; None where another worker took it meanwhile."""
+    session = kept.session
+    is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
+    with leases.renewed(partial(session_queue.held, session)) as work:
+        if is_long:
+            due.make_keys(kept.space, items=session.episode_ids)
+        repair.repair_subject(kept.space, session.subject_id)
+        own = session.created_ids
+        messages = own_output.marked(messages_of(kept), lambda: writer_of(session), own)
+        steps = Steps(kept, messages, _wish(kept), chain)
+        try:
+            row = steps.take(is_late=time.monotonic() >= until)
+            while row.state == session_queue.State.EXTRACTING:
+                work.advance()
+                row = steps.take(is_late=time.monotonic() >= until)
+        except TakenOver:
+            return None
+    if row.is_final:
+        metrics.count("sessions_finished", outcome=row.state)
+    if steps.is_last and (is_long or workspace_index.embedder_of(kept.space).is_remote):
+        due.fill(kept.space, session.episode_ids)
+    return row
+
+
+def _wish(kept: Kept) -> Wish:
+    session = kept.session
+    matching = session.extract in MATCHING
+    asked = matching and kept.space.has_patterns
+    own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
+    context = before(kept) if matching else ()
+    always = kept.space.llm == ALWAYS
+    subject = session.subject.external_id if session.subject else ""
+    return Wish(
+        session.extract, session.is_whole_text, session.visibility, own, context, always, subject
+    )
+
+
+def messages_of(kept: Kept) -> list[Message]:
+    unnamed = not all(episode.author for episode in kept.episodes)
+    subject = kept.session.subject.name if unnamed and kept.session.subject else ""
+    return [
+        Message(
+            index=index,
+            id=episode.pk,
+            kind=episode.kind,
+            role=episode.role,
+            speaker=episode.author or extraction.speaker_of(episode.kind, subject),
+            text=episode.content,
+            occurred_at=episode.occurred_at,
+        )
+        for index, episode in enumerate(kept.episodes)
+    ]
+
+
+def writer_of(session: MemorySession) -> Scope:
+    """Who sees what the session's agent sees; without an agent, all of the workspace."""
+    scope = worker_scope(session.workspace_id)
+    return scope if session.agent is None else scope.as_agent(session.agent)

@@ -1,0 +1,48 @@
+"""Why messages were not read: the gatekeeper's verdicts, added up over the sessions of a workspace."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import F, Func, IntegerField, QuerySet, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce
+from django.utils import timezone
+
+from memories.english import gatekeeper
+from memories.models import MemorySession
+from workspaces.scope import Scope
+
+KEY = "skipped_"  # before the label, in a session's counts
+MOST_SESSIONS = 20_000  # the newest
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """`messages` that were told, and how many of them were passed over for each reason, the
+    commonest first: (label, what it means, count)."""
+
+    messages: int
+    reasons: tuple[tuple[str, str, int], ...]
+
+    @property
+    def skipped(self) -> int:
+        return sum(count for _, _, count in self.reasons)
+
+
+def verdicts(scope: Scope, days: int = 30) -> Counted:
+    """Over the sessions of the last `days` days that `scope` may see, the newest 20,000."""
+    since = timezone.now() - timedelta(days=days)
+    seen = MemorySession.objects.visible_to(scope).filter(created_at__gte=since)
+    found = _sums(seen.filter(pk__in=seen.order_by("-pk").values("pk")[:MOST_SESSIONS]))
+    messages = found.pop("messages")
+    told = [(label, gatekeeper.REASONS[label], n) for label, n in found.items() if n]
+    return Counted(messages, tuple(sorted(told, key=lambda reason: -reason[2])))
+
+
+def _sums(rows: QuerySet[MemorySession]) -> dict[str, int]:
+    size = Func(F("episode_ids"), function="cardinality", output_field=IntegerField())
+    sums = {
+        label: Coalesce(Sum(Cast(KT(f"counts__{KEY}{label}"), IntegerField())), 0)
+        for label in gatekeeper.REASONS
+    }
+    return dict(rows.aggregate(messages=Coalesce(Sum(size), 0), **sums))

@@ -1,0 +1,222 @@
+"""Finding what is due and was missed: sessions, vectors, feature sets, memories that expire, old
+answers."""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Q, Value
+from django.db.models.functions import Greatest
+from django.utils import timezone
+from django_q.models import Schedule
+
+from memories import (
+    breakers,
+    clock_faults,
+    counters,
+    erase,
+    folding,
+    index_repairs,
+    ingest,
+    leases,
+    outbox,
+)
+from memories.erase import workspace_removal
+from memories.features import embedding
+from memories.forgetting import end
+from memories.index import build_segments, common_terms, due, workspace_index
+from memories.models import (
+    DueVector,
+    IdempotentAnswer,
+    Liveness,
+    Memory,
+    MemorySession,
+    WorkspaceIndex,
+)
+from memories.summaries import summarize
+from workspaces.login import throttle
+from workspaces.scope import worker_scope
+
+State = MemorySession.State
+TASK = "memories.tasks.sweep"
+EXPIRED = "expired"
+BATCH = 200
+FILL = 2000  # entries between two looks at the clock
+# Below the worker's time limit for a task; what is left is due at the next minute.
+LONGEST = 240.0  # seconds
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Swept:
+    """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
+    `counted` are layers whose common terms were counted;
+    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew, `episodes` what was taken into sets at once."""
+
+    sessions: int = 0
+    failed: int = 0
+    vectors: int = 0
+    expired: int = 0
+    counted: int = 0
+    answers: int = 0
+    sets: int = 0
+    embeddings: int = 0
+    episodes: int = 0
+    summaries: int = 0
+    erasures: int = 0
+    removals: int = 0
+
+
+def ensure_schedule() -> None:
+    """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
+    had written."""
+    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
+    if not Schedule.objects.filter(func=TASK).update(**timing):
+        Schedule.objects.create(name="sweep", func=TASK, **timing)
+    clock_faults.heal_queue()
+
+
+def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
+    """Do all that is due, for about `seconds` at most. `report` is told of each step."""
+    tell = report or log.debug
+    until = time.monotonic() + seconds
+    if healed := clock_faults.heal():
+        log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
+    done = Swept(expired=expire())
+    _run_sessions(done, tell, until)
+    folding.discover()
+    done.sets = folding.ring()
+    done.embeddings = embedding.ring()
+    for number in _spaces_with_due():
+        done.vectors += _fill_until(number, until)
+        tell(f"{done.vectors} vectors made")
+    _run_erasures(done, tell, until)
+    _run_removals(done, tell, until)
+    _run_summaries(done, tell, until)
+    index_repairs.ring()
+    done.counted = common_terms.count_due()
+    if build_segments.is_due():
+        outbox.post("seal")
+    counters.prune()
+    breakers.prune()
+    throttle.prune()
+    done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
+    return done
+
+
+def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
+    """Sessions whose turn it is, and those whose worker died."""
+    now = timezone.now()
+    due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
+    abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
+    found = MemorySession.objects.filter(due_now | abandoned).order_by("next_attempt_at")
+    return list(found.values_list("pk", flat=True)[:limit])
+
+
+def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for session_id in due_sessions():
+        if time.monotonic() >= until:
+            return
+        tell(f"session {session_id}")
+        try:
+            done.sessions += ingest.run(session_id, until - time.monotonic()) is not None
+        except Exception:
+            # One that breaks its worker must not keep the others from their turn. Its claim
+            # counted the attempt: when the lease has run out it is tried again, then dead.
+            log.exception("session %s failed", session_id)
+            done.failed += 1
+
+
+def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for erasure_id in erase.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"erasure {erasure_id}")
+        try:
+            done.erasures += erase.run(erasure_id, until - time.monotonic()) is not None
+        except Exception:
+            log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
+            done.failed += 1
+
+
+def _run_removals(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for removal_id in workspace_removal.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"removal {removal_id}")
+        try:
+            done.removals += workspace_removal.run(removal_id, until - time.monotonic()) is not None
+        except Exception:
+            log.exception("removal %s failed", removal_id)  # goes on when its lease has run out
+            done.failed += 1
+
+
+def _run_summaries(done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for summary_id in summarize.due():
+        if time.monotonic() >= until:
+            return
+        tell(f"summary {summary_id}")
+        try:
+            done.summaries += summarize.summarize(summary_id) is not None
+        except Exception:
+            log.exception("summary %s failed", summary_id)  # due again when its lease has run out
+            done.failed += 1
+
+
+# ---- vectors --------------------------------------------------------------------------------
+
+
+def fill_space(number: int) -> int:
+    """Make vectors of a workspace that are due by now; the number of entries done."""
+    space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=number)
+    waiting = DueVector.objects.filter(
+        entry__workspace=number, next_attempt_at__lte=timezone.now()
+    ).order_by("next_attempt_at")
+    return due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)[:FILL]))
+
+
+def _fill_until(number: int, until: float) -> int:
+    done = 0
+    while time.monotonic() < until and (filled := fill_space(number)):
+        done += filled
+    return done
+
+
+def _spaces_with_due() -> list[int]:
+    found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
+    return sorted(set(found.values_list("entry__workspace", flat=True)))
+
+
+# ---- expiry ---------------------------------------------------------------------------------
+
+
+def expire() -> int:
+    """End the memories whose `forget_after` has passed; the number of memories."""
+    ended, now = 0, timezone.now()
+    expired = Memory.objects.filter(forget_after__lte=now, forgotten_at=None)
+    while found := list(expired.values_list("workspace_id", "pk")[:BATCH]):
+        for workspace_id in {workspace for workspace, _ in found}:
+            ids = [memory for workspace, memory in found if workspace == workspace_id]
+            ended += _expire(workspace_id, ids, now)
+    return ended
+
+
+@transaction.atomic(durable=True)
+def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
+    workspace_index.lock(workspace_index.space_of(workspace_id))
+    scope = worker_scope(workspace_id, "sweep")
+    # Under the lock: a person may have given it more time, or forgotten it.
+    still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)
+    memories = list(still.select_for_update())
+    for memory in memories:
+        # It was believed until it expired, however late the sweep comes.
+        Liveness.objects.filter(memory=memory, until_at=None).update(
+            until_at=Greatest(F("from_at"), Value(memory.forget_after)), ended_by=EXPIRED
+        )
+        end(scope, memory, EXPIRED)
+    return len(memories)
