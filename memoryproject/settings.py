@@ -198,6 +198,8 @@ UNFOLD = {
 
 # API
 BODY_TIMEOUT = env_float("BODY_TIMEOUT", 20.0, minimum=0.1, maximum=600)
+# What the front holds of connections; where they are nearly so many, it closes some of whoever has most.
+MAX_CONNECTIONS = env_int("MAX_CONNECTIONS", 32_768, minimum=64, maximum=1_000_000)
 # Caps of the operator; 0: none. What one tenant takes from others is shared out in any case.
 RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 0)
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env_int("WORKSPACE_RATE_LIMIT_PER_MINUTE", 0)

@@ -34,10 +34,10 @@ class Bodies:
         self.reading[tenant] += 1
         try:
             if not length.isdigit():  # in chunks: where they break off, that is the end of it
-                await self._drain(proto)
+                await self.drain(proto)
                 raise Refusal(411, "Send the body with a Content-Length.", "length_required")
             if int(length) > self.largest:
-                await self._drain(proto)
+                await self.drain(proto)
                 raise self._too_large()
             if int(length) <= SMALL:
                 body = await self._read_small(proto, tenant)
@@ -103,7 +103,7 @@ class Bodies:
     def _too_large(self) -> Refusal:
         return Refusal(413, f"The body is larger than {self.largest} bytes.", "too_large")
 
-    async def _drain(self, proto: Any) -> None:
+    async def drain(self, proto: Any) -> None:
         """A client that is writing would see its connection break, and not the answer."""
         try:
             async with asyncio.timeout(DRAINED_FOR):

@@ -15,6 +15,7 @@ class Options:
     socket: str
     largest_body: int
     body_seconds: float
+    most_connections: int = 32_768
     behind_proxy: bool = False
     key_cap: int = 0
     workspace_cap: int = 0

@@ -1,5 +1,6 @@
 """What the OpenAPI schema says of every route: its problems, its keys, its workspace."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
@@ -77,9 +78,10 @@ def refuse_unknown_parameters(view: APIView, request: Request) -> None:
     """400 that names each parameter of the query string that the schema of this operation does not
     have: `?dryRun=true` where there is none would else do what the caller only asks about."""
     method = "get" if request.method == "HEAD" else (request.method or "").lower()
-    if not request.META.get("QUERY_STRING") or method not in view.http_method_names:
+    handler = getattr(type(view), method, None)
+    if not request.META.get("QUERY_STRING") or method not in view.http_method_names or not handler:
         return
-    known = _query_parameters(type(view), method)
+    known = _query_parameters(handler)
     if unknown := [name for name in request.query_params if name not in known]:
         there_are = f"Known: {', '.join(known) or 'none'}."
         errors = [
@@ -91,13 +93,13 @@ def refuse_unknown_parameters(view: APIView, request: Request) -> None:
 
 
 @cache
-def _query_parameters(of: type[APIView], method: str) -> tuple[str, ...]:
+def _query_parameters(handler: Callable[..., Any]) -> tuple[str, ...]:
     """Names of what `extend_schema` says that a method of a view reads out of the query string."""
-    declared = getattr(getattr(of, method, None), "kwargs", {}).get("schema")
+    declared = getattr(handler, "kwargs", {}).get("schema")
     if declared is None:
         return ()
     schema = declared()
-    schema.view, schema.method = of(request=None, kwargs={}), method.upper()
+    schema.view, schema.method = APIView(request=None, kwargs={}), handler.__name__.upper()
     names: list[str] = []
     for parameter in schema.get_override_parameters():
         if isinstance(parameter, OpenApiParameter):
