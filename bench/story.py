@@ -5,8 +5,10 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from memories import curation, folding, forgetting, ingest
+from memories import curation, forgetting, ingest
+from memories.features.discovery import discover_sets
 from memories.features.sets import key_of
+from memories.features.update import update_now
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Memory, MemorySession
 from workspaces.keys import KeyOptions, issue_key
@@ -112,8 +114,8 @@ def _say(
 
 
 def _fold(scope: Scope) -> None:
-    folding.discover()
-    folding.fold_now(scope, key_of("ada"))
+    discover_sets()
+    update_now(scope, key_of("ada"))
 
 
 def _curate(scope: Scope) -> None:

@@ -19,14 +19,14 @@ from memories import (
     clock_faults,
     counters,
     erase,
-    folding,
     index_repairs,
     ingest,
     leases,
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import embedding
+from memories.features import set_embedding
+from memories.features.discovery import discover_sets, enqueue_due
 from memories.forgetting import end
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
@@ -89,9 +89,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     _run_sessions(done, tell, until)
-    folding.discover()
-    done.sets = folding.ring()
-    done.embeddings = embedding.ring()
+    discover_sets()
+    done.sets = enqueue_due()
+    done.embeddings = set_embedding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")

@@ -2,11 +2,12 @@
 
 import uuid
 
-from memories import folding, index_repairs, ingest
+from memories import index_repairs, ingest
 from memories import sweep as sweeping
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
-from memories.features import embedding
+from memories.features import consolidate, set_embedding
+from memories.features.update import update_set
 from memories.index import build_segments
 from memories.summaries.summarize import summarize as make_summary
 
@@ -21,7 +22,7 @@ def fill_space(number: str) -> None:
 
 
 def fold_set(set_id: str) -> None:
-    folding.fold(uuid.UUID(set_id))
+    update_set(uuid.UUID(set_id))
 
 
 def summarize(summary_id: str) -> None:
@@ -29,11 +30,11 @@ def summarize(summary_id: str) -> None:
 
 
 def embed_set(set_id: str) -> None:
-    embedding.embed(uuid.UUID(set_id))
+    set_embedding.embed(uuid.UUID(set_id))
 
 
 def consolidate_set(set_id: str) -> None:
-    folding.consolidate_set(uuid.UUID(set_id))
+    consolidate.consolidate_set(uuid.UUID(set_id))
 
 
 def erase(erasure_id: str) -> None:

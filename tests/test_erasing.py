@@ -12,11 +12,13 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, folding, sweep, unmatched
+from memories import curation, sweep, unmatched
 from memories import erase as erasing
 from memories.erase import lifecycle
 from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
+from memories.features.discovery import discover_sets
+from memories.features.update import update_now
 from memories.forgetting import forget
 from memories.index import workspace_index
 from memories.models import (
@@ -398,8 +400,8 @@ def test_the_command_shows_the_plan_and_wants_to_be_told(furnished: Person) -> N
 def test_what_went_over_in_a_merge_is_erased_with_the_target(alice: Person) -> None:
     alice.note("Prefers tea", user_id="ada")
     alice.say(LIVES, user_id="grace")
-    folding.discover()
-    folding.fold_now(alice.scope, "user:grace")
+    discover_sets()
+    update_now(alice.scope, "user:grace")
     assert Feature.objects.filter(value__contains=SECRET).exists()
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
     curation.merge_subjects(alice.scope, *ids)

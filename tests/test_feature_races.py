@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from bench.speed.folding import let_go, start_worker
-from memories import folding
+from memories.features.discovery import discover_sets
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureMark, FeatureSet
@@ -30,7 +30,7 @@ def heap(alice: Person) -> None:
     for number in range(SETS):
         said = [NewMessage(f"I like tea number {n}.", name="Ada") for n in range(EACH)]
         alice.say(*said, user_id=f"u{number}", extract="patterns")
-    folding.discover()
+    discover_sets()
     FeatureSet.objects.update(due_at=timezone.now())
 
 

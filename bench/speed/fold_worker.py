@@ -15,7 +15,8 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from memories import folding, leases  # noqa: E402
+from memories import leases  # noqa: E402
+from memories.features.update import update_due_sets  # noqa: E402
 from memories.models import FeatureSet  # noqa: E402
 
 LOOK = 0.05  # seconds between two looks at what waits
@@ -29,7 +30,7 @@ def work(database: dict[str, Any], lease: float) -> None:
     sys.stdout.flush()
     sys.stdin.readline()
     while FeatureSet.objects.filter(waiting__gt=0).exists():
-        folding.fold_due(time.monotonic() + 1)
+        update_due_sets(time.monotonic() + 1)
         time.sleep(LOOK)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from memories.features.profile import GROUPS
 from memories.index import subjects, workspace_index
 from memories.models import (
     Conversation,
@@ -19,7 +20,6 @@ from memories.models import (
     SubjectMerge,
     Supersession,
 )
-from memories.profile import GROUPS
 from workspaces.desk.actors import names_of
 from workspaces.desk.counting import bounded_counts, told
 from workspaces.ids import first_uuid7

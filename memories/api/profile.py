@@ -11,17 +11,10 @@ from rest_framework.response import Response
 
 from memories.api import feature_shapes, shapes
 from memories.api.answers import MemorySerializer
+from memories.features.profile import Known, Profile, Wish, profile
+from memories.features.profile_cache import kept
+from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
-from memories.profile import (
-    Known,
-    Profile,
-    Wish,
-    dynamic_lines,
-    kept,
-    markdown,
-    profile,
-    static_lines,
-)
 from workspaces.api.fields import Camel, Free, read_query
 from workspaces.api.views import WorkspaceView
 from workspaces.external_ids import NOBODY

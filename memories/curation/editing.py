@@ -13,7 +13,7 @@ from memories.curation.creating import checked
 from memories.curation.reviving import begin
 from memories.english import lexical
 from memories.errors import Conflict
-from memories.folding import correcting
+from memories.features import correct
 from memories.forgetting import CORRECTED, audit, locked, reject_claim
 from memories.index import due, entries, slots, workspace_index
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
@@ -143,7 +143,7 @@ def new_version(
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
     entries.write(space, [entries.memory_item(new)], vectors)
-    correcting.correct(scope, old, new)
+    correct.correct(scope, old, new)
     vector = vectors[0][0] if vectors else None
     rejections.take_back(space, old.subject_id, content, vector)
     if bytes(old.fingerprint) != new.fingerprint:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.errors import Invalid, NotFound
-from memories.features import merging_subjects as features
+from memories.features import merge_subjects as features
 from memories.index import slots, subjects, workspace_index
 from memories.models import (
     Conversation,

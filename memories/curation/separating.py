@@ -13,7 +13,7 @@ from memories.curation.editing import EDIT, INHERITED
 from memories.curation.merging import SHARED, give, hold_still, learn_again, of_scope, tell
 from memories.curation.reviving import begin, revive, unlink
 from memories.errors import Conflict, NotFound
-from memories.features import merging_subjects as features
+from memories.features import merge_subjects as features
 from memories.forgetting import locked
 from memories.index import entries, slots, subjects, workspace_index
 from memories.models import (

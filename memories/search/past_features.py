@@ -13,7 +13,6 @@ from django.db.models import Q
 
 from memories import ranking
 from memories.english import lexical
-from memories.features import history
 from memories.index import due, entries, statements
 from memories.models import (
     SCOPE_CODE,
@@ -97,7 +96,7 @@ class Past:
 
     def _features(self) -> list[Feature]:
         """The oldest first."""
-        found = history.as_of(_reached(self.asked), self.at)
+        found = _reached(self.asked).as_of(self.at)
         if self.asked.wanted.condition:
             fitting = _fitting(self.asked, found)
             found = [pair for pair in found if pair[0].pk in fitting]

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import folding, heartbeat, index_repairs
+from memories import heartbeat, index_repairs
+from memories.features.update import update_due_sets
 from memories.index import build_segments
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
@@ -38,7 +39,7 @@ class Command(CommandWithExamples):
         if every is None:
             done = sweep(told, math.inf)
             index_repairs.run_all(math.inf, told)
-            done.episodes = folding.fold_due(math.inf, told)
+            done.episodes = update_due_sets(math.inf, told)
             told(summary(done))
             build_segments.settle(told)
             if waiting := DueVector.objects.count():
@@ -50,7 +51,7 @@ class Command(CommandWithExamples):
             while not asked.is_asked:
                 done = sweep(told, every)
                 index_repairs.run_all(time.monotonic() + every, told)
-                done.episodes = folding.fold_due(time.monotonic() + every, told)
+                done.episodes = update_due_sets(time.monotonic() + every, told)
                 told(summary(done))
                 _wait(every, asked)
 

@@ -11,11 +11,15 @@ from django.utils import timezone
 from memories import metrics
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain
-from memories.features import applying, history, waiting
-from memories.features.applying import Act, Vectors
+from memories.features import apply, feature_prompts, pending, undo
+from memories.features import merges as merging
+from memories.features.apply import Act, Vectors
+from memories.features.ask import line
+from memories.features.batch import ladder_for
+from memories.features.commands import LONGEST_VALUE, Command, Known, Refused, fault_of_value
+from memories.features.config import Config
+from memories.features.merges import Apart, Merge
 from memories.features.sets import config_of, find
-from memories.folding.asking import line
-from memories.folding.reading import ladder_for
 from memories.index import statements, workspace_index
 from memories.models import (
     Feature,
@@ -27,10 +31,6 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.providers import Question
-from memories.semantics import merging, prompts
-from memories.semantics.commands import LONGEST_VALUE, Command, Known, Refused, fault_of_value
-from memories.semantics.config import Config
-from memories.semantics.merging import Apart, Merge
 from workspaces.ids import uuid7
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -73,7 +73,7 @@ def _merge_all(by: str, found: FeatureSet) -> int:
     gone = _merge_sections(by, found, over=1)
     failed = FeatureSet.objects.filter(pk=found.pk, lease_until=None).exclude(error="")
     if failed.update(error="", failures=0):
-        waiting.recount(FeatureSet.objects.select_related("workspace").get(pk=found.pk))
+        pending.recount(FeatureSet.objects.select_related("workspace").get(pk=found.pk))
     return gone
 
 
@@ -88,11 +88,11 @@ def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
     config, gone = config_of(found), 0
     ladder = ladder_for(found, config)
     space = workspace_index.space_of(found.workspace_id)
-    apart = history.taken_apart(found)
+    apart = undo.taken_apart(found)
     agents = Feature.objects.live().filter(set=found).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
         act = Act(found, by, "", agent_id=agent_id)
-        known = applying.known_of(applying.live_of(act).values())
+        known = apply.known_of(apply.live_of(act).values())
         for rows in merging.sections(known, over):
             section = _Section(found, config, agent_id, tuple(rows), apart)
             with metrics.timer("set_consolidation"):
@@ -103,7 +103,7 @@ def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
                 )
             act = Act(found, by, answer.method, answer.rule, agent_id)
             texts = [_text(merge) for merge in answer.merges]
-            gone += _apply(space, act, answer, history.vectors_of(space, texts))
+            gone += _apply(space, act, answer, undo.vectors_of(space, texts))
     return gone
 
 
@@ -113,7 +113,7 @@ def _speaking(space: WorkspaceIndex, found: FeatureSet) -> WorkspaceIndex:
 
 
 def _text(merge: Merge) -> str:
-    return applying.text_of(merge.tag, merge.feature, merge.value, merge.kept.about)
+    return Feature.text_of(merge.tag, merge.feature, merge.value, merge.kept.about)
 
 
 # ---- ask ------------------------------------------------------------------------------------
@@ -150,16 +150,16 @@ def _ask_model(section: _Section, ladder: FallbackChain) -> _Answer:
     category = section.config.category(section.rows[0].category)
     tags = [tag.name for tag in category.tags] if category else []
     question = Question(
-        prompts.merge_rules(tags, section.config.consolidation_prompt, LONGEST_VALUE),
-        prompts.features_text([line(name, each) for name, each in named.items()]),
-        prompts.MergesAnswer,
+        feature_prompts.merge_rules(tags, section.config.consolidation_prompt, LONGEST_VALUE),
+        feature_prompts.features_text([line(name, each) for name, each in named.items()]),
+        feature_prompts.MergesAnswer,
     )
     reply = ladder.ask(question)
     try:
-        read = prompts.read_merges(reply.text)
+        read = feature_prompts.read_merges(reply.text)
     except ValueError as error:
         raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
-    answer = _Answer([], [], "llm", f"{reply.model} {prompts.MERGE_VERSION}")
+    answer = _Answer([], [], "llm", f"{reply.model} {feature_prompts.MERGE_VERSION}")
     answer.refused.extend(Refused("it is no merge", raw=raw) for raw in read.broken)
     for part in read.parts:
         merge = merging.by_answer(
@@ -185,9 +185,9 @@ def _fault(section: _Section, merge: Merge) -> str:
 
 @transaction.atomic(durable=True)
 def _apply(space: WorkspaceIndex, act: Act, answer: _Answer, vectors: Vectors) -> int:
-    held = applying.locked(space, act.set)
+    held = apply.locked(space, act.set)
     act = replace(act, set=held)
-    live, done, gone = applying.live_of(act), list[Feature](), 0
+    live, done, gone = apply.live_of(act), list[Feature](), 0
     for merge in answer.merges:
         if _is_possible(merge, live):
             done += _merge(replace(act, batch=uuid7()), merge, live)
@@ -201,8 +201,8 @@ def _apply(space: WorkspaceIndex, act: Act, answer: _Answer, vectors: Vectors) -
     )  # fmt: skip
     if done:
         here = [each for each in done if each.ended_at is None]
-        applying.reindex(space, [each.pk for each in done], here, vectors)
-        applying.touch(held)
+        apply.reindex(space, [each.pk for each in done], here, vectors)
+        apply.touch(held)
         AuditEntry.line(
             held.workspace_id, act.by, "consolidate_set", held, subject_id=held.subject_id,
             reason=act.rule, after={"merged": gone},
@@ -216,7 +216,7 @@ def _is_possible(merge: Merge, live: dict[uuid.UUID, Feature]) -> bool:
     if not all(_is_still(each, live) for each in here):
         return False
     told = {"category": merge.kept.category, "tag": merge.tag, "feature": merge.feature}
-    own = applying.fingerprint_of({**told, "about": merge.kept.about, "value": merge.value})
+    own = Feature.fingerprint_of({**told, "about": merge.kept.about, "value": merge.value})
     ids = {each.id for each in here}
     return all(bytes(row.fingerprint) != own for row in live.values() if row.pk not in ids)
 
@@ -233,22 +233,22 @@ def _is_still(known: Known, live: dict[uuid.UUID, Feature]) -> bool:
 def _merge(act: Act, merge: Merge, live: dict[uuid.UUID, Feature]) -> list[Feature]:
     """The kept feature with what it took over, and the others, ended; each has its change."""
     kept = live.pop(merge.kept.id)
-    before = applying.snapshot(kept)
-    applying.say(kept, before | {"tag": merge.tag, "feature": merge.feature, "value": merge.value})
+    before = kept.snapshot()
+    kept.set_to({"tag": merge.tag, "feature": merge.feature, "value": merge.value})
     gone = [live.pop(each.id) for each in merge.gone]
     inherited = list(
         FeatureCitation.objects.filter(feature__in=[kept, *gone], change__is_current=True)
     )
     for feature in gone:
-        note = _change(act, feature, applying.snapshot(feature), None, merge)
+        note = _change(act, feature, feature.snapshot(), None, merge)
         feature.ended_at = timezone.now()
         _replace_current(feature, note)
         feature.save()
-    change = _change(act, kept, before, applying.snapshot(kept), merge)
+    change = _change(act, kept, before, kept.snapshot(), merge)
     _replace_current(kept, change)
     kept.save()
-    cited = [applying.cited_again(row, change.occurred_at) for row in inherited]
-    FeatureCitation.objects.bulk_create(applying.cited_by(change, cited))
+    cited = [apply.cited_again(row, change.occurred_at) for row in inherited]
+    FeatureCitation.objects.bulk_create(apply.cited_by(change, cited))
     return [*gone, kept]
 
 

@@ -10,16 +10,16 @@ from django.db.models.functions import Length
 
 from memories.extraction.configured_models import models_from
 from memories.extraction.fallback import FallbackChain, chain_of
-from memories.features import applying
-from memories.features.applying import Act
+from memories.features import apply
+from memories.features.apply import Act
+from memories.features.commands import Cited, Known
+from memories.features.config import Config
+from memories.features.pending import ready
+from memories.features.rules import Told
 from memories.features.sets import config_of
-from memories.features.waiting import ready
 from memories.index import statements
 from memories.models import Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
-from memories.semantics.commands import Cited, Known
-from memories.semantics.config import Config
-from memories.semantics.rules import Told
 
 MOST_BY_RULES, MOST_BY_MODEL = 500, 40  # episodes at once
 UNKNOWN = "User"  # what a speaker without a name is called in facts
@@ -56,7 +56,7 @@ def gather(found: FeatureSet) -> Batch | None:
     else:
         episodes = tuple(rows.filter(pk__in=_short(rows)))
     act = Act(found, "", "", agent_id=first.agent_id)
-    known = applying.known_of(applying.live_of(act).values())
+    known = apply.known_of(apply.live_of(act).values())
     return Batch(found, config, ladder, first.agent_id, episodes, tuple(known))
 
 

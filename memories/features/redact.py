@@ -1,4 +1,4 @@
-"""Features of which words are erased: what other words carry stays, the rest goes with its history.
+"""Features of which words are erased: what other words carry stays, the rest goes with its undo.
 
 `remains` reads, `keep` writes in the caller's transaction, which holds the workspace's lock.
 """
@@ -13,8 +13,8 @@ from typing import TypeAlias
 from django.db.models import Q, QuerySet
 
 from memories.english import lexical
-from memories.features import applying, history
-from memories.features.waiting import unmark
+from memories.features import apply, undo
+from memories.features.pending import unmark
 from memories.index import entries
 from memories.models import (
     Episode,
@@ -138,7 +138,7 @@ def keep(space: WorkspaceIndex, left: Remains, erased: Ids) -> Counter[str]:
     if left.fallen:
         _say_again(space, left.feature, last)
     unmark(space.workspace_id, again - set(erased))
-    applying.touch(left.feature.set)
+    apply.touch(left.feature.set)
     return Counter(
         {
             "features recomputed": 1,
@@ -158,13 +158,13 @@ def _drop_reasons(left: Remains) -> None:
 
 def _say_again(space: WorkspaceIndex, feature: Feature, last: FeatureChange) -> None:
     """As the last change left it; where another feature says that by now, it becomes part of it."""
-    applying.say(feature, last.after or last.before or {})
+    feature.set_to(last.after or last.before or {})
     feature.ended_at = None if last.after else feature.ended_at
-    if last.after and (other := history.said_by(feature)):
+    if last.after and (other := undo.said_by(feature)):
         words = FeatureCitation.objects.filter(change=last)
-        applying.add_support(other, [applying.cited_again(row, last.occurred_at) for row in words])
+        apply.add_support(other, [apply.cited_again(row, last.occurred_at) for row in words])
         entries.remove(space, Layer.FEATURES, [feature.pk])
         feature.delete()
         return
     feature.save()
-    applying.reindex(space, [feature.pk], [] if feature.ended_at else [feature], {})
+    apply.reindex(space, [feature.pk], [] if feature.ended_at else [feature], {})

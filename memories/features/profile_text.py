@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from memories.features.clarity import is_clear
+from memories.features.plan_dates import MOVING
+from memories.features.profile import Known, Profile
 from memories.models import Feature
-from memories.profile.gathering import Known, Profile
-from memories.profile.upcoming import MOVING
-from memories.semantics.telling import is_clear
 
 NEWEST_EVENTS = 10
 HEADINGS = {

@@ -2,11 +2,11 @@
 
 import uuid
 
-from memories.features import applying
-from memories.features.applying import Act
+from memories.features import apply
+from memories.features.apply import Act
+from memories.features.commands import DELETE, Command
 from memories.index import statements, workspace_index
 from memories.models import Feature, Memory
-from memories.semantics.commands import DELETE, Command
 from workspaces.scope import Scope
 
 # The memory, and the versions that a person corrected to it: a correction has no words of its own.
@@ -59,9 +59,9 @@ def standing_on(memory: Memory) -> list[Feature]:
 def change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
     """One command on one feature, whoever made it, in the caller's transaction."""
     space = workspace_index.space_of(scope.workspace_id)
-    held = applying.locked(space, feature.set)
+    held = apply.locked(space, feature.set)
     act = Act(held, scope.actor, feature.method, rule, feature.agent_id)
-    applying.carry_out(space, act, [command], {})
+    apply.carry_out(space, act, [command], {})
 
 
 def episodes_of(memory: Memory) -> list[uuid.UUID]:

@@ -8,10 +8,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from memories import outbox
-from memories.features import waiting
+from memories.features import pending, queue
+from memories.features.pending import LATE, id_at
 from memories.features.sets import key_of
-from memories.features.waiting import LATE, id_at
-from memories.folding import claiming
 from memories.index import statements
 from memories.models import Episode, FeatureSet, SetDiscovery
 from workspaces.models import AuditEntry, Subject
@@ -33,7 +32,7 @@ where news.last is not null and (%(workspace)s::uuid is null or w.id = %(workspa
 """
 
 
-def discover(workspace_id: uuid.UUID | None = None) -> int:
+def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
     """Count what waits in the sets that new episodes fit, of all workspaces or one; the number of
     sets looked at.
 
@@ -43,21 +42,21 @@ def discover(workspace_id: uuid.UUID | None = None) -> int:
     for row in statements.rows(NEW, {"workspace": workspace_id}):
         _make_sets(row.workspace, row.subjects or [])
         for found in _touched(row.workspace, row.subjects or []):
-            waiting.recount(found)
+            pending.recount(found)
             looked += 1
         _note_seen(row.workspace, row.last)
     return looked
 
 
-def counted_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
-    """The sets that new episodes fit, by id, as `discover` would count them; nothing is written."""
+def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
+    """The sets that new episodes fit, by id, as `discover_sets` would count them; nothing is written."""
     found = [
         each
         for row in statements.rows(NEW, {"workspace": workspace_id})
         for each in _touched(row.workspace, row.subjects or [])
     ]
     for each in found:
-        waiting.count(each)
+        pending.count(each)
     return {each.pk: each for each in found}
 
 
@@ -97,12 +96,12 @@ def _note_seen(workspace_id: uuid.UUID, last: uuid.UUID) -> None:
     SetDiscovery.objects.update_or_create(workspace_id=workspace_id, defaults={"seen": seen})
 
 
-def ring() -> int:
+def enqueue_due() -> int:
     """Wake workers for the sets that are due; the number of bells."""
     now = timezone.now()
     # A bell of the future was rung by a clock that was wrong.
     quiet = Q(rung_at=None) | Q(rung_at__lt=now - RINGING) | Q(rung_at__gt=now)
-    ids = list(claiming.due(now).filter(quiet).values_list("pk", flat=True)[:MOST_BELLS])
+    ids = list(queue.due(now).filter(quiet).values_list("pk", flat=True)[:MOST_BELLS])
     for set_id in ids:
         FeatureSet.objects.filter(pk=set_id).update(rung_at=now)
         outbox.post("fold_set", set_id)

@@ -12,17 +12,22 @@ from django.utils import timezone
 
 from memories import leases, metrics, outbox
 from memories.errors import ProviderError
-from memories.features import applying, history
-from memories.features.applying import Act, Outcome
+from memories.features import apply, consolidate, queue, undo
+from memories.features.apply import Act, Outcome
+from memories.features.ask import Asked, ask
+from memories.features.batch import Batch, gather, ladder_for
+from memories.features.commands import DELETE, Command, Plan, Refused, plan
+from memories.features.discovery import discover_sets
 from memories.features.sets import config_of, find
-from memories.folding import claiming, consolidating
-from memories.folding.asking import Asked, ask
-from memories.folding.discovery import discover
-from memories.folding.reading import Batch, gather, ladder_for
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
-from memories.models import Episode, FeatureRefusal, FeatureSet, WorkspaceIndex
-from memories.semantics.commands import DELETE, Command, Plan, Refused, plan
+from memories.models import (
+    Episode,
+    Feature,
+    FeatureRefusal,
+    FeatureSet,
+    WorkspaceIndex,
+)
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -31,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Folded:
+class UpdateResult:
     """What one visit to a set did."""
 
     episodes: int = 0
@@ -49,43 +54,43 @@ class Folded:
         self.refused += len(outcome.refused)
 
 
-def fold(set_id: uuid.UUID) -> Folded | None:
+def update_set(set_id: uuid.UUID) -> UpdateResult | None:
     """Take all that is ready into a set that is due, then merge what is too much.
 
     None where it is not due, or another worker has it. A model that fails leaves the set to be
     tried again later; what was taken in before that stays.
     """
-    found = claiming.claim(set_id)
+    found = queue.claim(set_id)
     if found is None:
         return None
-    done, until = Folded(), time.monotonic() + LONGEST
+    done, until = UpdateResult(), time.monotonic() + LONGEST
     try:
-        with metrics.timer("set_fold"), leases.renewed(partial(claiming.held, found)) as work:
+        with metrics.timer("set_fold"), leases.renewed(partial(queue.held, found)) as work:
             while time.monotonic() < until and (batch := gather(found)) is not None:
                 done.count(len(batch.episodes), _take_in(batch))
                 work.advance()
             # Also where a worker before died between the two.
             if done.episodes or found.failures > 1:
-                done.merged = consolidating.tidy(found)
+                done.merged = consolidate.tidy(found)
     except TakenOver:
         return None
     except ProviderError as error:
-        claiming.fail(found, error.message, retry_after=error.retry_after or 0.0)
+        queue.fail(found, error.message, retry_after=error.retry_after or 0.0)
         return done
-    (claiming.settle if done.episodes else claiming.postpone)(found)
+    (queue.settle if done.episodes else queue.postpone)(found)
     return done
 
 
-def fold_due(until: float, report: Callable[[str], object] = log.debug) -> int:
+def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -> int:
     """Take in what is due until the clock (`time.monotonic`) says so; the number of episodes."""
     episodes, tried = 0, set[uuid.UUID]()
     while time.monotonic() < until:
-        found = claiming.due().exclude(pk__in=tried).first()
+        found = queue.due().exclude(pk__in=tried).first()
         if found is None:
             break
         tried.add(found.pk)
         try:
-            done = fold(found.pk)
+            done = update_set(found.pk)
         except Exception:
             # One that breaks its worker must not keep the others from their turn: its claim
             # counted the failure, and it comes back when the lease has run out.
@@ -96,16 +101,16 @@ def fold_due(until: float, report: Callable[[str], object] = log.debug) -> int:
     return episodes
 
 
-def fold_now(scope: Scope, key: str) -> Folded | None:
+def update_now(scope: Scope, key: str) -> UpdateResult | None:
     """Take in at once what waits in a set, whatever its thresholds; None where a worker has it."""
-    claiming.release(_known(scope, key).pk)
-    return fold(find(scope, key).pk)
+    queue.release(_known(scope, key).pk)
+    return update_set(find(scope, key).pk)
 
 
-def fold_soon(scope: Scope, key: str) -> None:
-    """As `fold_now`, by the worker."""
+def update_soon(scope: Scope, key: str) -> None:
+    """As `update_now`, by the worker."""
     found = _known(scope, key)
-    claiming.release(found.pk)
+    queue.release(found.pk)
     outbox.post("fold_set", found.pk)
 
 
@@ -117,7 +122,7 @@ def asks_model(scope: Scope, key: str) -> bool:
 
 def _known(scope: Scope, key: str) -> FeatureSet:
     """The set; one of a subject is made when something was said about it."""
-    discover(scope.workspace_id)
+    discover_sets(scope.workspace_id)
     return find(scope, key)
 
 
@@ -125,24 +130,24 @@ def _take_in(batch: Batch) -> Outcome:
     asked = ask(batch)
     space = workspace_index.space_of(batch.set.workspace_id)
     texts = [
-        applying.text_of(each.tag, each.feature, each.value, each.about)
+        Feature.text_of(each.tag, each.feature, each.value, each.about)
         for each in asked.commands
         if each.value
     ]
-    return _apply(space, batch, asked, history.vectors_of(space, texts))
+    return _apply(space, batch, asked, undo.vectors_of(space, texts))
 
 
 @transaction.atomic(durable=True)
-def _apply(space: WorkspaceIndex, batch: Batch, asked: Asked, vectors: applying.Vectors) -> Outcome:
-    held = applying.locked(space, batch.set)
-    claiming.hold(batch.set)
+def _apply(space: WorkspaceIndex, batch: Batch, asked: Asked, vectors: apply.Vectors) -> Outcome:
+    held = apply.locked(space, batch.set)
+    queue.hold(batch.set)
     act = Act(held, f"set:{held.key}", asked.method, asked.rule, batch.agent_id)
     # What is known is read again under the lock: a person may have changed something meanwhile.
-    known = applying.known_of(applying.live_of(act).values())
+    known = apply.known_of(apply.live_of(act).values())
     commands = [_present(each, batch.episodes) for each in asked.commands]
     planned = plan(commands, config_of(batch.set).categories, known)
     planned = _without_ended(act, planned)
-    outcome = applying.carry_out(space, act, planned.commands, vectors)
+    outcome = apply.carry_out(space, act, planned.commands, vectors)
     outcome.refused = [*asked.broken, *planned.refused]
     _refuse(act, outcome.refused, batch.episodes)
     _mark(act, batch.episodes)
@@ -152,10 +157,10 @@ def _apply(space: WorkspaceIndex, batch: Batch, asked: Asked, vectors: applying.
 
 def _without_ended(act: Act, planned: Plan) -> Plan:
     """What a person ended comes back by words that were said after that."""
-    ended = applying.ended_by_hand(act.set, act.agent_id)
+    ended = apply.ended_by_hand(act.set, act.agent_id)
     kept = Plan(refused=planned.refused)
     for command in planned.commands:
-        at = ended.get(applying.fingerprint_of(applying.told_by(command)))
+        at = ended.get(Feature.fingerprint_of(apply.told_by(command)))
         if at and command.action != DELETE and (command.occurred_at or at) <= at:
             kept.refused.append(Refused("a person ended it", command))
         else:

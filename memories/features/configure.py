@@ -8,13 +8,13 @@ from django.db import IntegrityError, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.extraction.configured_models import models_from
-from memories.features import applying, embedding, waiting
-from memories.features.merging_subjects import own_set
+from memories.features import apply, pending, set_embedding
+from memories.features import config as settings_of
+from memories.features.config import PRODUCT
+from memories.features.merge_subjects import own_set
 from memories.features.sets import OF_A_SUBJECT, find
 from memories.index import entries, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
-from memories.semantics import config as settings_of
-from memories.semantics.config import PRODUCT
 from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
@@ -58,8 +58,8 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
             _audit(scope, "create_set", made, after={"key": made.key})
     except IntegrityError:
         raise Conflict("There is a set with this key.", field="key") from None
-    embedding.note(made)
-    waiting.recount(find(scope, made.key))
+    set_embedding.note(made)
+    pending.recount(find(scope, made.key))
     return find(scope, made.key)
 
 
@@ -120,7 +120,7 @@ def check_config(raw: Mapping[str, Any]) -> None:
     """Raise Invalid, naming the field, for what is no config of a set."""
     settings_of.check(raw, "config")
     check_model(raw.get("languageModel"))
-    embedding.check(raw.get("embedder"), "config.embedder")
+    set_embedding.check(raw.get("embedder"), "config.embedder")
 
 
 def faults_of(changes: Mapping[str, Any]) -> list[Invalid]:
@@ -169,8 +169,8 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
     row.config = {**kept, **said}
     row.save(update_fields=["config", "updated_at"])
     _audit(scope, "configure_set", row, before=before, after=row.config)
-    embedding.note(row)
-    waiting.recount(find(scope, key))
+    set_embedding.note(row)
+    pending.recount(find(scope, key))
     return find(scope, key)
 
 
@@ -180,7 +180,7 @@ def delete(scope: Scope, key: str) -> None:
     back when something more is said, and then takes in all from the beginning."""
     found = find(scope, key)
     space = workspace_index.space_of(scope.workspace_id)
-    row = applying.locked(space, found)
+    row = apply.locked(space, found)
     ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))
     entries.remove(space, Layer.FEATURES, ids)
     _audit(scope, "delete_set", row, before={"key": row.key, "features": len(ids)})

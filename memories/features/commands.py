@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memories.semantics.config import Category
+from memories.features.config import Category
 
 ADD, UPDATE, DELETE = "add", "update", "delete"
 ACTIONS = (ADD, UPDATE, DELETE)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memories.semantics.commands import Known
+from memories.features.commands import Known
 
 Similar = Callable[[uuid.UUID, uuid.UUID], float | None]
 # Features of merges that a person took back: those of one are not merged again.

@@ -6,8 +6,8 @@ from datetime import date, datetime
 from django.utils import timezone
 
 from memories.english.patterns import dates
+from memories.features.lapsing import last_day
 from memories.models import AsOf, Category, Feature, FeatureCitation, Memory
-from memories.semantics.lapsing import last_day
 
 # Categories whose features are about what is to come.
 MOVING = frozenset({"plans"})

@@ -9,20 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict, Invalid
-from memories.features import applying, history, sets
-from memories.features.applying import BY_HAND, MANUAL, Act, Outcome, Vectors
-from memories.features.history import seen
+from memories.features import apply, rules, sets, undo
+from memories.features.apply import BY_HAND, MANUAL, Act, Outcome, Vectors
+from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, fault_of_value
+from memories.features.undo import seen
 from memories.index import entries, workspace_index
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
-from memories.semantics import rules
-from memories.semantics.commands import (
-    ADD,
-    DELETE,
-    UPDATE,
-    Cited,
-    Command,
-    fault_of_value,
-)
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -63,7 +55,7 @@ def create(scope: Scope, key: str, new: NewFeature) -> Feature:
 
 def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Feature:
     """Change what a feature says, or say it again, so that no machine changes it; the value before
-    stays in its history. Raises Invalid, NotFound, Conflict for one that has ended or where
+    stays in its undo. Raises Invalid, NotFound, Conflict for one that has ended or where
     another says the same."""
     feature = _living(scope, feature_id)
     said = {name: getattr(feature, name) for name in SAID}
@@ -72,7 +64,7 @@ def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Fea
     if new != said or confirmed:
         command = Command(
             UPDATE, **new, target=feature_id, occurred_at=timezone.now(),
-            slot=feature.slot, cited=tuple(applying.cited_now(feature)),
+            slot=feature.slot, cited=tuple(apply.cited_now(feature)),
         )  # fmt: skip
         _check(feature.set, command)
         act = Act(feature.set, scope.actor, MANUAL, BY_HAND, feature.agent_id)
@@ -119,11 +111,11 @@ def _cited(scope: Scope, episode_ids: Sequence[uuid.UUID]) -> tuple[Cited, ...]:
 
 def _do(scope: Scope, act: Act, command: Command) -> Outcome:
     space = workspace_index.space_of(scope.workspace_id)
-    text = applying.text_of(command.tag, command.feature, command.value, command.about)
-    vectors: Vectors = history.vectors_of(space, [text] if command.value else [])
+    text = Feature.text_of(command.tag, command.feature, command.value, command.about)
+    vectors: Vectors = undo.vectors_of(space, [text] if command.value else [])
     with transaction.atomic(durable=True):
-        act = replace(act, set=applying.locked(space, act.set))
-        outcome = applying.carry_out(space, act, [_in_place(act, command)], vectors)
+        act = replace(act, set=apply.locked(space, act.set))
+        outcome = apply.carry_out(space, act, [_in_place(act, command)], vectors)
         _audit(scope, act, command, outcome)
     return outcome
 
@@ -132,7 +124,7 @@ def _in_place(act: Act, command: Command) -> Command:
     """Of an attribute with one value, what a person writes takes the place of a machine's."""
     if command.action != ADD or not command.slot:
         return command
-    known = applying.known_of(applying.live_of(act).values())
+    known = apply.known_of(apply.live_of(act).values())
     old = [
         each for each in known
         if each.slot == command.slot and each.method != MANUAL
@@ -165,7 +157,7 @@ def _change_in_place(scope: Scope, feature: Feature, changes: Mapping[str, Any])
     row.save(update_fields=[*changed, "updated_at"])
     if "visibility" in changed:
         entries.change_visibility(Layer.FEATURES, row.pk, row.visibility)
-    applying.touch(row.set)
+    apply.touch(row.set)
     AuditEntry.line(
         scope.workspace_id, scope.actor, "edit_feature", row, subject_id=row.subject_id,
         before={name: before[name] for name in changed}, after=changed,

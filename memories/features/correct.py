@@ -6,16 +6,15 @@ In the caller's transaction, which holds the workspace's lock.
 import uuid
 from dataclasses import replace
 
-from memories.features import applying, waiting
-from memories.features.applying import Act
-from memories.features.merging_subjects import own_set
+from memories.features import apply, pending, rules
+from memories.features.apply import Act
+from memories.features.batch import ladder_for, told_by_memory
+from memories.features.commands import ADD, DELETE, Command, plan
+from memories.features.merge_subjects import own_set
 from memories.features.sets import config_of
-from memories.features.withdrawing import change, episodes_of, standing_on
-from memories.folding.reading import ladder_for, told_by_memory
+from memories.features.withdraw import change, episodes_of, standing_on
 from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureMark, FeatureSet, Memory
-from memories.semantics import rules
-from memories.semantics.commands import ADD, DELETE, Command, plan
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
@@ -28,12 +27,12 @@ def correct(scope: Scope, old: Memory, new: Memory) -> None:
     if told is None:
         return
     for feature in standing_on(old):
-        known = applying.known_of([feature])[0]
-        cited = tuple(applying.cited_now(feature))
+        known = apply.known_of([feature])[0]
+        cited = tuple(apply.cited_now(feature))
         command = rules.corrected(replace(told, confidence=1.0), known)
         command = replace(command, cited=cited, occurred_at=known.occurred_at)
         change(scope, feature, command, "correction")
-    waiting.unmark(scope.workspace_id, episodes, sets=_by_rules(episodes))
+    pending.unmark(scope.workspace_id, episodes, sets=_by_rules(episodes))
 
 
 def _by_rules(episodes: list[uuid.UUID]) -> list[uuid.UUID]:
@@ -57,13 +56,13 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
     if not found and told is not None and memory.subject_id != target.pk:
         agent = Episode.objects.filter(pk__in=episodes).values_list("agent_id", flat=True)[0]
         act = Act(into, scope.actor, Feature.Method.RULE, "moved", agent)
-        known = applying.known_of(applying.live_of(act).values())
+        known = apply.known_of(apply.live_of(act).values())
         told = replace(told, speaker=target.name or rules.NAMELESS)
         _add(scope, into, rules.commands([told], known), agent)
 
 
 def _copy(feature: Feature, target: Subject) -> Command:
-    cited = tuple(applying.cited_now(feature))
+    cited = tuple(apply.cited_now(feature))
     return Command(
         ADD, feature.category, feature.tag, feature.feature, feature.value,
         target.name if feature.about else "", feature.slot, cited=cited,
@@ -76,8 +75,8 @@ def _add(
 ) -> None:
     """As far as the set's categories and what is newer in it allow."""
     space = workspace_index.space_of(scope.workspace_id)
-    act = Act(applying.locked(space, into), scope.actor, Feature.Method.RULE, "moved", agent_id)
-    known = applying.known_of(applying.live_of(act).values())
+    act = Act(apply.locked(space, into), scope.actor, Feature.Method.RULE, "moved", agent_id)
+    known = apply.known_of(apply.live_of(act).values())
     by_slot = {(each.about, each.slot): each for each in known if each.slot}
     newer = [
         replace(each, action="update", target=by_slot[each.about, each.slot].id)
@@ -85,4 +84,4 @@ def _add(
         for each in commands
     ]  # fmt: skip
     planned = plan(newer, config_of(into).categories, known)
-    applying.carry_out(space, act, planned.commands, {})
+    apply.carry_out(space, act, planned.commands, {})

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic_core import from_json
 
+from memories.features.config import Category
 from memories.prompts import Message, StrictAnswer
-from memories.semantics.config import Category
 
 # Changes with every change of a prompt or of the shape of its answer; changes record it.
 UPDATE_VERSION = "features-1"

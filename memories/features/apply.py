@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from memories import outbox
-from memories.english import lexical
+from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, Known, Refused
 from memories.index import entries, inserts, workspace_index
 from memories.models import (
     Feature,
@@ -22,7 +22,6 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.models.conversation import AHEAD
-from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known, Refused
 from workspaces.ids import uuid7
 
 MANUAL = Feature.Method.MANUAL
@@ -36,7 +35,6 @@ CITED_AT = Case(
     ),
     default=F("citations__episode__occurred_at"),
 )
-SHOWN = ("category", "tag", "feature", "value", "about", "slot", "method", "visibility", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +102,6 @@ def known_of(features: Iterable[Feature]) -> list[Known]:
     ]  # fmt: skip
 
 
-def text_of(tag: str, feature: str, value: str, about: str = "") -> str:
-    """What is embedded of a feature, and searched by words."""
-    whose = f"{about} " if about else ""
-    return f"{whose}{feature.replace('_', ' ')} ({tag}): {value}"
-
-
-def fingerprint_of(told: Mapping[str, Any]) -> bytes:
-    """Two live features of a set with the same one would say the same."""
-    parts = ("category", "tag", "feature", "about", "value")
-    return lexical.fingerprint(" | ".join(str(told[part]) for part in parts))
-
-
 def carry_out(
     space: WorkspaceIndex, act: Act, commands: Sequence[Command], vectors: Vectors
 ) -> Outcome:
@@ -125,18 +111,6 @@ def carry_out(
         work.do(command)
     work.write(vectors)
     return work.outcome
-
-
-def snapshot(feature: Feature) -> dict[str, Any]:
-    """What a feature says, as its history keeps it."""
-    return {name: getattr(feature, name) for name in SHOWN}
-
-
-def say(feature: Feature, told: Mapping[str, Any]) -> None:
-    """Let a feature say what a snapshot says; it is not saved."""
-    for name in SHOWN:
-        setattr(feature, name, told[name])
-    _refresh(feature)
 
 
 def touch(found: FeatureSet) -> None:
@@ -187,7 +161,7 @@ class _Work:
         if command.action == DELETE and target:
             self._end(command, target)
             return
-        same = self.by_fingerprint.get(fingerprint_of(told_by(command)))
+        same = self.by_fingerprint.get(Feature.fingerprint_of(told_by(command)))
         if same is not None:
             self._support(command, same, target)
         elif command.action == ADD or target is None:
@@ -215,21 +189,18 @@ class _Work:
         feature = Feature(
             workspace_id=act.set.workspace_id, set=act.set, agent_id=act.agent_id,
             subject_id=act.set.subject_id, conversation_id=act.set.conversation_id,
-            method=act.method, **told_by(command),
+            method=act.method,
         )  # fmt: skip
-        _refresh(feature)
+        feature.set_to(told_by(command))
         self.by_fingerprint[bytes(feature.fingerprint)] = feature
         self.made[feature.pk] = feature
         self.outcome.added.append(feature.pk)
         self._note(command, feature, before=None)
 
     def _update(self, command: Command, feature: Feature) -> None:
-        before = snapshot(feature)
+        before = feature.snapshot()
         self.by_fingerprint.pop(bytes(feature.fingerprint), None)
-        for name, value in told_by(command).items():
-            setattr(feature, name, value)
-        feature.method = self.act.method
-        _refresh(feature)
+        feature.set_to(told_by(command) | {"method": self.act.method})
         self.by_fingerprint[bytes(feature.fingerprint)] = feature
         self.changed[feature.pk] = feature
         self.outcome.updated.append(feature.pk)
@@ -240,7 +211,7 @@ class _Work:
         self.by_fingerprint.pop(bytes(feature.fingerprint), None)
         self.changed[feature.pk] = feature
         self.outcome.deleted.append(feature.pk)
-        self._note(replace(command, action=DELETE), feature, snapshot(feature), after=False)
+        self._note(replace(command, action=DELETE), feature, feature.snapshot(), after=False)
 
     def _note(
         self,
@@ -253,7 +224,7 @@ class _Work:
         act = self.act
         change = FeatureChange(
             workspace_id=act.set.workspace_id, set=act.set, feature=feature, batch=act.batch,
-            action=command.action, before=before, after=snapshot(feature) if after else None,
+            action=command.action, before=before, after=feature.snapshot() if after else None,
             by=act.by, rule=act.rule, reason=command.reason,
             occurred_at=command.occurred_at or timezone.now(),
         )  # fmt: skip
@@ -311,9 +282,3 @@ def told_by(command: Command) -> dict[str, Any]:
         "category": command.category, "tag": command.tag, "feature": command.feature.strip(),
         "value": command.value.strip(), "about": command.about, "slot": command.slot,
     }  # fmt: skip
-
-
-def _refresh(feature: Feature) -> None:
-    """What follows from what a feature says."""
-    feature.fingerprint = fingerprint_of(snapshot(feature))
-    feature.content = text_of(feature.tag, feature.feature, feature.value, feature.about)

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, Max, Sum
 
+from memories.features.plan_dates import today
+from memories.features.profile import Wish
 from memories.models import Feature, FeatureSet, Memory, MemoryScope
-from memories.profile.gathering import Wish
-from memories.profile.upcoming import today
 from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
 from workspaces.scope import Scope

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import leases
-from memories.features import waiting
+from memories.features import pending
 from memories.index import statements
 from memories.leases import TakenOver
 from memories.models import FeatureSet
@@ -62,7 +62,7 @@ def settle(found: FeatureSet) -> None:
     FeatureSet.objects.filter(pk=found.pk, claims=found.claims).update(
         lease_until=None, failures=0, error="", folded_at=timezone.now(), due_at=None
     )
-    waiting.recount(_fresh(found))
+    pending.recount(_fresh(found))
 
 
 @transaction.atomic
@@ -70,8 +70,8 @@ def postpone(found: FeatureSet) -> None:
     """Nothing was ready: look again soon if anything waits, which is no failure."""
     settled = FeatureSet.objects.filter(pk=found.pk, claims=found.claims)
     settled.update(lease_until=None, failures=0, error="", due_at=None)
-    waiting.recount(_fresh(found))
-    soon = timezone.now() + waiting.AGAIN
+    pending.recount(_fresh(found))
+    soon = timezone.now() + pending.AGAIN
     FeatureSet.objects.filter(pk=found.pk, due_at__lt=soon).update(due_at=soon)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
-from memories.features import history
+from memories.features.plan_dates import is_over, is_over_memory, today
 from memories.models import (
     NOW,
     AsOf,
@@ -18,7 +18,6 @@ from memories.models import (
     Memory,
     MemoryScope,
 )
-from memories.profile.upcoming import is_over, is_over_memory, today
 from workspaces.scope import Scope
 
 GROUPS = {
@@ -96,7 +95,7 @@ def _features(scope: Scope, wish: Wish) -> list[Known]:
     own = rows.filter(subject_id=wish.subject_id, conversation=None)
     if wish.at.is_now:
         own = own.live()
-    found = history.as_of(own, wish.at)
+    found = own.as_of(wish.at)
     known = {change.pk: Known(feature) for feature, change in found}
     for row in _citations(scope, list(known), wish.at):
         known[row.change_id].cited.append(row)

@@ -13,9 +13,9 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Least
 from django.utils import timezone
 
+from memories.features.config import WORKSPACE_SETTING, config_of
 from memories.models import Episode, FeatureMark, FeatureSet, MemoryScope, MemorySession
 from memories.models.conversation import AHEAD
-from memories.semantics.config import WORKSPACE_SETTING, config_of
 
 # Ids are made before the commit: so long after its own time an episode may still turn up.
 LATE = timedelta(minutes=10)

@@ -10,21 +10,13 @@ from dataclasses import dataclass, field
 from memories.errors import ProviderError
 from memories.extraction import find_quote
 from memories.extraction.fallback import FallbackChain
-from memories.folding.reading import LONGEST, Batch, told_in
+from memories.features import feature_prompts, rules
+from memories.features.batch import LONGEST, Batch, told_in
+from memories.features.commands import ACTIONS, ADD, LONGEST_VALUE, Cited, Command, Known, Refused
+from memories.features.feature_prompts import CommandAnswer, CommandsAnswer, Line
 from memories.models import Episode
 from memories.prompts import Message
 from memories.providers import Question
-from memories.semantics import prompts, rules
-from memories.semantics.commands import (
-    ACTIONS,
-    ADD,
-    LONGEST_VALUE,
-    Cited,
-    Command,
-    Known,
-    Refused,
-)
-from memories.semantics.prompts import CommandAnswer, CommandsAnswer, Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +40,18 @@ def _ask_model(batch: Batch, ladder: FallbackChain) -> Asked:
     named = {f"f{number}": each for number, each in enumerate(batch.known, start=1)}
     messages = [_message(n, episode) for n, episode in enumerate(batch.episodes)]
     question = Question(
-        prompts.update_rules(batch.config.categories, batch.config.update_prompt, LONGEST_VALUE),
-        prompts.update_text([line(name, each) for name, each in named.items()], messages),
+        feature_prompts.update_rules(
+            batch.config.categories, batch.config.update_prompt, LONGEST_VALUE
+        ),
+        feature_prompts.update_text([line(name, each) for name, each in named.items()], messages),
         CommandsAnswer,
     )
     reply = ladder.ask(question)
     try:
-        read = prompts.read_commands(reply.text)
+        read = feature_prompts.read_commands(reply.text)
     except ValueError as error:
         raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
-    rule = f"{reply.model} {prompts.UPDATE_VERSION}"
+    rule = f"{reply.model} {feature_prompts.UPDATE_VERSION}"
     broken = [Refused("it is no command", raw=raw) for raw in read.broken]
     commands = []
     for part in read.parts:

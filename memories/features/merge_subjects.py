@@ -10,10 +10,11 @@ from collections.abc import Collection, Iterable
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.features import applying, waiting
-from memories.features.applying import Act, Vectors, fingerprint_of
-from memories.features.history import take_back, vectors_before
+from memories.features import apply, pending
+from memories.features.apply import Act, Vectors
+from memories.features.commands import DELETE, Command
 from memories.features.sets import key_of
+from memories.features.undo import take_back, vectors_before
 from memories.index import subjects, workspace_index
 from memories.models import (
     Feature,
@@ -24,7 +25,6 @@ from memories.models import (
     Layer,
     SubjectMerge,
 )
-from memories.semantics.commands import DELETE, Command
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
@@ -75,7 +75,7 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
     ended = [change for change in _ended_with(made) if not _is_said(change)]
     if ended:
         take_back(
-            scope, applying.locked(workspace_index.space_of(own.workspace_id), own), ended, vectors
+            scope, apply.locked(workspace_index.space_of(own.workspace_id), own), ended, vectors
         )
     for found in FeatureSet.objects.filter(pk__in=[into.pk, *back]):
         _drop_foreign(scope, found)
@@ -86,7 +86,7 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
 def _by_hand(own: FeatureSet) -> list[uuid.UUID]:
     """What a person wrote, and what a person ended: that holds wherever it is."""
     ended = FeatureChange.objects.filter(
-        set=own, is_current=True, after__isnull=True, rule=applying.BY_HAND
+        set=own, is_current=True, after__isnull=True, rule=apply.BY_HAND
     )
     either = Q(method=Feature.Method.MANUAL) | Q(pk__in=ended.values("feature"))
     return list(Feature.objects.filter(either, set=own).values_list("pk", flat=True))
@@ -105,7 +105,7 @@ def _ended_with(made: SubjectMerge) -> list[FeatureChange]:
 def _is_said(change: FeatureChange) -> bool:
     """Another feature of the set says now what this one said before it ended."""
     same = Feature.objects.live().filter(set=change.set_id, agent=change.feature.agent_id)
-    return same.filter(fingerprint=fingerprint_of(change.before or {})).exists()
+    return same.filter(fingerprint=Feature.fingerprint_of(change.before or {})).exists()
 
 
 def _end_all(scope: Scope, made: SubjectMerge, own: FeatureSet, into: FeatureSet) -> None:
@@ -128,7 +128,7 @@ def _end(
     for agent_id, ids in by_agent.items():
         act = Act(held, scope.actor, Feature.Method.RULE, RULE, agent_id, batch)
         commands = [Command(DELETE, target=each, reason=reason) for each in ids]
-        applying.carry_out(space, act, commands, {})
+        apply.carry_out(space, act, commands, {})
 
 
 def _give_sets(scope: Scope, ids: Ids, subject: Subject) -> None:
@@ -153,7 +153,7 @@ def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
 
 def _drop_foreign(scope: Scope, found: FeatureSet) -> None:
     """What a set took in of episodes that it does not fit any more ends; a person's words stay."""
-    fits = waiting.fitting(found).filter(pk=OuterRef("episode_id"))
+    fits = pending.fitting(found).filter(pk=OuterRef("episode_id"))
     foreign = FeatureMark.objects.filter(~Exists(fits), set=found)
     gone = list(foreign.values_list("episode_id", flat=True))
     cited = FeatureCitation.objects.filter(episode__in=gone, change__is_current=True)
@@ -164,7 +164,7 @@ def _drop_foreign(scope: Scope, found: FeatureSet) -> None:
     _end(scope, found, ending, "the subjects are two again", uuid.uuid4())
     foreign.delete()
     if again:
-        waiting.unmark(found.workspace_id, again)
+        pending.unmark(found.workspace_id, again)
 
 
 def _hold_up(ids: Iterable[uuid.UUID]) -> None:

@@ -4,22 +4,20 @@ import uuid
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories.errors import Conflict, NotFound
-from memories.features import applying
-from memories.features.applying import Vectors, snapshot
+from memories.features import apply
+from memories.features.apply import Vectors
+from memories.features.commands import Cited
 from memories.index import due, entries, workspace_index
 from memories.models import (
-    AsOf,
     Feature,
     FeatureChange,
     FeatureCitation,
     FeatureSet,
     WorkspaceIndex,
 )
-from memories.semantics.commands import Cited
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -35,23 +33,6 @@ def seen(scope: Scope, feature_id: uuid.UUID) -> Feature:
     return feature
 
 
-def as_of(features: QuerySet[Feature], at: AsOf) -> list[tuple[Feature, FeatureChange]]:
-    """What these features said at an instant, as far as was known then, with the change by which
-    they did. The features hold what they said; those that were not there are left out."""
-    changes = FeatureChange.objects.filter(feature__in=features)
-    if at.is_now:
-        changes = changes.filter(is_current=True)
-    if at.known_at is not None:
-        changes = changes.filter(created_at__lte=at.known_at)
-    if at.valid_at is not None:
-        changes = changes.filter(occurred_at__lte=at.valid_at)
-    last = changes.order_by("feature_id", "-pk").distinct("feature_id").select_related("feature")
-    found = [(change.feature, change) for change in last if change.after is not None]
-    for feature, change in found:
-        applying.say(feature, change.after or {})
-    return found
-
-
 # ---- taking back ----------------------------------------------------------------------------
 
 
@@ -62,7 +43,7 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
     space = workspace_index.space_of(scope.workspace_id)
     vectors = vectors_before(space, _last(feature))
     with transaction.atomic(durable=True):
-        held = applying.locked(space, feature.set)
+        held = apply.locked(space, feature.set)
         changes = _last(feature)
         if not changes:
             raise Conflict("There is nothing to take back.", "nothing_to_undo", "id")
@@ -81,7 +62,7 @@ def take_back(
     since, or another one says it now."""
     features = [_undone(scope, held, change, changes[0].pk) for change in changes]
     _write(workspace_index.space_of(scope.workspace_id), features, vectors)
-    applying.touch(held)
+    apply.touch(held)
 
 
 def _last(feature: Feature) -> list[FeatureChange]:
@@ -108,7 +89,7 @@ def taken_apart(found: FeatureSet) -> list[set[uuid.UUID]]:
 def _undone(scope: Scope, held: FeatureSet, change: FeatureChange, batch: uuid.UUID) -> Feature:
     """Write that a change is undone, and the one that does it; the feature as it is then."""
     feature = Feature.objects.select_for_update(of=("self",)).get(pk=change.feature_id)
-    now = snapshot(feature) if feature.ended_at is None else None
+    now = feature.snapshot() if feature.ended_at is None else None
     before = _current(feature)
     if before.pk != change.pk and before.action != Action.UNDO:
         raise Conflict(f"{feature} was changed since.", "stale", "id")
@@ -120,10 +101,10 @@ def _undone(scope: Scope, held: FeatureSet, change: FeatureChange, batch: uuid.U
         before=now, after=change.before, by=scope.actor, rule="undo", occurred_at=change.occurred_at,
     ) if now or change.before else None  # fmt: skip
     if made and prior:
-        FeatureCitation.objects.bulk_create(applying.cited_by(made, cited_of(prior)))
+        FeatureCitation.objects.bulk_create(apply.cited_by(made, cited_of(prior)))
     feature.ended_at = None if change.before else timezone.now()
     if change.before:
-        applying.say(feature, change.before)
+        feature.set_to(change.before)
     return feature
 
 
@@ -139,7 +120,7 @@ def _prior(change: FeatureChange) -> FeatureChange | None:
 
 def cited_of(change: FeatureChange) -> list[Cited]:
     """The words that a change stands on, as commands carry them."""
-    return [applying.cited_again(row, change.occurred_at) for row in change.citations.all()]
+    return [apply.cited_again(row, change.occurred_at) for row in change.citations.all()]
 
 
 def _write(space: WorkspaceIndex, features: Sequence[Feature], vectors: Vectors) -> None:
@@ -149,7 +130,7 @@ def _write(space: WorkspaceIndex, features: Sequence[Feature], vectors: Vectors)
             raise Conflict(f"Another feature says it now: {feature}.", "taken", "id")
         feature.save()
     here = [each for each in features if each.ended_at is None]
-    applying.reindex(space, [each.pk for each in features], here, vectors)
+    apply.reindex(space, [each.pk for each in features], here, vectors)
 
 
 def said_by(feature: Feature) -> Feature | None:
@@ -163,8 +144,7 @@ def vectors_before(space: WorkspaceIndex, changes: Sequence[FeatureChange]) -> V
     """Vectors of what features said before these changes, by text."""
     told = [change.before for change in changes if change.before]
     texts = [
-        applying.text_of(each["tag"], each["feature"], each["value"], each["about"])
-        for each in told
+        Feature.text_of(each["tag"], each["feature"], each["value"], each["about"]) for each in told
     ]
     return vectors_of(space, texts)
 

@@ -10,8 +10,8 @@ from memories.english import statements as conflicts
 from memories.english.lexical import stems
 from memories.english.statements import Slot
 from memories.english.statements.wording import root
-from memories.semantics.commands import ADD, DELETE, UPDATE, Cited, Command, Known
-from memories.semantics.telling import is_home, is_thing, stands_alone, to_the_point
+from memories.features.clarity import is_home, is_thing, stands_alone, to_the_point
+from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, Known
 
 # How sure a pattern must be for what it finds to stand in a profile.
 SURE = 0.8
