@@ -189,6 +189,7 @@ def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Po
 
 
 def test_nobody_waits_for_a_session_that_is_erased(alice: Person) -> None:
-    under_way = alice.say("I moved to Lisbon.", mode="async")
+    under_way = alice.say("I moved to Lisbon.")
+    MemorySession.objects.update(state=MemorySession.State.EXTRACTING)
     gone = str(uuid4())
     assert ingest.settled_among([gone, str(under_way.pk)]) == [gone]
