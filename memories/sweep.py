@@ -27,7 +27,6 @@ from memories import (
 from memories.erase import workspace_removal
 from memories.features import set_embedding
 from memories.features.discovery import discover_sets, enqueue_due
-from memories.forgetting import end
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
@@ -37,6 +36,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.review.forget import end
 from memories.summaries import summarize
 from workspaces.login import throttle
 from workspaces.scope import worker_scope

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from memories import curation, ingest
+from memories import ingest, review
 from memories.errors import Conflict
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, store
@@ -120,8 +120,8 @@ def test_a_merge_of_subjects_is_undone_by_one_of_many(alice: Person) -> None:
     for name in ("ada", "grace"):
         alice.note(f"{name} sings", user_id=name)
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
-    made = curation.merge_subjects(alice.scope, *ids)
-    raised = at_once(*[lambda: curation.separate(alice.scope, made.pk)] * 4)
+    made = review.merge_subjects(alice.scope, *ids)
+    raised = at_once(*[lambda: review.separate(alice.scope, made.pk)] * 4)
 
     assert [type(each) for each in raised] == [Conflict] * 3
     assert Memory.objects.get(subject=ids[0]).content == "grace sings"
@@ -134,7 +134,7 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     def merge_and_part() -> None:
         for _ in range(3):
-            curation.separate(alice.scope, curation.merge_subjects(alice.scope, *ids).pk)
+            review.separate(alice.scope, review.merge_subjects(alice.scope, *ids).pk)
 
     def learn(name: str) -> None:
         for number in range(8):

@@ -22,7 +22,7 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
-from memories.supersession import Claim
+from memories.resolve import Claim
 from memoryproject.front.wire import FRONT, SESSION, WAIT
 from workspaces.api.fields import (
     Camel,
