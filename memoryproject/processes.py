@@ -55,6 +55,7 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
         workspace_cap=settings.WORKSPACE_RATE_LIMIT_PER_MINUTE,
         anonymous_cap=settings.ANONYMOUS_RATE_LIMIT_PER_MINUTE,
         log_level=settings.LOG_LEVEL,
+        log_format=settings.LOG_FORMAT,
     )
     folder, command = settings.BASE_DIR, [sys.executable, "manage.py"]
     web = [*command, "web", "--front", str(meeting), "--processes", str(size.web)]

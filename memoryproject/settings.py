@@ -18,7 +18,7 @@ from memoryproject.env import (
     env_str,
     kept_secret,
 )
-from memoryproject.log_lines import with_request_id, without_trace_of_refusals
+from memoryproject.log_lines import JSONLines, with_request_id, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -301,11 +301,13 @@ METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
 # Log: to stderr
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+LOG_FORMAT = env_str("LOG_FORMAT", "text", choices=("text", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"}
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"},
+        "json": {"()": JSONLines},
     },
     "filters": {
         "refusals": {
@@ -317,7 +319,7 @@ LOGGING = {
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
+            "formatter": LOG_FORMAT,
             "filters": ["refusals", "request_id"],
         }
     },

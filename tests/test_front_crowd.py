@@ -28,7 +28,7 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, spool: Path) -> Iterator[Server]:
-    env = {"MAX_CONNECTIONS": str(MOST), "TMPDIR": str(spool)}
+    env = {"MAX_CONNECTIONS": str(MOST), "TMPDIR": str(spool), "LOG_FORMAT": "json"}
     running = Server(tmp_path_factory.mktemp("crowd"), env=env)
     try:
         yield running.wait_until_ready()
@@ -118,3 +118,22 @@ def test_who_reads_a_long_answer_slowly_or_not_to_its_end_keeps_nobody_waiting(
     assert len(first + long.read()) == length
     slow.close()
     assert wait_for(lambda: not list(spool.glob("memoryproject-*")), 60)
+
+
+@pytest.mark.parametrize(
+    ("logger", "rest"),
+    [
+        ("workspaces.api.refusals", "\r\n"),
+        ("memoryproject.front", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    ],
+)
+def test_front_and_web_processes_log_who_was_refused_as_json(
+    server: Server, logger: str, rest: str
+) -> None:
+    with connect(server) as made:
+        head = f"POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: {logger}\r\n"
+        made.sendall(f"{head}{rest}".encode())
+        made.recv(1000)
+    said = [line for line in server.log.read_text().splitlines() if line.startswith("{")]
+    [line] = [line for line in map(json.loads, said) if line["requestId"] == logger]
+    assert (line["logger"], line["level"]) == (logger, "WARNING")

@@ -25,6 +25,7 @@ from memoryproject.front.sockets import close_excess
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.waits import Waits
 from memoryproject.front.wire import SESSION
+from memoryproject.log_lines import JSONLines
 
 log = logging.getLogger("memoryproject.front")
 
@@ -248,6 +249,7 @@ class Front:
             "%s %s %s: %s (%s) for %s key %s, request %s",
             refusal.status, request.method, request.path, refusal.detail, refusal.code,
             request.address, request.key_prefix or "-", request.request_id,
+            extra={"request_id": request.request_id},
         )  # fmt: skip
         if refusal.status == 429 and self.breathing < MOST_BREATHING:
             self.breathing += 1
@@ -284,9 +286,8 @@ class Front:
 
 def application() -> Front:
     options = Options.of_variable()
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=options.log_level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(JSONLines() if options.log_format == "json" else text)
+    logging.basicConfig(handlers=[handler], level=options.log_level)
     return Front(options)

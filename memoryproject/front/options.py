@@ -22,6 +22,7 @@ class Options:
     anonymous_cap: int = 0
     streams: str = ""
     log_level: str = "INFO"
+    log_format: str = "text"
 
     def as_variable(self) -> dict[str, str]:
         return {VARIABLE: json.dumps(asdict(self))}
