@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
-from django_q.models import Schedule
 
 from memories import (
     breakers,
@@ -42,7 +41,6 @@ from workspaces.login import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
-TASK = "memories.tasks.sweep"
 EXPIRED = "expired"
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
@@ -75,10 +73,8 @@ class Swept:
 def ensure_schedule() -> None:
     """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
     had written."""
-    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    if not Schedule.objects.filter(func=TASK).update(**timing):
-        Schedule.objects.create(name="sweep", func=TASK, **timing)
-    clock_faults.heal_queue()
+    outbox.every_minute("sweep")
+    outbox.heal(leases.FAR)
 
 
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:

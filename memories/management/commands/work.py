@@ -18,8 +18,8 @@ from django_q.conf import logger
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import counters, heartbeat
-from memories.clock_faults import heal_queue
+from memories import counters, heartbeat, outbox
+from memories.leases import FAR
 from memories.sweep import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -50,7 +50,7 @@ class Sentinel(cluster.Sentinel):
 def scheduler(broker: Any = None) -> None:
     """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
     try:
-        heal_queue()
+        outbox.heal(FAR)
     except Error as error:  # as the scheduler itself, the sentinel outlives its database
         logger.warning("the queue was not healed, and is looked at again: %s", error)
     run_schedules(broker=broker)
