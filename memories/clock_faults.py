@@ -49,6 +49,7 @@ COLUMNS = (
     _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
     _Column("memories_conversationsummary", "due_at", HOUR),
     _Column("memories_erasure", "due_at", HOUR),
+    _Column("workspaces_workspaceremoval", "due_at", HOUR),
     _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
     _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
 )

@@ -39,7 +39,7 @@ from memories.models import (
 )
 from memories.review.forget import end
 from memories.summaries import summarize
-from workspaces.login import throttle
+from workspaces import expired
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
@@ -103,8 +103,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         outbox.post("seal")
     counters.prune()
     breakers.prune()
-    throttle.prune()
-    done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
+    expired.prune()
+    over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
+    done.answers = expired.delete_some(over)
     return done
 
 
