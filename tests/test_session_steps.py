@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import forgetting, ingest, sweep
+from memories import ingest, review, sweep
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
@@ -40,7 +41,7 @@ def learned(person: Person) -> list[Any]:
     """What an ingest of TALK came to, by the words of it."""
     person.note("Ada plays chess", user_id="ada")
     no = person.note("Anna plays chess", user_id="ada")
-    forgetting.forget(person.scope, no.pk, "wrong")
+    review.forget(person.scope, no.pk, "wrong")
     session = ingest.ingest(person.scope, IngestRequest(messages=tuple(TALK), user_id="ada"))
     while not session.is_final:
         session = ingest.run(session.pk, seconds=0) or session
@@ -185,3 +186,10 @@ def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Po
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
     assert (status, body["status"]) == (201, "done")
     check_session(alice.workspace, attempts=1)
+
+
+def test_nobody_waits_for_a_session_that_is_erased(alice: Person) -> None:
+    under_way = alice.say("I moved to Lisbon.")
+    MemorySession.objects.update(state=MemorySession.State.EXTRACTING)
+    gone = str(uuid4())
+    assert ingest.settled_among([gone, str(under_way.pk)]) == [gone]

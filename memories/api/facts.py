@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import curation
+from memories import review
 from memories.api import shapes
 from memories.api.answers import FactSerializer, MemorySerializer
 from memories.models import Category, Fact, Memory
@@ -89,7 +89,7 @@ class AcceptView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a fact that waits in quarantine, for words of its messages; its memory."""
         fact = seen(self.scope, row)
-        memory = curation.accept(self.scope, fact.pk, read(AcceptBody, request.data)["quote"])
+        memory = review.accept(self.scope, fact.pk, read(AcceptBody, request.data)["quote"])
         return Response(shapes.memory(Memory.objects.with_names().get(pk=memory.pk)))
 
 
@@ -99,5 +99,5 @@ class DismissView(WorkspaceView):
     @extend_schema(operation_id="dismissFact", request=None, responses=FactSerializer)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Leave a fact that waits in quarantine unbelieved for good."""
-        curation.dismiss(self.scope, row)
+        review.dismiss(self.scope, row)
         return Response(shapes.fact(seen(self.scope, row)))

@@ -11,14 +11,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import curation
+from memories import review
 from memories.api import shapes
 from memories.api.answers import ChainSerializer, FactSerializer, MemorySerializer
 from memories.api.facts import cited
 from memories.bounds import WHOLE
-from memories.curation import NewMemory
 from memories.errors import Invalid, NotFound
-from memories.forgetting import forget
 from memories.models import (
     AsOf,
     Category,
@@ -30,6 +28,7 @@ from memories.models import (
     chain,
 )
 from memories.models.memory import MemoryQuerySet
+from memories.review import NewMemory, forget
 from workspaces.api.fields import (
     Camel,
     Choice,
@@ -178,7 +177,7 @@ class MemoriesView(WorkspaceView):
         body = read(NewMemoryBody, request.data)
         given = {name: value for name, value in body.items() if value is not None}
         entities = tuple(given.pop("entities", ()))
-        return answered(curation.create(self.scope, NewMemory(**given, entities=entities)), 201)
+        return answered(review.create(self.scope, NewMemory(**given, entities=entities)), 201)
 
 
 class MemoryView(WorkspaceView):
@@ -197,7 +196,7 @@ class MemoryView(WorkspaceView):
         changes = read(MemoryChanges, request.data)
         check_order(changes)
         version = expected_version(request)
-        return answered(curation.edit(self.scope, row, changes, expected_version=version))
+        return answered(review.edit(self.scope, row, changes, expected_version=version))
 
     @extend_schema(operation_id="forgetMemory", parameters=[ForgetQuery], responses={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -229,7 +228,7 @@ class RestoreView(WorkspaceView):
     @extend_schema(operation_id="restoreMemory", request=None, responses=MemorySerializer)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a forgotten memory again."""
-        return answered(curation.restore(self.scope, row))
+        return answered(review.restore(self.scope, row))
 
 
 class ChainView(WorkspaceView):

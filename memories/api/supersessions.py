@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import curation
+from memories import review
 from memories.api import shapes
 from memories.api.answers import SupersessionSerializer
 from memories.models import Supersession
@@ -74,7 +74,7 @@ class ApproveView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let the new memory replace the old one."""
         content = read(ApproveBody, request.data).get("content") or ""
-        return answered(self.scope, curation.approve(self.scope, row, content).pk)
+        return answered(self.scope, review.approve(self.scope, row, content).pk)
 
 
 class RejectView(WorkspaceView):
@@ -88,7 +88,7 @@ class RejectView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep the old memory; the new one is forgotten."""
         note = read(RejectBody, request.data).get("note") or ""
-        return answered(self.scope, curation.reject(self.scope, row, note).pk)
+        return answered(self.scope, review.reject(self.scope, row, note).pk)
 
 
 class KeepBothView(WorkspaceView):
@@ -97,7 +97,7 @@ class KeepBothView(WorkspaceView):
     @extend_schema(operation_id="keepBothMemories", request=None, responses=SupersessionSerializer)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Both memories live on."""
-        return answered(self.scope, curation.keep_both(self.scope, row).pk)
+        return answered(self.scope, review.keep_both(self.scope, row).pk)
 
 
 class UndoView(WorkspaceView):
@@ -106,7 +106,7 @@ class UndoView(WorkspaceView):
     @extend_schema(operation_id="undoSupersession", request=None, responses=SupersessionSerializer)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take an applied supersession back: the old memory is the head again."""
-        return answered(self.scope, curation.undo(self.scope, row).pk)
+        return answered(self.scope, review.undo(self.scope, row).pk)
 
 
 class ReopenView(WorkspaceView):
@@ -117,7 +117,7 @@ class ReopenView(WorkspaceView):
     )
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let what a person decided wait again: both memories are as they were before."""
-        return answered(self.scope, curation.reopen(self.scope, row).pk)
+        return answered(self.scope, review.reopen(self.scope, row).pk)
 
 
 class RedoView(WorkspaceView):
@@ -126,4 +126,4 @@ class RedoView(WorkspaceView):
     @extend_schema(operation_id="redoSupersession", request=None, responses=SupersessionSerializer)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let a supersession that was undone stand again."""
-        return answered(self.scope, curation.redo(self.scope, row).pk)
+        return answered(self.scope, review.redo(self.scope, row).pk)

@@ -13,7 +13,7 @@ from memories.api.idempotency import make_once
 from memories.erase import workspace_removal
 from memories.extraction import configured_models
 from memories.ranking import Weights
-from memories.supersession import RULES
+from memories.resolve import RULES
 from memories.workspace_settings import change_workspace
 from workspaces.api.fields import Camel, Choice, Free, Text, moment, read, read_query
 from workspaces.api.problems import refused

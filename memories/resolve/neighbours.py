@@ -1,0 +1,150 @@
+"""The live memories that new statements may meet: by text, by vector, by slot, by what they end.
+
+Few statements for a whole batch, whatever its size. Only memories of the same subject, scope,
+visibility and writer are looked at.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from memories.english import lexical
+from memories.english import statements as conflicts
+from memories.english.statements import Reading
+from memories.index import nearest, slots, statements
+from memories.index.nearest import Pair, Placement, Reach
+from memories.models import Layer, WorkspaceIndex
+from memories.resolve.claims import Claim
+from memories.resolve.decide import NEAREST, Belief, Judge
+
+MOST = 12  # nearest memories that a statement is compared with
+REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's
+MOST_NEGATED = 24
+
+MINE = """
+  m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s::uuid
+  and m.scope = %(scope)s
+  and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
+  and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
+  and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
+  and (m.forget_after is null or m.forget_after > now())
+  and (m.visibility = 'global'
+       or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
+                                      or (m.agent_id is null and %(default_team)s)))
+       or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))
+"""
+# Nothing is believed since later than it came: what was said to be of the future, or came by a
+# clock that was wrong, is replaced by what is said now.
+KNOWN = f"""
+with met as (
+  select unnest(%(ids)s::uuid[]) as id
+  union
+  select id from memories_memory
+  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[])
+    and superseded_by_id is null and forgotten_at is null
+  {{by_slot}})
+select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
+       case when m.valid_from is not null
+            then least(m.valid_from, m.created_at, %(now)s) end as since,
+       m.event_date, m.source_count as support, m.slots, m.category
+from met join memories_memory m on m.id = met.id
+where {MINE} order by m.id
+"""
+SLOTS = [each.name for each in fields(Belief)].index("slots")
+BY_SLOT = """union
+  select id from memories_memory
+  where slots && %(slots)s::int8[] and superseded_by_id is null and forgotten_at is null"""
+# Per statement, the newest memories of the subject that hold one of the words it negates.
+NEGATED = """
+select distinct n.i, e.item
+from (select i, array_agg(term) as terms
+      from unnest(%(at)s::int4[], %(terms)s::int8[]) asked(i, term) group by i) n
+cross join lateral (
+  select e.item from memories_entry e
+  where e.live and e.terms && n.terms and e.subject is not distinct from %(subject)s::uuid
+  order by e.id desc limit %(most)s) e
+"""
+
+
+def known(
+    placement: Placement,
+    claims: Sequence[Claim],
+    keys: Iterable[int],
+    pairs: Iterable[Pair],
+) -> list[Belief]:
+    """The live memories of these texts, slot keys and pairs that this writer's may meet."""
+    wanted = sorted(set(keys))
+    values = _where(placement) | {
+        "now": timezone.now(),
+        "fingerprints": _fingerprints(claims),
+        "ids": list({pair.memory_id for pair in pairs}),
+    }
+    # Without a key the statement must not ask the index for keys: see `statements`.
+    text = KNOWN.format(by_slot=BY_SLOT if wanted else "")
+    if wanted:
+        values["slots"] = wanted
+    return [_belief(row) for row in statements.rows(text, values)]
+
+
+def _belief(row: Any) -> Belief:
+    """Of a row of KNOWN, whose columns are in the order of the fields."""
+    values = list(row)
+    values[SLOTS] = frozenset(row.slots)
+    return Belief(*values)
+
+
+def near(
+    space: WorkspaceIndex,
+    placement: Placement,
+    whole: Sequence[np.ndarray | None],
+    claims: Sequence[Claim],
+    judge: Judge,
+) -> list[Pair]:
+    """Pairs of a statement and a live memory whose embeddings are near enough to be looked at."""
+    reach = Reach(floor(judge), MOST)
+    return nearest.nearest(space, placement, whole, [c.visibility for c in claims], reach)
+
+
+def floor(judge: Judge) -> float:
+    """The cosine from which on two statements are looked at."""
+    return judge.threshold if judge.rule == NEAREST else judge.threshold - REACH
+
+
+def negated(
+    space: WorkspaceIndex, placement: Placement, readings: Sequence[Reading], judge: Judge
+) -> list[Pair]:
+    """What a statement may deny, end or replace, however far its words are from it."""
+    at, terms = [], []
+    for index, reading in enumerate(readings):
+        stems = lexical.stems(" ".join(conflicts.negates(reading, judge.words)))
+        for key in lexical.term_keys(space.number, Layer.MEMORIES, stems):
+            at.append(index)
+            terms.append(key)
+    if not at:
+        return []
+    values = {"at": at, "terms": terms, "subject": placement.subject_id, "most": MOST_NEGATED}
+    return [Pair(row.i, row.item, None) for row in statements.rows(NEGATED, values)]
+
+
+def keys_of(placement: Placement, reading: Reading) -> list[int]:
+    return slots.keys(placement.subject_id or placement.workspace_id, reading)
+
+
+def _where(placement: Placement) -> dict[str, object]:
+    return {
+        "workspace": placement.workspace_id,
+        "subject": placement.subject_id,
+        "scope": str(placement.scope),
+        "conversation": placement.conversation_id,
+        "workflow": placement.workflow,
+        "team": list(placement.team),
+        "default_team": placement.in_default_team,
+        "agent": placement.agent_id,
+    }
+
+
+def _fingerprints(claims: Sequence[Claim]) -> list[bytes]:
+    return list({lexical.fingerprint(claim.statement) for claim in claims})

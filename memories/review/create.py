@@ -1,0 +1,134 @@
+"""A memory written by hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories import resolve
+from memories.bounds import WHOLE
+from memories.errors import Forbidden, Invalid
+from memories.extraction import type_of, visibility_of
+from memories.index import due, entries, workspace_index
+from memories.index.nearest import Placement
+from memories.models import (
+    Conversation,
+    Fact,
+    Memory,
+    MemoryScope,
+    Source,
+    WorkspaceIndex,
+)
+from memories.resolve import Claim, rejections
+from memories.review.forget import audit
+from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
+from workspaces.scope import Scope, mates_of
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory written by hand; ids are the callers' own."""
+
+    content: str
+    user_id: str = ""
+    agent_id: str = ""
+    thread_id: str = ""
+    workflow_id: str = ""
+    scope: str = MemoryScope.USER
+    category: str = "other"
+    fact_type: str = ""
+    visibility: str = ""
+    confidence: float = 1.0
+    entities: tuple[str, ...] = ()
+    event_date: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def checked(content: str) -> str:
+    """`content` without blanks around it. Invalid where it says nothing, or more than one memory
+    holds."""
+    content = content.strip()
+    if not content:
+        raise Invalid("content", "A memory must say something.")
+    if len(content) > WHOLE:
+        raise Invalid(
+            "content", f"{len(content)} characters; a memory has at most {WHOLE}.", "max_length"
+        )
+    return content
+
+
+def create(scope: Scope, new: NewMemory) -> Memory:
+    """Add a memory by hand; one that is believed already with the same text is answered again."""
+    claim = Claim(
+        statement=checked(new.content),
+        category=new.category,
+        fact_type=new.fact_type or type_of(new.category),
+        visibility=new.visibility or visibility_of(new.category),
+        method=Fact.Method.MANUAL,
+        rule="manual",
+        source=Source.MANUAL,
+        occurred_at=timezone.now(),
+        confidence=new.confidence,
+        entities=new.entities,
+        event_date=new.event_date,
+        metadata=new.metadata,
+    )
+    space = workspace_index.space_of(scope.workspace_id)
+    vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
+    return _create(scope, space, new, claim, vectors)
+
+
+@transaction.atomic(durable=True)
+def _create(
+    scope: Scope,
+    space: WorkspaceIndex,
+    new: NewMemory,
+    claim: Claim,
+    vectors: list[entries.Vectors] | None,
+) -> Memory:
+    placement = _placement(scope, new)
+    # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
+    vector = vectors[0][0] if vectors else None
+    rejections.take_back(space, placement.subject_id, claim.statement, vector)
+    outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
+    memory_id = (outcome.created or outcome.reinforced)[0]
+    memory = Memory.objects.with_names().get(pk=memory_id)
+    audit(scope, "create", memory, after={"content": memory.content})
+    return memory
+
+
+def _placement(scope: Scope, new: NewMemory) -> Placement:
+    try:
+        subject = subject_to_write(scope, new.user_id)
+        agent = agent_to_write(scope, new.agent_id)
+    except NotAllowed as error:
+        fields = {"subject": "userId", "agent": "agentId"}
+        raise Forbidden(error.message, fields[error.field]) from None
+    if new.scope == MemoryScope.WORKFLOW and not new.workflow_id:
+        raise Invalid("workflowId", "A memory of scope workflow needs a workflowId.")
+    team = agent.team if agent else ""
+    conversation = _conversation(scope, new)
+    return Placement(
+        workspace_id=scope.workspace_id,
+        subject_id=subject.pk if subject else None,
+        agent_id=agent.pk if agent else None,
+        team=mates_of(scope.workspace_id, team),
+        in_default_team=not team,
+        scope=new.scope,
+        conversation_id=conversation.pk if conversation else None,
+        workflow=new.workflow_id,
+    )
+
+
+def _conversation(scope: Scope, new: NewMemory) -> Conversation | None:
+    if not new.thread_id:
+        if new.scope == MemoryScope.THREAD:
+            raise Invalid("threadId", "A memory of scope thread needs a threadId.")
+        return None
+    conversation, _ = Conversation.objects.get_or_create(
+        workspace_id=scope.workspace_id, external_id=new.thread_id
+    )
+    return conversation

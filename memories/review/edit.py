@@ -1,0 +1,188 @@
+"""A memory changed by hand: in place, or by a new version where its words change."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories.english import lexical
+from memories.errors import Conflict
+from memories.features import follow_memory
+from memories.index import due, entries, slots, workspace_index
+from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
+from memories.resolve import rejections
+from memories.review.create import checked
+from memories.review.forget import CORRECTED, audit, locked, reject_claim
+from memories.review.restore import begin
+from workspaces.scope import Scope
+
+EDIT = "edit"  # the rule of a correction by hand
+# What may change in place; new content is always a new version.
+IN_PLACE = (
+    "metadata",
+    "pinned",
+    "visibility",
+    "forget_after",
+    "category",
+    "fact_type",
+    "entities",
+    "confidence",
+    "event_date",
+    "valid_from",
+    "valid_until",
+)
+INHERITED = (
+    "workspace_id",
+    "subject_id",
+    "agent_id",
+    "conversation_id",
+    "workflow",
+    "scope",
+    "fact_type",
+    "category",
+    "visibility",
+    "event_date",
+    "forget_after",
+    "pinned",
+    "metadata",
+    "confidence",
+    "source_count",
+)
+
+OF_A_FACT = (
+    "workspace_id",
+    "subject_id",
+    "agent_id",
+    "category",
+    "fact_type",
+    "visibility",
+    "confidence",
+    "entities",
+    "event_date",
+)
+
+
+def edit(
+    scope: Scope,
+    memory_id: uuid.UUID,
+    changes: Mapping[str, Any],
+    *,
+    expected_version: int | None = None,
+) -> Memory:
+    """Change a head; new `content` makes a new version and answers it, as the new head.
+
+    Raises Conflict for a version that is no head, or another one than expected.
+    """
+    content = checked(str(changes["content"])) if "content" in changes else ""
+    space = workspace_index.space_of(scope.workspace_id)
+    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        memory = locked(scope, memory_id)
+        _check_head(memory, expected_version)
+        _change_in_place(scope, memory, {k: v for k, v in changes.items() if k in IN_PLACE})
+        if content and content != memory.content:
+            memory = new_version(scope, space, memory, content, vectors)
+    return Memory.objects.with_names().get(pk=memory.pk)
+
+
+def _check_head(memory: Memory, expected_version: int | None) -> None:
+    if memory.superseded_by_id is not None or memory.forgotten_at is not None:
+        what = "superseded" if memory.superseded_by_id else "forgotten"
+        raise Conflict(f"This version is {what}; edit the head of its chain.", "not_head", "id")
+    if expected_version is not None and memory.version != expected_version:
+        raise Conflict(
+            f"Somebody changed it: version {memory.version} is the head now.", "stale", "If-Match"
+        )
+
+
+def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -> None:
+    before = {name: getattr(memory, name) for name in changes}
+    changed = [name for name, value in changes.items() if before[name] != value]
+    if not changed:
+        return
+    for name in changed:
+        setattr(memory, name, changes[name])
+    memory.save(update_fields=[*changed, "updated_at"])
+    if "visibility" in changed:
+        entries.change_visibility(Layer.MEMORIES, memory.pk, memory.visibility)
+    if not {"event_date", "valid_from"}.isdisjoint(changed):
+        entries.change_times(memory)
+    audit(
+        scope,
+        "edit",
+        memory,
+        before={name: _plain(before[name]) for name in changed},
+        after={name: _plain(changes[name]) for name in changed},
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def new_version(
+    scope: Scope,
+    space: WorkspaceIndex,
+    old: Memory,
+    content: str,
+    vectors: list[entries.Vectors] | None,
+    *,
+    note: str = "",
+) -> Memory:
+    """Replace a locked head by `content`, in the caller's transaction; the new head."""
+    new = _next(old, content)
+    new.slots = slots.of_memory(new, slots.words_of(space))
+    new.save(force_insert=True)
+    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
+    _stand_by_hand(new)
+    _record(scope, old, new, note)
+    begin(new, Liveness.Cause.CREATED)
+    entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
+    entries.write(space, [entries.memory_item(new)], vectors)
+    follow_memory.correct(scope, old, new)
+    vector = vectors[0][0] if vectors else None
+    rejections.take_back(space, old.subject_id, content, vector)
+    if bytes(old.fingerprint) != new.fingerprint:
+        reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest
+    audit(scope, "edit", new, before={"content": old.content}, after={"content": content})
+    return new
+
+
+def _next(old: Memory, content: str) -> Memory:
+    return Memory(
+        **{name: getattr(old, name) for name in INHERITED},
+        content=content,
+        fingerprint=lexical.fingerprint(content),
+        entities=[entity for entity in old.entities if entity.lower() in content.lower()],
+        source=Source.MANUAL,
+        version=old.version + 1,
+        # A correction: what it says was true as long as the old one was taken to be.
+        valid_from=old.valid_from,
+    )
+
+
+def _stand_by_hand(new: Memory) -> None:
+    Fact.objects.create(
+        **{name: getattr(new, name) for name in OF_A_FACT},
+        memory=new,
+        statement=new.content,
+        method=Fact.Method.MANUAL,
+        rule=EDIT,
+    )
+
+
+def _record(scope: Scope, old: Memory, new: Memory, note: str) -> None:
+    Supersession.objects.create(
+        workspace_id=scope.workspace_id,
+        old=old,
+        new=new,
+        rule=EDIT,
+        method="manual",
+        note=note,
+        state=Supersession.State.APPLIED,
+        decided_by=scope.actor,
+    )
