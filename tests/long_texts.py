@@ -224,10 +224,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
     "features.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
-    "features.feature_prompts.read_commands": lambda text: _or_not(
-        feature_prompts.read_commands, text
-    ),
-    "features.feature_prompts.read_merges": lambda text: _or_not(feature_prompts.read_merges, text),
+    "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
     "features.clarity.is_clear": clarity.is_clear,
     "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
@@ -249,6 +246,10 @@ def _or_not(read: Callable[[str], object], text: str) -> None:
     """What a model answered may be no JSON at all."""
     with contextlib.suppress(ValueError):
         read(text)
+
+
+def _read_commands(text: str) -> object:
+    return feature_prompts.read_answer(text, "commands", feature_prompts.CommandAnswer)
 
 
 def _compared(text: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import QuerySet
 from django.db.models.functions import Length
 
 from memories.errors import ProviderError
@@ -25,7 +24,13 @@ from memories.features.commands import (
     RefusedCommand,
 )
 from memories.features.config import FeatureSetConfig, config_of
-from memories.features.feature_prompts import CommandAnswer, CommandsAnswer, FeatureLine
+from memories.features.feature_prompts import (
+    Answer,
+    CommandAnswer,
+    CommandsAnswer,
+    FeatureLine,
+    ParsedAnswer,
+)
 from memories.features.queue import ready
 from memories.features.rules import MemoryStatement
 from memories.index import statements
@@ -77,21 +82,17 @@ def gather(feature_set: FeatureSet) -> EpisodeBatch | None:
     if models is None:  # rules read what is believed of them
         episodes = tuple(rows.defer("content")[:MOST_BY_RULES])
     else:
-        episodes = tuple(rows.filter(pk__in=_of_one_question(rows)))
+        ids: list[uuid.UUID] = []  # as many as go into one question; one at least
+        total = 0
+        sizes = rows.annotate(size=Length("content")).values_list("pk", "size")
+        for pk, size in sizes[:MOST_BY_MODEL]:
+            total += size
+            if ids and total > LONGEST:
+                break
+            ids.append(pk)
+        episodes = tuple(rows.filter(pk__in=ids))
     known = known_features(live_features(feature_set, first.agent_id).values())
     return EpisodeBatch(feature_set, config, models, first.agent_id, episodes, tuple(known))
-
-
-def _of_one_question(rows: QuerySet[Episode]) -> list[uuid.UUID]:
-    """As many as go into one question; one at least."""
-    total = 0
-    ids: list[uuid.UUID] = []
-    for pk, size in rows.annotate(size=Length("content")).values_list("pk", "size")[:MOST_BY_MODEL]:
-        total += size
-        if ids and total > LONGEST:
-            break
-        ids.append(pk)
-    return ids
 
 
 def models_of(feature_set: FeatureSet) -> FallbackChain | None:
@@ -187,11 +188,7 @@ def _ask_model(batch: EpisodeBatch, models: FallbackChain) -> ProposedCommands:
         feature_prompts.update_text(feature_lines(named), messages),
         CommandsAnswer,
     )
-    reply = models.ask(question)
-    try:
-        answer = feature_prompts.read_commands(reply.text)
-    except ValueError as error:
-        raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
+    answer, model = ask_for(models, question, "commands", CommandAnswer)
     broken = [RefusedCommand("it is no command", raw=raw) for raw in answer.broken]
     commands = []
     for part in answer.parts:
@@ -200,8 +197,19 @@ def _ask_model(batch: EpisodeBatch, models: FallbackChain) -> ProposedCommands:
             broken.append(RefusedCommand(reason, raw=part.model_dump()))
         else:
             commands.append(_command(part, named, batch.episodes))
-    rule = f"{reply.model} {feature_prompts.UPDATE_VERSION}"
+    rule = f"{model} {feature_prompts.UPDATE_VERSION}"
     return ProposedCommands(commands, "llm", rule, broken)
+
+
+def ask_for(
+    models: FallbackChain, question: Question, name: str, shape: type[Answer]
+) -> tuple[ParsedAnswer[Answer], str]:
+    """The list called `name` of a model's answer, and which model gave it. Raises ProviderError."""
+    reply = models.ask(question)
+    try:
+        return feature_prompts.read_answer(reply.text, name, shape), reply.model
+    except ValueError as error:
+        raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
 
 
 def named_by_number(known: Sequence[KnownFeature]) -> dict[str, KnownFeature]:

@@ -10,11 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import metrics
-from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain
 from memories.features import apply, feature_prompts, merges, queue
 from memories.features.apply import ChangeOrigin, Vectors
-from memories.features.batch import feature_lines, models_of, named_by_number
+from memories.features.batch import ask_for, feature_lines, models_of, named_by_number
 from memories.features.commands import (
     LONGEST_VALUE,
     Command,
@@ -148,12 +147,8 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
         feature_prompts.features_text(feature_lines(named)),
         feature_prompts.MergesAnswer,
     )
-    reply = models.ask(question)
-    try:
-        answer = feature_prompts.read_merges(reply.text)
-    except ValueError as error:
-        raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
-    result = _ProposedMerges("llm", f"{reply.model} {feature_prompts.MERGE_VERSION}")
+    answer, model = ask_for(models, question, "merges", feature_prompts.MergeAnswer)
+    result = _ProposedMerges("llm", f"{model} {feature_prompts.MERGE_VERSION}")
     result.refused.extend(RefusedCommand("it is no merge", raw=raw) for raw in answer.broken)
     for part in answer.parts:
         values = part.model_dump(include={"tag", "feature", "value"})

@@ -155,17 +155,8 @@ class ParsedAnswer(Generic[Answer]):
     broken: list[Mapping[str, Any]]
 
 
-def read_commands(text: str) -> ParsedAnswer[CommandAnswer]:
-    """Raises ValueError where the object that was asked for is not there."""
-    return _read(text, "commands", CommandAnswer)
-
-
-def read_merges(text: str) -> ParsedAnswer[MergeAnswer]:
-    """As `read_commands`."""
-    return _read(text, "merges", MergeAnswer)
-
-
-def _read(text: str, name: str, shape: type[Answer]) -> ParsedAnswer[Answer]:
+def read_answer(text: str, name: str, shape: type[Answer]) -> ParsedAnswer[Answer]:
+    """The list called `name`. Raises ValueError where the object that was asked for is not there."""
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
         raise ValueError("there is no JSON object in the answer")

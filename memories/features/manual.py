@@ -114,7 +114,18 @@ def _do(
     with transaction.atomic(durable=True):
         locked = apply.lock_set(space, feature_set)
         origin = ChangeOrigin(locked, scope.actor, MANUAL, BY_HAND, agent_id)
-        result = apply.apply_commands(space, origin, [_in_place(origin, command)], vectors)
+        applied = command
+        if command.action == ADD and command.slot:
+            # Of an attribute with one value, what a person writes takes a machine's place.
+            known = apply.known_features(apply.live_features(locked, agent_id).values())
+            old = [
+                each for each in known
+                if each.slot == command.slot and each.method != MANUAL
+                and rules.is_theirs(command.about, each, known)
+            ]  # fmt: skip
+            if len(old) == 1:
+                applied = replace(command, action=UPDATE, target=old[0].id, about=old[0].about)
+        result = apply.apply_commands(space, origin, [applied], vectors)
         touched = [*result.added, *result.updated, *result.deleted, *result.supported]
         row = Feature.objects.get(pk=touched[0])
         AuditEntry.line(
@@ -123,21 +134,6 @@ def _do(
             after={"feature": row.feature, "value": row.value},
         ).save()  # fmt: skip
     return result
-
-
-def _in_place(origin: ChangeOrigin, command: Command) -> Command:
-    """Of an attribute with one value, what a person writes takes the place of a machine's."""
-    if command.action != ADD or not command.slot:
-        return command
-    known = apply.known_features(apply.live_features(origin.set, origin.agent_id).values())
-    old = [
-        each for each in known
-        if each.slot == command.slot and each.method != MANUAL
-        and rules.is_theirs(command.about, each, known)
-    ]  # fmt: skip
-    if len(old) != 1:
-        return command
-    return replace(command, action=UPDATE, target=old[0].id, about=old[0].about)
 
 
 @transaction.atomic(durable=True)

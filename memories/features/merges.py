@@ -45,7 +45,15 @@ def by_similarity(
             groups.append([row])
         else:
             group.append(row)
-    return [_merged(group) for group in groups if len(group) > 1]
+    result = []
+    for group in groups:
+        if len(group) > 1:
+            kept = group[-1]
+            if not kept.slot:
+                kept = max(reversed(group), key=lambda each: len(each.value.split()))
+            gone = tuple(each for each in group if each.id != kept.id)
+            result.append(FeatureMerge(kept, gone, kept.tag, kept.feature, kept.value))
+    return result
 
 
 def are_apart(rows: Sequence[KnownFeature], apart: Apart) -> bool:
@@ -61,14 +69,6 @@ def _belongs(
     if row.slot or any(each.slot for each in group):
         return all(each.slot == row.slot for each in group)
     return all((similar(row.id, each.id) or 0.0) >= threshold for each in group)
-
-
-def _merged(group: Sequence[KnownFeature]) -> FeatureMerge:
-    kept = group[-1]
-    if not kept.slot:
-        kept = max(reversed(group), key=lambda each: len(each.value.split()))
-    gone = tuple(each for each in group if each.id != kept.id)
-    return FeatureMerge(kept, gone, kept.tag, kept.feature, kept.value)
 
 
 def by_answer(

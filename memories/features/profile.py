@@ -84,7 +84,21 @@ class Profile:
 
 def profile(scope: Scope, options: ProfileOptions) -> Profile:
     """What `scope` may know of the subject; every group is there."""
-    features, groups, day = _features(scope, options), _groups(scope, options), options.day
+    place = Window(RowNumber(), partition_by=[F("fact_type")], order_by=[F("id").desc()])
+    memories = (
+        Memory.objects.visible_to(scope)
+        .believed(scope.workspace_id, options.at)
+        .filter(subject_id=options.subject_id, scope=MemoryScope.USER)
+        .with_names()
+        .as_known(options.at.known_at)
+        .annotate(place=place)
+        .filter(place__lte=options.limit)
+        .order_by("-id")
+    )
+    groups: dict[str, list[Any]] = {name: [] for name in GROUPS.values()}
+    for memory in memories:
+        groups[GROUPS[memory.fact_type]].append(memory)
+    features, day = _features(scope, options), options.day
     facts = {one.fact_id for each in features for one in each.cited} - {None}
     covered = Memory.objects.filter(facts__in=facts).values_list("pk", flat=True) if facts else ()
     over = (
@@ -137,24 +151,6 @@ def _stamp(scope: Scope, options: ProfileOptions) -> str:
         Subject.objects.filter(pk=subject_id).values_list("updated_at", "external_id").first(),
     )
     return repr(parts)
-
-
-def _groups(scope: Scope, options: ProfileOptions) -> dict[str, list[Any]]:
-    place = Window(RowNumber(), partition_by=[F("fact_type")], order_by=[F("id").desc()])
-    rows = (
-        Memory.objects.visible_to(scope)
-        .believed(scope.workspace_id, options.at)
-        .filter(subject_id=options.subject_id, scope=MemoryScope.USER)
-        .with_names()
-        .as_known(options.at.known_at)
-        .annotate(place=place)
-        .filter(place__lte=options.limit)
-        .order_by("-id")
-    )
-    groups: dict[str, list[Any]] = {name: [] for name in GROUPS.values()}
-    for memory in rows:
-        groups[GROUPS[memory.fact_type]].append(memory)
-    return groups
 
 
 def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
