@@ -11,8 +11,8 @@ from bench.speed.recall import FILTERS
 from memories import counters, metrics
 from memories.admin.plots import REACHES, Reach
 from memories.admin.run_charts import drawings
-from memories.evaluation.conflicts import Judged
-from memories.evaluation.extraction import Turns
+from memories.evaluation.conflicts import Judgements
+from memories.evaluation.extraction import TurnCounts
 from memories.models import EvaluationRun
 from tests.desk import Desk, desk_of, member, superuser
 from tests.factories import WorkspaceFactory
@@ -182,7 +182,7 @@ def test_each_category_has_its_baselines_beside_it() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "measured"),
-    [("extraction", Turns().measured()), ("conflicts", Judged().measured())],
+    [("extraction", TurnCounts().measured()), ("conflicts", Judgements().measured())],
 )
 def test_evaluations_without_rankings_are_drawn_too(kind: str, measured: dict[str, float]) -> None:
     drawn = {name for each in drawings(kind, set(measured)) for name in each.lines.values()}

@@ -120,7 +120,7 @@ class WorkspacePatternAdmin(ScopedAdmin):
         miss = None if change else _miss_of(request)
         if miss is not None and miss.workspace_id == obj.workspace_id:
             scope = access_of(request).scope(miss.workspace_id)
-            others = unmatched.settle_found(scope, obj, miss)
+            others = unmatched.settle_matched(scope, obj, miss)
             if others:
                 messages.info(request, f"{others} more of the kind are found by it and settled.")
 

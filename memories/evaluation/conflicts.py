@@ -1,7 +1,7 @@
 """Whether the resolver's judgement of two statements is what people said. Needs no database."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ JUDGEMENTS = ("same", "update", "unsure", "different")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class StatementPair:
     """`new` was said after `old`; `label` is same, update or different."""
 
     old: str
@@ -27,7 +27,7 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Judged:
+class Judgements:
     """How many pairs of each label got which judgement, and the pairs that were judged wrongly."""
 
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Judged:
 
     def of(self, label: str, *judgements: str) -> float:
         """The share of the pairs with `label` that got one of these judgements."""
-        total = sum(n for (told, _), n in self.counts.items() if told == label)
+        total = sum(n for (own, _), n in self.counts.items() if own == label)
         return share(sum(self.counts.get((label, one), 0) for one in judgements), total)
 
     def measured(self) -> dict[str, float]:
@@ -51,45 +51,39 @@ class Judged:
         }
 
 
-def pairs(path: Path) -> list[Pair]:
+def pairs(path: Path) -> list[StatementPair]:
     """JSONL of {old, new, label}; label is same (or duplicate), update or different.
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_pairs(path))
-
-
-def _pairs(path: Path) -> Iterator[Pair]:
+    result = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.strip():
             try:
                 row: dict[str, Any] = json.loads(line)
-                yield Pair(row["old"], row["new"], LABELS[row["label"]])
+                result.append(StatementPair(row["old"], row["new"], LABELS[row["label"]]))
             except (KeyError, TypeError, ValueError) as error:
                 raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
+    return result
 
 
 def evaluate(
-    labelled: Sequence[Pair], embedder: Embedder, advance: Callable[[int], object]
-) -> Judged:
+    labelled: Sequence[StatementPair], embedder: Embedder, advance: Callable[[int], object]
+) -> Judgements:
     """Judge each pair with the embedder's own threshold. Raises ProviderError."""
-    found = Judged()
+    result = Judgements()
     for pair in labelled:
-        judged = conflicts.relation(
+        old, new = embedder.embed([pair.old, pair.new])
+        relation = conflicts.relation(
             conflicts.read(pair.old),
             conflicts.read(pair.new),
-            cosine=_cosine(embedder, pair),
+            cosine=None if old is None or new is None else float(np.dot(old, new)),
             threshold=embedder.duplicate_threshold,
         )
-        key = (pair.label, judged.kind)
-        found.counts[key] = found.counts.get(key, 0) + 1
-        if pair.label != judged.kind:
-            told = {"old": pair.old, "new": pair.new, "label": pair.label}
-            found.wrong.append({**told, "judged": judged.kind, "rule": judged.rule})
+        key = (pair.label, relation.kind)
+        result.counts[key] = result.counts.get(key, 0) + 1
+        if pair.label != relation.kind:
+            wrong = {"old": pair.old, "new": pair.new, "label": pair.label}
+            result.wrong.append({**wrong, "judged": relation.kind, "rule": relation.rule})
         advance(1)
-    return found
-
-
-def _cosine(embedder: Embedder, pair: Pair) -> float | None:
-    old, new = embedder.embed([pair.old, pair.new])
-    return None if old is None or new is None else float(np.dot(old, new))
+    return result

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memories import extraction
-from memories.evaluation.locomo import Case
+from memories.evaluation.locomo import LabelledConversation
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import Wish
 from memories.ingest.previous_messages import LAST
@@ -21,7 +21,7 @@ MATCH = 0.5  # overlap of terms from which two statements count as the same fact
 
 
 @dataclass(slots=True)
-class Turns:
+class TurnCounts:
     """Counts over turns and facts. A turn bears facts where a labelled fact cites it."""
 
     turns: int = 0
@@ -57,49 +57,51 @@ class Turns:
         }
 
 
-def evaluate(cases: Sequence[Case], advance: Callable[[int], object]) -> Turns:
+def evaluate(cases: Sequence[LabelledConversation], advance: Callable[[int], object]) -> TurnCounts:
     """Each turn of a person as the patterns see it, after the ones before it; a fact is right
     where a labelled fact of the same turn shares half of its terms."""
-    found = Turns()
-    for case in cases:
+    counts = TurnCounts()
+    for conversation in cases:
         by_turn: dict[str, list[int]] = {}
-        for number, fact in enumerate(case.facts):
+        for number, fact in enumerate(conversation.facts):
             for turn in fact.gold:
                 by_turn.setdefault(turn, []).append(number)
-        matched = _conversation(case, by_turn, found, advance)
+        matched = _conversation(conversation, by_turn, counts, advance)
         cited = {number for numbers in by_turn.values() for number in numbers}
-        found.gold += len(cited)
-        found.gold_found += len(matched)
-    return found
+        counts.gold += len(cited)
+        counts.gold_found += len(matched)
+    return counts
 
 
 def _conversation(
-    case: Case,
+    conversation: LabelledConversation,
     by_turn: dict[str, list[int]],
-    found: Turns,
+    counts: TurnCounts,
     advance: Callable[[int], object],
 ) -> set[int]:
     """The labelled facts of a conversation that were found, by number."""
-    gold = [terms(fact.text) for fact in case.facts]
+    gold = [terms(fact.text) for fact in conversation.facts]
     matched: set[int] = set()
-    for message, before in _in_order(case):
+    for message, before in _in_order(conversation):
         advance(1)
         if message.role == Episode.Kind.ASSISTANT:
             continue
-        said = by_turn.get(message.id, [])
-        statements = [terms(each) for each in _read(message, before, bool(said), found)]
-        scores = [[overlap(one, gold[number]) for number in said] for one in statements]
-        found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
+        numbers = by_turn.get(message.id, [])
+        statements = [terms(each) for each in _read(message, before, bool(numbers), counts)]
+        scores = [[overlap(one, gold[number]) for number in numbers] for one in statements]
+        counts.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
         matched |= {
-            n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
+            n for row in scores for n, score in zip(numbers, row, strict=True) if score >= MATCH
         }
     return matched
 
 
-def _in_order(case: Case) -> Iterator[tuple[Message, tuple[extraction.Message, ...]]]:
+def _in_order(
+    conversation: LabelledConversation,
+) -> Iterator[tuple[Message, tuple[extraction.Message, ...]]]:
     """Each message with the last ones before it in the same sitting, as they reach a server that
-    is told one message at a time."""
-    for part in case.transcripts:
+    hears one message at a time."""
+    for part in conversation.transcripts:
         before: tuple[extraction.Message, ...] = ()
         for message in part.messages:
             yield message, before
@@ -107,23 +109,23 @@ def _in_order(case: Case) -> Iterator[tuple[Message, tuple[extraction.Message, .
 
 
 def _read(
-    message: Message, before: tuple[extraction.Message, ...], is_bearing: bool, found: Turns
+    message: Message, before: tuple[extraction.Message, ...], is_bearing: bool, counts: TurnCounts
 ) -> list[str]:
     """The statements found in one turn, counted."""
     wish = Wish(MemorySession.Extract.PATTERNS, before=before)
     started = time.process_time()
     read = extraction.extract([_as_message(message)], wish)
-    found.milliseconds.append((time.process_time() - started) * 1e3)
+    counts.milliseconds.append((time.process_time() - started) * 1e3)
     claims, skips = read.claims, bool(read.skipped)
-    found.turns += 1
-    found.bearing += is_bearing
-    found.fired += bool(claims)
-    found.fired_bearing += bool(claims) and is_bearing
-    found.skipped += skips
-    found.skipped_bearing += skips and is_bearing
-    found.facts += len(claims)
+    counts.turns += 1
+    counts.bearing += is_bearing
+    counts.fired += bool(claims)
+    counts.fired_bearing += bool(claims) and is_bearing
+    counts.skipped += skips
+    counts.skipped_bearing += skips and is_bearing
+    counts.facts += len(claims)
     for claim in claims:
-        found.categories[claim.category] = found.categories.get(claim.category, 0) + 1
+        counts.categories[claim.category] = counts.categories.get(claim.category, 0) + 1
     return [claim.statement for claim in claims]
 
 

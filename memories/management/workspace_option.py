@@ -18,31 +18,30 @@ def one_workspace(slug: str | None) -> Workspace:
     """The workspace that is named, or the only one there is. Raises CommandError."""
     if slug:
         return _named(slug)
-    found = list(Workspace.objects.order_by("slug")[:2])
-    if not found:
+    rows = list(Workspace.objects.order_by("slug")[:2])
+    if not rows:
         raise CommandError("There is no workspace yet: start the server once with `up`.")
-    if len(found) > 1:
+    if len(rows) > 1:
         raise CommandError(f"There are several workspaces: name one with --workspace ({_slugs()}).")
-    return found[0]
+    return rows[0]
 
 
 def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
     """The index rows of the workspace that is named, or of all. Raises CommandError."""
     chosen = [_named(slug)] if slug else list(Workspace.objects.order_by("slug"))
-    return [_space(workspace) for workspace in chosen]
-
-
-def _space(workspace: Workspace) -> WorkspaceIndex:
-    space = workspace_index.space_of(workspace.pk)
-    space.workspace = workspace
-    return space
+    rows = []
+    for workspace in chosen:
+        row = workspace_index.space_of(workspace.pk)
+        row.workspace = workspace
+        rows.append(row)
+    return rows
 
 
 def _named(slug: str) -> Workspace:
-    found = Workspace.objects.filter(slug=slug).first()
-    if found is None:
+    workspace = Workspace.objects.filter(slug=slug).first()
+    if workspace is None:
         raise CommandError(f"There is no workspace {slug!r}. There is: {_slugs() or 'none yet'}.")
-    return found
+    return workspace
 
 
 def _slugs() -> str:
