@@ -169,9 +169,11 @@ def save(session: MemorySession) -> MemorySession | None:
 
 
 def settled_among(ids: Sequence[str]) -> list[str]:
-    """Those of the sessions for which it makes no sense to wait on: final, or tried again later."""
+    """Those of the sessions for which it makes no sense to wait on: final, tried again later, or
+    erased meanwhile."""
     rows = MemorySession.objects.filter(pk__in=ids).only("state", "failures")
-    return [str(row.pk) for row in rows if row.is_final or row.is_postponed]
+    under_way = {str(row.pk) for row in rows if not (row.is_final or row.is_postponed)}
+    return [each for each in ids if each not in under_way]
 
 
 def retry(scope: Scope, session: MemorySession) -> MemorySession:
