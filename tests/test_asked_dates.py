@@ -233,9 +233,9 @@ def test_the_day_before_yesterday_is_not_yesterday(alice: Person) -> None:
     http, now = caller(alice), timezone.now()
     for days, place in ((1, "Ghent"), (2, "Bruges"), (3, "Namur")):
         alice.note(f"Ada went to {place}", event_date=now - timedelta(days=days))
-    query = {"query": "Where did I go the day before yesterday?"}
+    query = {"query": "Where did I go the day before yesterday?", "include": ["scores"]}
     best, *others = http.post("/memories/search", query).body["results"]
-    assert best["content"] == "Ada went to Bruges"
+    assert best["memory"]["content"] == "Ada went to Bruges"
     assert all(other["scores"]["date"] < best["scores"]["date"] for other in others)
 
 

@@ -1,38 +1,28 @@
 """Dates in English words, read against a clock: one grammar for what facts tell of, what queries ask
 for, when a plan is over and what a statement may repeat.
 
-Each form below finds one way of naming a time; what stands beside each other is then put together:
-"Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May".
+Each form at the end finds one way of naming a time; what stands beside each other is then put
+together: "Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May".
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from memories.english.numbers import COUNT, ORDINALS, count
+from memories.english import calendar_dates, relative_dates
+from memories.english.calendar_dates import MONTH_WORDS, RANGE_WORDS, Clock, Order
+from memories.english.numbers import COUNT, ORDINALS
 from memories.english.time_spans import (
     MONTH,
-    PARTS,
-    SEASONS,
     WEEKDAY,
-    Grain,
     Span,
-    Which,
     days_from,
     in_year,
     later,
     midnight,
-    month_number,
     months_from,
-    months_later,
-    nearest,
-    weekday_number,
 )
-
-Order = Literal["day_first", "month_first", "auto"]
-"""Of day and month in 3/4/2026; auto: 3.4. and 3-4 are day first, 3/4 month first where it can be."""
 
 _UNIT = r"(?:minute|hour|day|week|fortnight|weekend|month|quarter|year|decade)"
 _YEAR = r"(?:19|20)\d\d"
@@ -74,20 +64,6 @@ _LEADING = 12  # characters; a day that stands before this opens the clause: "On
 _AROUND = 200  # characters before a phrase in which its tense is looked for
 _sentence_end = re.compile(r"[.!?;\n]\s")
 _word_before = re.compile(r"([a-z]+)\s*(?:the |about |around )?$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    """What a form needs beside its words: the time, the tense, the word before, the order."""
-
-    at: datetime
-    ahead: bool
-    before: str
-    order: Order
-
-    @property
-    def today(self) -> datetime:
-        return midnight(self.at)
 
 
 class _Phrase(NamedTuple):
@@ -156,7 +132,7 @@ def _phrases(text: str, at: datetime, order: Order) -> list[_Phrase]:
                 continue
             word = _word_before.search(text, max(0, start - 24), start)
             before = word[1].lower() if word else ""
-            clock = _Clock(at, _is_ahead(text, start, end), before, order)
+            clock = Clock(at, _is_ahead(text, start, end), before, order)
             try:
                 span = meaning(match, clock)
             except (ValueError, OverflowError):  # the calendar has no such day, nor has its month
@@ -183,11 +159,7 @@ def _is_ahead(text: str, start: int, end: int) -> bool:
     return bool(_present.search(sentence)) and not _past.search(sentence)
 
 
-_MONTH_WORDS = frozenset("in during since until till by before after".split())
 _YEAR_WORDS = frozenset("in during since until till by".split())
-_RANGE_WORDS = frozenset("from between".split())
-_DAY_WORDS = frozenset("on by until till since before after from between dated to at".split())
-_VERBS = frozenset("may mar march".split())
 
 
 def _is_bare(kind: str, match: re.Match[str], before: str) -> bool:
@@ -199,350 +171,8 @@ def _is_bare(kind: str, match: re.Match[str], before: str) -> bool:
             return not groups.get("part") and before not in _YEAR_WORDS
         case "month":
             is_named = groups.get("which") or groups.get("part") or groups["year"]
-            return not is_named and before not in _MONTH_WORDS
+            return not is_named and before not in MONTH_WORDS
     return False
-
-
-# ---- what a phrase alone means
-
-
-def _which(match: re.Match[str]) -> Which:
-    word = (match["which"] or "").lower()
-    if word in ("last", "past", "this past"):
-        return "last"
-    if word == "next":
-        return "next"
-    return "this" if word else ""
-
-
-def _iso(match: re.Match[str], clock: _Clock) -> Span:
-    year, month = int(match["year"]), int(match["month"])
-    if not match["day"]:
-        return months_from(clock.today.replace(year=year, month=month, day=1), 1, "month")
-    day = days_from(clock.today.replace(year=year, month=month, day=int(match["day"])), 1)
-    if not match["hour"]:
-        return day
-    return _at_time(day, int(match["hour"]) * 60 + int(match["minute"]), "minute")
-
-
-def _numeric(match: re.Match[str], clock: _Clock) -> Span | None:
-    """14.11.2026, 11/14/26, "on 14.11.": by the order of the workspace, where there is such a day."""
-    first, second, year = int(match["first"]), int(match["second"]), match["year"]
-    if (year is None or len(year) == 2) and clock.before not in _DAY_WORDS:
-        return None
-    if match["sign"] == "." and year is None and not match["dot"]:
-        return None
-    is_day_first = clock.order == "day_first" or clock.order == "auto" and match["sign"] != "/"
-    day, month = (first, second) if is_day_first else (second, first)
-    if month > 12:
-        day, month = month, day
-    if year is None:
-        return _any_day(month, day, clock)
-    number = int(year)
-    if number < 100:
-        number += 2000 if 2000 + number <= clock.at.year + 20 else 1900
-    return days_from(clock.today.replace(year=number, month=month, day=day), 1)
-
-
-def _any_day(month: int, day: int, clock: _Clock) -> Span | None:
-    span = nearest(
-        lambda year: days_from(clock.today.replace(year=year, month=month, day=day), 1),
-        clock.at, "", ahead=clock.ahead,
-    )  # fmt: skip
-    return span and span._replace(any_year=True)
-
-
-def _named_day(match: re.Match[str], clock: _Clock) -> Span | None:
-    month, day = month_number(match["month"]), int(match["day"])
-    if match["year"]:
-        return days_from(clock.today.replace(year=int(match["year"]), month=month, day=day), 1)
-    return _any_day(month, day, clock)
-
-
-def _days_of_month(match: re.Match[str], clock: _Clock) -> Span | None:
-    """From 3 to 5 May, May 3-5."""
-    if match["join"].strip() == "and" and clock.before not in _RANGE_WORDS:
-        return None
-    month, first, last = month_number(match["month"]), int(match["day"]), int(match["until"])
-    if last < first:
-        return None
-
-    def of_year(year: int) -> Span:
-        start = clock.today.replace(year=year, month=month, day=first)
-        return Span(start, later(start.replace(day=last), days=1), "range")
-
-    if match["year"]:
-        return of_year(int(match["year"]))
-    span = nearest(of_year, clock.at, "", ahead=clock.ahead)
-    return span and span._replace(any_year=True)
-
-
-_holidays = {
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "boxing day": (12, 26),
-    "new year's eve": (12, 31),
-    "new year's day": (1, 1),
-    "halloween": (10, 31),
-    "valentine's day": (2, 14),
-}
-
-
-def _holiday(match: re.Match[str], clock: _Clock) -> Span | None:
-    return _any_day(*_holidays[match[0].lower().replace("’", "'")], clock)
-
-
-def _month(match: re.Match[str], clock: _Clock) -> Span | None:
-    """In May, last May, mid-May, at the beginning of May, in May 2019."""
-    name, number = match["month"].lower(), month_number(match["month"])
-    is_named = match["which"] or match["part"] or match["year"]
-    if (
-        name in _VERBS
-        and not is_named
-        and clock.before not in _MONTH_WORDS | _RANGE_WORDS | _BESIDE
-    ):
-        return None
-
-    def of_year(year: int) -> Span:
-        return months_from(clock.today.replace(year=year, month=number, day=1), 1, "month")
-
-    if match["year"]:
-        span: Span | None = of_year(int(match["year"]))
-    else:
-        span = nearest(of_year, clock.at, _which(match), ahead=clock.ahead)
-        span = span and span._replace(any_year=not match["which"])
-    return _third(span, match["part"]) if span and match["part"] else span
-
-
-_BESIDE = frozenset("of on early late mid to and through for around".split())
-
-
-def _third(span: Span, part: str) -> Span:
-    """Early, mid or late in it; its last day at the end of it."""
-    small = part.lower()
-    if small.startswith("end"):
-        return span._replace(start=midnight(later(span.end, days=-1)), grain="day")
-    place = 1 if small.startswith("mid") else 2 if small.startswith("late") else 0
-    if span.grain == "year":
-        steps = [months_later(span.start, 4 * place), months_later(span.start, 4 * place + 4)]
-    else:
-        steps = [later(span.start, days=10 * place), later(span.start, days=10 * place + 10)]
-    end = span.end if place == 2 else steps[1]
-    return span._replace(start=steps[0], end=end, grain="range")
-
-
-def _season(match: re.Match[str], clock: _Clock) -> Span | None:
-    first = SEASONS[match["season"].lower()]
-
-    def of_year(year: int) -> Span:
-        return months_from(clock.today.replace(year=year, month=first, day=1), 3, "season")
-
-    if match["year"]:
-        return of_year(int(match["year"]))
-    which = _which(match)
-    span = nearest(of_year, clock.at, which, ahead=clock.ahead)
-    return span and span._replace(any_year=not which)
-
-
-def _quarter(match: re.Match[str], clock: _Clock) -> Span | None:
-    number = int(match["digit"] or ORDINALS[match["ordinal"].lower()])
-
-    def of_year(year: int) -> Span:
-        return months_from(
-            clock.today.replace(year=year, month=3 * number - 2, day=1), 3, "quarter"
-        )
-
-    span = nearest(of_year, clock.at, "", ahead=clock.ahead)
-    return span and span._replace(any_year=True)
-
-
-def _year(match: re.Match[str], clock: _Clock) -> Span:
-    span = months_from(clock.today.replace(year=int(match["year"]), month=1, day=1), 12, "year")
-    return _third(span, match["part"]) if match["part"] else span
-
-
-_nineties = "twenties thirties forties fifties sixties seventies eighties nineties".split()
-
-
-def _decade(match: re.Match[str], clock: _Clock) -> Span:
-    year = int(match["year"] or 0) or 10 * (_nineties.index(match["name"].lower()) + 2)
-    if year < 100:
-        year += 2000 if 2000 + year <= clock.at.year else 1900
-    return months_from(clock.today.replace(year=year, month=1, day=1), 120, "decade")
-
-
-_days = {"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1}
-
-
-def _day(match: re.Match[str], clock: _Clock) -> Span:
-    words = match[0].lower()
-    steps = next((n for ending, n in _days.items() if words.endswith(ending)), 0)
-    if "before" in words or "after " in words:
-        steps *= 2
-    day = days_from(later(clock.today, days=steps), 1, relative=True)
-    if words == "tonight":
-        return day._replace(start=later(day.start, minutes=17 * 60),
-                            end=later(day.start, minutes=28 * 60), grain="part")  # fmt: skip
-    part = words.split()[-1]
-    return _in_part(day, part) if part in PARTS else day
-
-
-def _in_part(day: Span, part: str) -> Span:
-    first, last = PARTS[part]
-    return day._replace(
-        start=later(day.start, minutes=60 * first),
-        end=later(day.start, minutes=60 * last),
-        grain="part",
-    )
-
-
-def _unit(at: datetime, unit: str, steps: int) -> Span:
-    """The day, week, month... so many of them from that of `at`."""
-    today = midnight(at)
-    match unit:
-        case "day":
-            return days_from(later(today, days=steps), 1, relative=True)
-        case "week" | "weekend":
-            monday = later(today, days=7 * steps - today.weekday())
-            if unit == "week":
-                return days_from(monday, 7, "week", relative=True)
-            return days_from(later(monday, days=5), 2, "weekend", relative=True)
-        case "month":
-            span = months_from(months_later(today, steps), 1, "month")
-        case "quarter":
-            start = today.replace(month=(today.month - 1) // 3 * 3 + 1, day=1)
-            span = months_from(months_later(start, 3 * steps), 3, "quarter")
-        case "decade":
-            start = today.replace(year=today.year // 10 * 10 + 10 * steps, month=1, day=1)
-            span = months_from(start, 120, "decade")
-        case _:
-            span = months_from(today.replace(year=today.year + steps, month=1, day=1), 12, "year")
-    return span._replace(is_relative=True)
-
-
-def _steps(match: re.Match[str], clock: _Clock) -> Span | None:
-    """ "Two weeks ago", "in a month", "a few days from now"."""
-    words, unit = match["number"], match["unit"].lower()
-    sign = -1 if match["end"] and match["end"].lower().startswith(("ago", "back", "ear")) else 1
-    number, unit = (2 * count(words), "week") if unit == "fortnight" else (count(words), unit)
-    if unit in ("minute", "hour"):
-        minutes = sign * number * (60 if unit == "hour" else 1)
-        start = later(clock.at.replace(second=0, microsecond=0), minutes=minutes)
-        length = 60 if unit == "hour" and number >= 1 else 1
-        grain: Grain = "hour" if length == 60 else "minute"
-        return Span(start, later(start, minutes=length), grain, is_relative=True)
-    if unit == "decade":
-        number, unit = 10 * number, "year"
-    if unit == "year" and number % 1:
-        number, unit = 12 * number, "month"
-    if unit == "week":
-        likely = later(clock.today, days=7 * sign * number)
-    if "few" in words.lower():
-        ends = sorted((_unit(clock.at, unit, sign * 2), _unit(clock.at, unit, sign * 5)))
-        span = Span(ends[0].start, ends[1].end, "range", is_relative=True)
-        middle = _unit(clock.at, unit, 3 * sign).start if unit != "week" else likely
-        return span._replace(likely=middle)
-    if unit != "week":
-        return _unit(clock.at, unit, int(sign * number))
-    if sign > 0:  # the same day of that week, or one near it
-        return days_from(later(likely, days=-3), 7, "week", relative=True)._replace(likely=likely)
-    return _unit(clock.at, unit, -int(number))._replace(likely=likely)
-
-
-_in_days = {"day": 1, "week": 7, "weekend": 7, "month": 30.44, "year": 365.25}
-
-
-def _stretch(match: re.Match[str], clock: _Clock) -> Span:
-    """ "The last three days", "in the past week", "over the next two months"."""
-    days = round(count(match["number"] or "one") * _in_days[match["unit"].lower()])
-    if match["which"].lower() in ("last", "past"):
-        start, end = later(clock.today, days=-days), later(clock.today, days=1)
-    else:
-        start, end = clock.today, later(clock.today, days=days + 1)
-    return Span(start, end, "range", is_relative=True)
-
-
-def _period(match: re.Match[str], clock: _Clock) -> Span:
-    """Last week, this month, next weekend."""
-    which, unit = _which(match), match["unit"].lower()
-    steps = {"last": -1, "this": 0, "next": 1, "": 0}[which]
-    return _unit(clock.at, unit, steps)
-
-
-def _beside(match: re.Match[str], clock: _Clock) -> Span:
-    """The week before last, the month after next."""
-    return _unit(clock.at, match["unit"].lower(), 2 if match["way"].lower() == "after" else -2)
-
-
-def _this_weekend(match: re.Match[str], clock: _Clock) -> Span:
-    """ "Over the weekend": the one that is, else the next or the last."""
-    is_on = clock.at.weekday() >= 5
-    return _unit(clock.at, "weekend", 0 if clock.ahead or is_on else -1)
-
-
-def _end_of(match: re.Match[str], clock: _Clock) -> Span:
-    """ "By the end of next month" is its last day; the beginning of it is its first third."""
-    span = _period(match, clock)
-    if match["part"].lower() == "end" or span.grain == "week":
-        return _third(span, "end")
-    return _third(span, match["part"])
-
-
-def _weekday(match: re.Match[str], clock: _Clock) -> Span | None:
-    name, which = match["weekday"], _which(match)
-    if len(name) < 6 and not match["which"] and clock.before not in _DAY_WORDS:
-        return None  # "The cat sat in the sun"
-    ahead = (weekday_number(name) - clock.at.weekday()) % 7
-    back = (clock.at.weekday() - weekday_number(name)) % 7 or 7
-    if match["way"]:
-        days = -back - 7 if match["way"].lower() == "before" else (ahead or 7) + 7
-    elif which == "next":  # the very next day is called tomorrow
-        days = 8 if ahead == 1 else ahead or 7
-    else:
-        days = ahead if which == "this" or (which == "" and clock.ahead) else -back
-    return days_from(later(clock.today, days=days), 1, relative=True)
-
-
-def _day_of_month(match: re.Match[str], clock: _Clock) -> Span | None:
-    """The next such day, or the last one: "on the 1st"."""
-    if clock.before not in ("on", "by", "until", "before", "from"):
-        return None
-    day = int(match["day"])
-    for steps in range(12):
-        try:
-            when = months_later(clock.at, steps if clock.ahead else -steps).replace(day=day)
-        except ValueError:  # a month without such a day
-            continue
-        if when >= clock.today if clock.ahead else when <= clock.today:
-            return days_from(when, 1, relative=True)
-    return None
-
-
-def _time(match: re.Match[str], clock: _Clock) -> Span | None:
-    """Of today; it is a date only beside a day."""
-    if match["noon"]:
-        minutes, grain = 720, "hour"
-    elif match["half"]:
-        hour = int(match["hour"]) % 12 + (12 if match["half"].lower() == "p" else 0)
-        minutes, grain = (
-            60 * hour + int(match["minute"] or 0),
-            "minute" if match["minute"] else "hour",
-        )
-    else:
-        minutes, grain = 60 * int(match["hour24"]) + int(match["minute24"]), "minute"
-    day = days_from(clock.today, 1, relative=True)
-    return _at_time(day, minutes, "minute" if grain == "minute" else "hour")
-
-
-def _at_time(day: Span, minutes: int, grain: Grain) -> Span:
-    start = later(midnight(day.start), minutes=minutes)
-    return day._replace(
-        start=start, end=later(start, minutes=60 if grain == "hour" else 1), grain=grain
-    )
-
-
-def _part(match: re.Match[str], clock: _Clock) -> Span:
-    return _in_part(days_from(clock.today, 1, relative=True), match["part"].lower())
 
 
 # ---- what phrases mean together
@@ -551,7 +181,6 @@ _beside_gap = re.compile(r"[\s,]*(?:(?:of|on|in|during|at|the)\s+){0,2}", re.IGN
 _range_gap = re.compile(r"\s*(?P<word>to|until|till|through|and|[-–])\s*(?:the )?", re.IGNORECASE)
 _clause_gap = re.compile(r"\b(?:and|but|then|because|when|while)\b|[;.!?]", re.IGNORECASE)
 _DAYS = frozenset(("day", "weekday", "relative day", "day of month", "any day"))
-_OPEN = frozenset(("month", "any day", "season", "quarter", "days"))
 
 
 def _together(text: str, phrases: Sequence[_Phrase], at: datetime) -> list[_Phrase]:
@@ -575,7 +204,7 @@ def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | 
     is_range = False
     if span is None and (match := _range_gap.fullmatch(gap)):
         word = _word_before.search(text, max(0, one.first - 24), one.first)
-        is_opened = word is not None and word[1].lower() in _RANGE_WORDS
+        is_opened = word is not None and word[1].lower() in RANGE_WORDS
         if is_opened or (match["word"] != "and" and not one.is_bare):
             span = _range(one, other, at)
             is_range = span is not None
@@ -649,7 +278,7 @@ def _with_years(text: str, phrases: list[_Phrase]) -> list[_Phrase]:
 
 # ---- the forms
 
-_Meaning = Callable[[re.Match[str], _Clock], Span | None]
+_Meaning = Callable[[re.Match[str], Clock], Span | None]
 _ORDINAL = rf"(?P<ordinal>{'|'.join(list(ORDINALS)[:4])})"
 _TH = r"(?:st|nd|rd|th)?"
 _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
@@ -657,56 +286,56 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
     for kind, form, meaning in (
         ("day",
          r"(?<![\w.-])(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d)"
-         r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d\S*)?)?(?![\d-])", _iso),
+         r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d\S*)?)?(?![\d-])", calendar_dates.iso),
         ("day",
          r"(?<![\w./-])(?P<first>\d{1,2})(?P<sign>[./-])(?P<second>\d{1,2})(?:(?P=sign)(?P<year>(?:\d\d)?\d\d)|(?P<dot>\.))?"
-         r"(?![\w/-]|\.\d)", _numeric),
-        ("month", rf"(?<![\w.-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?P<day>)?(?P<hour>)?(?![\w-])", _iso),
+         r"(?![\w/-]|\.\d)", calendar_dates.numeric),
+        ("month", rf"(?<![\w.-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?P<day>)?(?P<hour>)?(?![\w-])", calendar_dates.iso),
         ("days",
          rf"\b(?P<day>\d{{1,2}}){_TH}(?P<join> (?:to|until|till|through|and) (?:the )?|\s?[-–]\s?)(?P<until>\d{{1,2}}){_TH}"
-         rf"(?: of)? (?P<month>{MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?", _days_of_month),
+         rf"(?: of)? (?P<month>{MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?", calendar_dates.days_of_month),
         ("days",
          rf"\b(?P<month>{MONTH})\.? (?P<day>\d{{1,2}}){_TH}(?P<join> (?:to|until|till|through|and) (?:the )?|\s?[-–]\s?)"
-         rf"(?P<until>\d{{1,2}}){_TH}(?![:\w])(?:,? (?P<year>{_YEAR}))?", _days_of_month),
+         rf"(?P<until>\d{{1,2}}){_TH}(?![:\w])(?:,? (?P<year>{_YEAR}))?", calendar_dates.days_of_month),
         ("any day",
-         rf"\b(?P<month>{MONTH})\.? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?![:\d])(?:,? (?P<year>{_YEAR})\b)?", _named_day),
+         rf"\b(?P<month>{MONTH})\.? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?![:\d])(?:,? (?P<year>{_YEAR})\b)?", calendar_dates.named_day),
         ("any day",
-         rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", _named_day),
+         rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar_dates.named_day),
         ("season",
          rf"\b(?:{_WHICH} |in (?:the )?|during (?:the )?|since |(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
-         rf"(?P<season>spring|summer|fall|autumn|winter)\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", _season),
-        ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", _quarter),
-        ("any day", rf"\b(?:{'|'.join(_holidays)})\b".replace("'", "['’]"), _holiday),
+         rf"(?P<season>spring|summer|fall|autumn|winter)\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar_dates.season),
+        ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar_dates.quarter),
+        ("any day", rf"\b(?:{'|'.join(calendar_dates.HOLIDAYS)})\b".replace("'", "['’]"), calendar_dates.holiday),
         ("end",
          r"\b(?P<part>end|beginning|start) of (?:the |(?=last|this|next))(?:(?P<which>last|this|next) )?"
-         r"(?P<unit>week|month|quarter|year)\b", _end_of),
+         r"(?P<unit>week|month|quarter|year)\b", relative_dates.end_of),
         ("month",
          rf"\b(?:{_WHICH} )?(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<month>{MONTH})\b"
-         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", _month),
+         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar_dates.month),
         ("day of month",
          r"\bthe (?P<day>\d{1,2})(?:st|nd|rd|th)\b"
-         r"(?=[^\w\s]|\s*$| (?:and|but|because|so|at|for|with|to|in|when|if|we|I|of (?:last|this|next) month)\b)", _day_of_month),
+         r"(?=[^\w\s]|\s*$| (?:and|but|because|so|at|for|with|to|in|when|if|we|I|of (?:last|this|next) month)\b)", relative_dates.day_of_month),
         ("relative day",
          r"\b(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night|tonight|today|this (?:morning|afternoon|evening))\b",
-         _day),
-        ("steps", rf"\b(?P<number>{COUNT}) (?P<unit>{_UNIT})s? (?P<end>ago|back|earlier|from now|from today)\b", _steps),
+         relative_dates.day),
+        ("steps", rf"\b(?P<number>{COUNT}) (?P<unit>{_UNIT})s? (?P<end>ago|back|earlier|from now|from today)\b", relative_dates.steps),
         ("steps",
-         rf"\bin (?:about )?(?P<number>{COUNT}) (?:more )?(?P<unit>{_UNIT})s?\b['’]?s?(?P<end> time)?(?! ago| of\b| time)", _steps),
-        ("months", r"\bthe (?P<unit>week|weekend|month|quarter|year) (?P<way>before|after) (?:last|next)\b", _beside),
+         rf"\bin (?:about )?(?P<number>{COUNT}) (?:more )?(?P<unit>{_UNIT})s?\b['’]?s?(?P<end> time)?(?! ago| of\b| time)", relative_dates.steps),
+        ("months", r"\bthe (?P<unit>week|weekend|month|quarter|year) (?P<way>before|after) (?:last|next)\b", relative_dates.before_last),
         ("weekday",
-         rf"\b(?:{_WHICH} )?(?P<weekday>{WEEKDAY}|{_SHORT_DAY})\b(?: (?P<way>before|after) (?:last|next)\b)?", _weekday),
+         rf"\b(?:{_WHICH} )?(?P<weekday>{WEEKDAY}|{_SHORT_DAY})\b(?: (?P<way>before|after) (?:last|next)\b)?", relative_dates.weekday),
         ("stretch",
-         rf"\b(?P<which>last|past|next|coming) (?P<number>{COUNT}) (?P<unit>day|week|weekend|month|year)s\b(?! of\b)", _stretch),
-        ("stretch", r"\b(?:the|this) (?P<which>past) (?P<number>)?(?P<unit>day|week|month|year)\b(?! of\b)", _stretch),
-        ("week", rf"\b{_WHICH} (?P<unit>week)\b(?! of\b)", _period),
-        ("months", rf"\b{_WHICH} (?P<unit>weekend|month|quarter|decade)\b(?! of\b)", _period),
-        ("relative year", rf"\b{_WHICH} (?P<unit>year)\b", _period),
-        ("months", r"\b(?:over|at|on|during) the weekend\b", _this_weekend),
-        ("decade", rf"\b(?P<year>(?:19|20)?\d0)['’]?s\b|\bthe (?P<name>{'|'.join(_nineties)})\b", _decade),
-        ("year", rf"\b(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<year>{_YEAR})\b(?![-/]\d)", _year),
+         rf"\b(?P<which>last|past|next|coming) (?P<number>{COUNT}) (?P<unit>day|week|weekend|month|year)s\b(?! of\b)", relative_dates.stretch),
+        ("stretch", r"\b(?:the|this) (?P<which>past) (?P<number>)?(?P<unit>day|week|month|year)\b(?! of\b)", relative_dates.stretch),
+        ("week", rf"\b{_WHICH} (?P<unit>week)\b(?! of\b)", relative_dates.period),
+        ("months", rf"\b{_WHICH} (?P<unit>weekend|month|quarter|decade)\b(?! of\b)", relative_dates.period),
+        ("relative year", rf"\b{_WHICH} (?P<unit>year)\b", relative_dates.period),
+        ("months", r"\b(?:over|at|on|during) the weekend\b", relative_dates.the_weekend),
+        ("decade", rf"\b(?P<year>(?:19|20)?\d0)['’]?s\b|\bthe (?P<name>{'|'.join(calendar_dates.NINETIES)})\b", calendar_dates.decade),
+        ("year", rf"\b(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<year>{_YEAR})\b(?![-/]\d)", calendar_dates.year),
         ("time",
          r"\b(?:at )?(?:(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.?m\b\.?|(?P<hour24>[01]?\d|2[0-3]):(?P<minute24>[0-5]\d)\b"
-         r"|(?P<noon>noon)\b)", _time),
-        ("part", r"\b(?:in the |at )?(?P<part>morning|afternoon|evening|night)\b", _part),
+         r"|(?P<noon>noon)\b)", relative_dates.time_of_day),
+        ("part", r"\b(?:in the |at )?(?P<part>morning|afternoon|evening|night)\b", relative_dates.part_of_day),
     )
 )  # fmt: skip

@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 
-from memories.english.dates import Order, spans
+from memories.english.calendar_dates import Order
+from memories.english.dates import spans
 from memories.english.statements.wording import WEEKDAYS, root, words
 from memories.english.time_spans import WEEKDAY, Span, in_year
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from memories.english.dates import Order, spans
+from memories.english.calendar_dates import Order
+from memories.english.dates import spans
 from memories.english.lexical import STOP_WORDS, stems
 from memories.english.time_spans import Span
 from memories.ranking.marks import Mark
