@@ -277,15 +277,15 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
-    curation.creating.checked curation.deciding.approve curation.editing.new_version
-    curation.quarantine.accept english.patterns.morphology.is_adverb
+    review.create.checked review.approve.approve review.edit.new_version
+    review.quarantine.accept english.patterns.morphology.is_adverb
     english.patterns.morphology.is_past english.patterns.morphology.past
     english.patterns.morphology.plural english.patterns.morphology.third_person
     english.patterns.morphology.with_s english.statements.marks.is_participle
-    english.statements.own.own_slots features.applying.text_of index.entries.keys_of_episode
+    english.statements.own.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
-    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back
+    providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.asking.query_vector search.query_vectors.vector_of search.rerank.scores
     transcripts.activities.past transcripts.markdown.Place.add transcripts.markdown.Place.enter
     transcripts.plain_text.paragraph
