@@ -8,8 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api import shapes
-from memories.api.answers import EpisodeSerializer
+from memories.api.shapes import EpisodeJson
 from memories.models import Episode
 from workspaces.api.fields import read_query
 from workspaces.api.paging import PageQuery, page_of, paged
@@ -38,17 +37,17 @@ class EpisodesView(WorkspaceView):
     @extend_schema(
         operation_id="listEpisodes",
         parameters=[EpisodeQuery],
-        responses=page_of(EpisodeSerializer, "EpisodePage"),
+        responses=page_of(EpisodeJson, "EpisodePage"),
     )
     def get(self, request: Request, workspace: str) -> Response:
         wish = read_query(EpisodeQuery, request)
         narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
         rows = Episode.objects.visible_to(self.scope).filter(**narrowing)
-        return paged(request, rows.with_names(), shapes.episode)
+        return paged(request, rows.with_names(), EpisodeJson.of)
 
 
 class EpisodeView(WorkspaceView):
-    @extend_schema(operation_id="readEpisode", responses=EpisodeSerializer)
+    @extend_schema(operation_id="readEpisode", responses=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Episode.objects.visible_to(self.scope).with_names()
-        return Response(shapes.episode(get_object_or_404(rows, pk=row)))
+        return Response(EpisodeJson.of(get_object_or_404(rows, pk=row)))

@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import curation
-from memories.api import shapes
-from memories.api.answers import FactSerializer, MemorySerializer
+from memories.api.shapes import FactJson, MemoryJson
 from memories.models import Category, Fact, Memory
 from workspaces.api.fields import Camel, Text, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
@@ -59,7 +58,7 @@ class FactsView(WorkspaceView):
     @extend_schema(
         operation_id="listFacts",
         parameters=[FactQuery],
-        responses=page_of(FactSerializer, "FactPage"),
+        responses=page_of(FactJson, "FactPage"),
     )
     def get(self, request: Request, workspace: str) -> Response:
         """Claims as they were extracted; each citation's quote is its episode's own words."""
@@ -69,7 +68,7 @@ class FactsView(WorkspaceView):
         rows = Fact.objects.visible_to(self.scope).filter(**narrowing, **waits)
         if "entity" in wish:
             rows = rows.filter(entities__contains=[wish["entity"]])
-        return paged(request, cited(rows), shapes.fact)
+        return paged(request, cited(rows), FactJson.of)
 
 
 def seen(scope: Scope, row: uuid.UUID) -> Fact:
@@ -77,27 +76,27 @@ def seen(scope: Scope, row: uuid.UUID) -> Fact:
 
 
 class FactView(WorkspaceView):
-    @extend_schema(operation_id="readFact", responses=FactSerializer)
+    @extend_schema(operation_id="readFact", responses=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(shapes.fact(seen(self.scope, row)))
+        return Response(FactJson.of(seen(self.scope, row)))
 
 
 class AcceptView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="acceptFact", request=AcceptBody, responses=MemorySerializer)
+    @extend_schema(operation_id="acceptFact", request=AcceptBody, responses=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a fact that waits in quarantine, for words of its messages; its memory."""
         fact = seen(self.scope, row)
         memory = curation.accept(self.scope, fact.pk, read(AcceptBody, request.data)["quote"])
-        return Response(shapes.memory(Memory.objects.with_names().get(pk=memory.pk)))
+        return Response(MemoryJson.of(Memory.objects.with_names().get(pk=memory.pk)))
 
 
 class DismissView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="dismissFact", request=None, responses=FactSerializer)
+    @extend_schema(operation_id="dismissFact", request=None, responses=FactJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Leave a fact that waits in quarantine unbelieved for good."""
         curation.dismiss(self.scope, row)
-        return Response(shapes.fact(seen(self.scope, row)))
+        return Response(FactJson.of(seen(self.scope, row)))

@@ -9,8 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api import feature_shapes
-from memories.api.feature_shapes import ChangeSerializer, FeatureSerializer
+from memories.api.feature_shapes import ChangeJson, FeatureJson
+from memories.api.shapes import CitationJson
 from memories.features import history, writing
 from memories.features.history import seen
 from memories.features.sets import find
@@ -74,10 +74,8 @@ def listed(scope: Scope, rows: QuerySet[Feature]) -> QuerySet[Feature]:
     ).prefetch_related(Prefetch("citations", cited.select_related("episode"), to_attr="cited"))
 
 
-def shape(row: Any) -> dict[str, Any]:
-    return feature_shapes.feature(row) | {
-        "citations": [feature_shapes.citation(one) for one in row.cited]
-    }
+def shape(row: Any) -> FeatureJson:
+    return FeatureJson.of(row, citations=[CitationJson.of_model(one) for one in row.cited])
 
 
 def answered(scope: Scope, feature_id: uuid.UUID, status: int = 200) -> Response:
@@ -91,15 +89,11 @@ def with_citations(scope: Scope, rows: QuerySet[FeatureChange]) -> QuerySet[Feat
     return rows.prefetch_related(Prefetch("citations", cited, to_attr="cited"))
 
 
-def cited_by(row: Any) -> dict[str, Any]:
-    return feature_shapes.change(row, row.cited)
-
-
 class FeaturesOfSetView(WorkspaceView):
     @extend_schema(
         operation_id="listFeatures",
         parameters=[FeatureQuery],
-        responses=page_of(FeatureSerializer, "FeaturePage"),
+        responses=page_of(FeatureJson, "FeaturePage"),
     )
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """The features of a set with the words they stand on, the newest first."""
@@ -114,7 +108,7 @@ class FeaturesOfSetView(WorkspaceView):
         return paged(request, listed(self.scope, rows), shape)
 
     @extend_schema(
-        operation_id="createFeature", request=NewFeatureBody, responses={201: FeatureSerializer}
+        operation_id="createFeature", request=NewFeatureBody, responses={201: FeatureJson}
     )
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Write a feature by hand; no machine changes it then."""
@@ -125,11 +119,11 @@ class FeaturesOfSetView(WorkspaceView):
 
 
 class FeatureView(WorkspaceView):
-    @extend_schema(operation_id="readFeature", responses=FeatureSerializer)
+    @extend_schema(operation_id="readFeature", responses=FeatureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return answered(self.scope, seen(self.scope, row).pk)
 
-    @extend_schema(operation_id="editFeature", request=FeatureChanges, responses=FeatureSerializer)
+    @extend_schema(operation_id="editFeature", request=FeatureChanges, responses=FeatureJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Correct a feature; what it said before stays in its history."""
         changes = read(FeatureChanges, request.data)
@@ -146,18 +140,18 @@ class FeatureHistoryView(WorkspaceView):
     @extend_schema(
         operation_id="readFeatureHistory",
         parameters=[PageQuery],
-        responses=page_of(ChangeSerializer, "ChangePage"),
+        responses=page_of(ChangeJson, "ChangePage"),
     )
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Every value a feature had: who or what changed it, from which words. Newest first."""
         rows = FeatureChange.objects.filter(feature=seen(self.scope, row))
-        return paged(request, with_citations(self.scope, rows), cited_by)
+        return paged(request, with_citations(self.scope, rows), ChangeJson.of)
 
 
 class UndoFeatureView(WorkspaceView):
     needs = NEEDS | {"POST": Capability.CURATE}
 
-    @extend_schema(operation_id="undoFeature", request=None, responses=FeatureSerializer)
+    @extend_schema(operation_id="undoFeature", request=None, responses=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take the last change of a feature back; of a merge, all of it."""
         return answered(self.scope, history.undo(self.scope, row).pk)

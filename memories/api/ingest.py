@@ -3,7 +3,8 @@
 import time
 import uuid
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -11,9 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import ingest, outbox, search
-from memories.api import shapes
-from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message, refuse_written_out
+from memories.api.shapes import MemoryJson, OutcomeJson
 from memories.errors import Conflict
 from memories.indexing import spaces
 from memories.ingest import IngestRequest
@@ -32,9 +32,9 @@ from workspaces.api.fields import (
     Moment,
     Number,
     Text,
-    moment,
     read,
 )
+from workspaces.api.json_answers import Json, column
 from workspaces.api.views import WorkspaceView
 from workspaces.scope import Scope
 
@@ -77,45 +77,45 @@ class IngestSerializer(Camel):
     )
 
 
-class IngestAnswerSerializer(OutcomeSerializer):
-    memories = MemorySerializer(many=True)
+class IngestAnswerJson(OutcomeJson):
+    memories: list[MemoryJson]
 
 
-class ReceivedSerializer(Camel):
-    session_id = serializers.UUIDField()
-    status = serializers.ChoiceField(MemorySession.State.choices)
+class ReceivedJson(Json):
+    session_id: uuid.UUID
+    status: MemorySession.State
 
 
-class PreviewCitationSerializer(Camel):
-    message_index = serializers.IntegerField()
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    quote = serializers.CharField()
+class PreviewCitationJson(Json):
+    message_index: int
+    start: int
+    end: int
+    quote: str
 
 
-class PreviewFactSerializer(Camel):
-    statement = serializers.CharField()
-    category = serializers.CharField()
-    fact_type = serializers.CharField()
-    confidence = serializers.FloatField()
-    method = serializers.CharField()
-    rule = serializers.CharField()
-    entities = Words()
-    event_date = serializers.DateTimeField(allow_null=True)
-    visibility = serializers.CharField()
-    citations = PreviewCitationSerializer(many=True)
+class PreviewFactJson(Json):
+    statement: str
+    category: str
+    fact_type: str
+    confidence: float
+    method: str
+    rule: str
+    entities: list[str]
+    event_date: datetime | None
+    visibility: str
+    citations: list[PreviewCitationJson]
 
 
-class SkippedSerializer(Camel):
-    message_index = serializers.IntegerField()
-    reason = serializers.CharField()
+class SkippedJson(Json):
+    message_index: Annotated[int, column("index")]
+    reason: str
 
 
-class PreviewSerializer(Camel):
-    facts = PreviewFactSerializer(many=True)
-    skipped = SkippedSerializer(many=True)
-    reason = serializers.CharField(allow_null=True)
-    took_ms = serializers.FloatField()
+class PreviewJson(Json):
+    facts: list[PreviewFactJson]
+    skipped: list[SkippedJson]
+    reason: str | None
+    took_ms: float
 
 
 def request_of(body: dict[str, Any]) -> IngestRequest:
@@ -145,7 +145,7 @@ class IngestView(WorkspaceView):
     @extend_schema(
         operation_id="ingest",
         request=IngestSerializer,
-        responses={201: IngestAnswerSerializer, 202: ReceivedSerializer},
+        responses={201: IngestAnswerJson, 202: ReceivedJson},
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
@@ -187,21 +187,21 @@ def waited(session: MemorySession, seconds: float) -> MemorySession:
 def answer(scope: Scope, session: MemorySession) -> Response:
     """What came of an ingest, where that is known; else where to look."""
     if not session.is_final or _is_kept_only(session):
-        return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
-    return Response(shapes.outcome(session) | {"memories": made(scope, session)}, 201)
+        return Response(ReceivedJson(session.pk, MemorySession.State(session.state)), status=202)
+    return Response(IngestAnswerJson.of(session, memories=made(scope, session)), status=201)
 
 
-def made(scope: Scope, session: MemorySession) -> list[dict[str, Any]]:
+def made(scope: Scope, session: MemorySession) -> list[MemoryJson]:
     if not session.created_ids:
         return []
     # This request made them for this asker: nobody has to ask again who may see them.
     rows = search.rows_of(scope, "memories", session.created_ids)
-    return [shapes.memory(row) for row in sorted(rows, key=lambda row: row.id)]
+    return [MemoryJson.of(row) for row in sorted(rows, key=lambda row: row.id)]
 
 
 class PreviewView(WorkspaceView):
     @extend_schema(
-        operation_id="previewExtraction", request=IngestSerializer, responses=PreviewSerializer
+        operation_id="previewExtraction", request=IngestSerializer, responses=PreviewJson
     )
     def post(self, request: Request, workspace: str) -> Response:
         """What an ingest of the same body would read out of it; nothing is stored."""
@@ -209,36 +209,19 @@ class PreviewView(WorkspaceView):
         shown = ingest.preview(self.scope, request_of(read(IngestSerializer, request.data)))
         found, places = shown.found, {message.id: message.index for message in shown.messages}
         return Response(
-            {
-                "facts": [claim_shape(claim, places) for claim in found.claims],
-                "skipped": [
-                    {"messageIndex": skip.index, "reason": skip.reason} for skip in found.skipped
-                ],
-                "reason": found.reason or None,
-                "tookMs": round((time.perf_counter() - started) * 1e3, 2),
-            }
+            PreviewJson(
+                facts=[preview_of(claim, places) for claim in found.claims],
+                skipped=[SkippedJson.of(skip) for skip in found.skipped],
+                reason=found.reason or None,
+                took_ms=round((time.perf_counter() - started) * 1e3, 2),
+            )
         )
 
 
-def claim_shape(claim: Claim, places: dict[uuid.UUID, int]) -> dict[str, Any]:
-    return {
-        "statement": claim.statement,
-        "category": claim.category,
-        "factType": claim.fact_type,
-        "confidence": claim.confidence,
-        "method": claim.method,
-        "rule": claim.rule,
-        "entities": list(claim.entities),
-        "eventDate": moment(claim.event_date),
-        "visibility": claim.visibility,
-        "citations": [
-            {
-                "messageIndex": places[quote.episode_id],
-                "start": quote.start,
-                "end": quote.end,
-                "quote": quote.quote,
-            }
-            for quote in claim.quotes
-            if quote.episode_id in places
-        ],
-    }
+def preview_of(claim: Claim, places: dict[uuid.UUID, int]) -> PreviewFactJson:
+    citations = [
+        PreviewCitationJson.of(quote, message_index=places[quote.episode_id])
+        for quote in claim.quotes
+        if quote.episode_id in places
+    ]
+    return PreviewFactJson.of(claim, citations=citations)

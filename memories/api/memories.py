@@ -12,9 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import curation
-from memories.api import shapes
-from memories.api.answers import ChainSerializer, FactSerializer, MemorySerializer
 from memories.api.facts import cited
+from memories.api.shapes import FactJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
 from memories.curation import NewMemory
 from memories.errors import Invalid, NotFound
@@ -42,6 +41,7 @@ from workspaces.api.fields import (
     read,
     read_query,
 )
+from workspaces.api.json_answers import Json
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
@@ -155,24 +155,22 @@ def seen(scope: Scope, row: uuid.UUID) -> Memory:
 
 def answered(memory: Memory, status: int = 200) -> Response:
     headers = {"ETag": f'"{memory.version}"'}
-    return Response(shapes.memory(memory), status=status, headers=headers)
+    return Response(MemoryJson.of(memory), status=status, headers=headers)
 
 
 class MemoriesView(WorkspaceView):
     @extend_schema(
         operation_id="listMemories",
         parameters=[MemoryQuery],
-        responses=page_of(MemorySerializer, "MemoryPage"),
+        responses=page_of(MemoryJson, "MemoryPage"),
     )
     def get(self, request: Request, workspace: str) -> Response:
         """Memories, the newest first; parameters narrow."""
         wish = read_query(MemoryQuery, request)
-        shape = partial(shapes.memory, known_at=wish.get("known_at"))
+        shape = partial(MemoryJson.of, known_at=wish.get("known_at"))
         return paged(request, listed(self.scope, wish), shape)
 
-    @extend_schema(
-        operation_id="createMemory", request=NewMemoryBody, responses={201: MemorySerializer}
-    )
+    @extend_schema(operation_id="createMemory", request=NewMemoryBody, responses={201: MemoryJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Write a memory by hand; one that is believed with the same text is answered again."""
         body = read(NewMemoryBody, request.data)
@@ -182,7 +180,7 @@ class MemoriesView(WorkspaceView):
 
 
 class MemoryView(WorkspaceView):
-    @extend_schema(operation_id="readMemory", responses=MemorySerializer)
+    @extend_schema(operation_id="readMemory", responses=MemoryJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return answered(seen(self.scope, row))
 
@@ -190,7 +188,7 @@ class MemoryView(WorkspaceView):
         operation_id="editMemory",
         parameters=[IF_MATCH],
         request=MemoryChanges,
-        responses=MemorySerializer,
+        responses=MemoryJson,
     )
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Change a memory; new content makes a new version, and answers the new head."""
@@ -226,29 +224,33 @@ def expected_version(request: Request) -> int | None:
 class RestoreView(WorkspaceView):
     needs = NEEDS | {"POST": Capability.CURATE}
 
-    @extend_schema(operation_id="restoreMemory", request=None, responses=MemorySerializer)
+    @extend_schema(operation_id="restoreMemory", request=None, responses=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a forgotten memory again."""
         return answered(curation.restore(self.scope, row))
 
 
+class ChainJson(Json):
+    results: list[LinkJson]
+
+
 class ChainView(WorkspaceView):
-    @extend_schema(operation_id="readChain", parameters=[ChainQuery], responses=ChainSerializer)
+    @extend_schema(operation_id="readChain", parameters=[ChainQuery], responses=ChainJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """All versions and the decisions between them, oldest first."""
         known_at = read_query(ChainQuery, request).get("known_at")
         links = chain(self.scope, seen(self.scope, row).pk, known_at)
-        return Response({"results": [shapes.link(link, known_at) for link in links]})
+        return Response(ChainJson([LinkJson.of_link(link, known_at) for link in links]))
 
 
 class MemoryFactsView(WorkspaceView):
     @extend_schema(
         operation_id="listFactsOfMemory",
         parameters=[PageQuery],
-        responses=page_of(FactSerializer, "FactPage"),
+        responses=page_of(FactJson, "FactPage"),
     )
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """The facts that stand under a memory, with the words they cite."""
         memory = seen(self.scope, row)
         facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
-        return paged(request, facts, shapes.fact)
+        return paged(request, facts, FactJson.of)

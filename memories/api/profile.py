@@ -1,19 +1,20 @@
 """Route: the profile of a subject, as JSON or as Markdown for a prompt."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
+import msgspec
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from msgspec import Meta
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api import feature_shapes, shapes
-from memories.api.answers import MemorySerializer
+from memories.api.shapes import CitationJson, MemoryJson
 from memories.models import AsOf
 from memories.profile import (
-    Known,
     Profile,
     Wish,
     dynamic_lines,
@@ -22,7 +23,8 @@ from memories.profile import (
     profile,
     static_lines,
 )
-from workspaces.api.fields import Camel, Free, read_query
+from workspaces.api.fields import Camel, read_query
+from workspaces.api.json_answers import Json
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Subject
 from workspaces.naming import NOBODY
@@ -45,21 +47,31 @@ class ProfileQuery(Camel):
     )
 
 
-class ProfileSerializer(Camel):
+class ProfileFeatureJson(Json):
+    id: UUID
+    feature: str
+    value: str
+    about: str | None
+    is_over: bool
+    citations: list[CitationJson]
+
+
+class ProfileJson(Json):
     """Live memories of scope user by fact type, and features by category and tag."""
 
-    user_id = serializers.CharField()
-    facts = MemorySerializer(many=True)
-    preferences = MemorySerializer(many=True)
-    events = MemorySerializer(many=True)
-    profile = MemorySerializer(many=True)
-    system = MemorySerializer(many=True)
-    uncategorized = MemorySerializer(many=True)
-    features = Free(help_text="{category: {tag: [{id, feature, value, about, isOver, citations}]}}")
-    static = serializers.ListField(child=serializers.CharField(), help_text="What lasts.")
-    dynamic = serializers.ListField(
-        child=serializers.CharField(), help_text="Plans ahead and the newest events."
-    )
+    user_id: str
+    facts: list[MemoryJson]
+    preferences: list[MemoryJson]
+    events: list[MemoryJson]
+    profile: list[MemoryJson]
+    system: list[MemoryJson]
+    uncategorized: list[MemoryJson]
+    features: Annotated[
+        dict[str, dict[str, list[ProfileFeatureJson]]],
+        Meta(description="{category: {tag: [{id, feature, value, about, isOver, citations}]}}"),
+    ]
+    static: Annotated[list[str], Meta(description="What lasts.")]
+    dynamic: Annotated[list[str], Meta(description="Plans ahead and the newest events.")]
 
 
 def subject_of(scope: Scope, external_id: str) -> uuid.UUID:
@@ -75,7 +87,7 @@ class ProfileView(WorkspaceView):
         operation_id="readProfile",
         parameters=[ProfileQuery],
         responses={
-            (200, "application/json"): ProfileSerializer,
+            (200, "application/json"): ProfileJson,
             (200, MARKDOWN): OpenApiResponse(str, "The same as text."),
         },
     )
@@ -97,36 +109,31 @@ def wants_markdown(request: Request, asked: dict[str, Any]) -> bool:
 
 
 def answered(scope: Scope, wish: Wish, user_id: str) -> dict[str, Any]:
-    """The answer, and the same as text."""
+    """The answer as plain values, which a cache can keep, and the same as text."""
     found = profile(scope, wish)
     name = Subject.objects.filter(pk=wish.subject_id).values_list("name", flat=True).first()
-    answer: dict[str, Any] = {"userId": user_id}
-    answer |= {
-        group: [shapes.memory(row, wish.at.known_at) for row in rows]
+    groups = {
+        group: [MemoryJson.of(row, wish.at.known_at) for row in rows]
         for group, rows in found.groups.items()
     }
-    return answer | {
-        "features": features(found),
-        "static": static_lines(found),
-        "dynamic": dynamic_lines(found),
-        "text": markdown(name or user_id, found),
-    }
+    answer = ProfileJson(
+        user_id=user_id,
+        features=features(found),
+        static=static_lines(found),
+        dynamic=dynamic_lines(found),
+        **groups,
+    )
+    return {**msgspec.to_builtins(answer), "text": markdown(name or user_id, found)}
 
 
-def features(found: Profile) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    told: dict[str, dict[str, list[dict[str, Any]]]] = {}
+def features(found: Profile) -> dict[str, dict[str, list[ProfileFeatureJson]]]:
+    shown: dict[str, dict[str, list[ProfileFeatureJson]]] = {}
     for known in found.features:
-        tags = told.setdefault(known.feature.category, {})
-        tags.setdefault(known.feature.tag, []).append(feature(known))
-    return told
-
-
-def feature(known: Known) -> dict[str, Any]:
-    return {
-        "id": str(known.feature.pk),
-        "feature": known.feature.feature,
-        "value": known.feature.value,
-        "about": known.feature.about or None,
-        "isOver": known.is_over,
-        "citations": [feature_shapes.citation(each) for each in known.cited],
-    }
+        tags = shown.setdefault(known.feature.category, {})
+        feature = ProfileFeatureJson.of(
+            known.feature,
+            is_over=known.is_over,
+            citations=[CitationJson.of_model(each) for each in known.cited],
+        )
+        tags.setdefault(known.feature.tag, []).append(feature)
+    return shown

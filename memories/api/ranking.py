@@ -1,7 +1,5 @@
 """Route: how much each part of the score counts in a workspace."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,20 +8,21 @@ from rest_framework.response import Response
 from memories.ranking import Weights
 from memories.workspace_settings import change_weights, weights_of
 from workspaces.api.fields import Camel, Number, read
+from workspaces.api.json_answers import Json
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
 
 
-class WeightSerializer(Camel):
-    value = serializers.FloatField()
-    default = serializers.FloatField()
-    least = serializers.FloatField()
-    most = serializers.FloatField()
-    about = serializers.CharField()
+class WeightJson(Json):
+    value: float
+    default: float
+    least: float
+    most: float
+    about: str
 
 
-class WeightsSerializer(Camel):
-    weights = serializers.DictField(child=WeightSerializer())
+class WeightsJson(Json):
+    weights: dict[str, WeightJson]
 
 
 class ChangeSerializer(Camel):
@@ -34,24 +33,23 @@ class ChangeSerializer(Camel):
     )
 
 
-def shape(weights: Weights) -> dict[str, Any]:
-    values = weights.named()
-    described = Weights.described().items()
-    return {"weights": {name: {"value": values[name], **told} for name, told in described}}
+def answered(weights: Weights) -> Response:
+    values, described = weights.named(), Weights.described()
+    return Response(
+        WeightsJson({name: WeightJson(values[name], **described[name]) for name in described})
+    )
 
 
 class RankingView(WorkspaceView):
     needs = NEEDS | {"PATCH": Capability.ADMIN}
 
-    @extend_schema(operation_id="readRanking", responses=WeightsSerializer)
+    @extend_schema(operation_id="readRanking", responses=WeightsJson)
     def get(self, request: Request, workspace: str) -> Response:
         """The weights of the hybrid ranking, with defaults and ranges."""
-        return Response(shape(weights_of(self.scope)))
+        return answered(weights_of(self.scope))
 
-    @extend_schema(
-        operation_id="changeRanking", request=ChangeSerializer, responses=WeightsSerializer
-    )
+    @extend_schema(operation_id="changeRanking", request=ChangeSerializer, responses=WeightsJson)
     def patch(self, request: Request, workspace: str) -> Response:
         """Other weights for this workspace."""
         changes = read(ChangeSerializer, request.data)["weights"]
-        return Response(shape(change_weights(self.scope, changes)))
+        return answered(change_weights(self.scope, changes))

@@ -1,25 +1,20 @@
 """Route: search."""
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Self
 
 from drf_spectacular.utils import extend_schema
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import filters, search
-from memories.api import feature_shapes, shapes
-from memories.api.answers import (
-    CitationSerializer,
-    EpisodeSerializer,
-    LinkSerializer,
-    MemorySerializer,
-)
-from memories.api.feature_shapes import FeatureSerializer
+from memories.api.feature_shapes import FeatureJson
+from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.indexing import spaces
-from memories.indexing.trace import PATHS, Trace
+from memories.indexing.trace import PATHS
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import Hit, Recency, SearchRequest
 from workspaces.api.fields import (
@@ -34,6 +29,7 @@ from workspaces.api.fields import (
     Whole,
     read,
 )
+from workspaces.api.json_answers import Json, one_of
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
 
@@ -78,97 +74,140 @@ class SearchSerializer(Camel):
     )
 
 
-class EchoSerializer(Camel):
-    layer = serializers.CharField()
-    score = serializers.FloatField(
-        help_text="Of several layers the ranking hybrid weighs all together; the others take the"
-        " best of each by turns, with a score that is at least that of the next hit."
-    )
-    memory = MemorySerializer(required=False)
-    episode = EpisodeSerializer(required=False)
-    scores = serializers.DictField(child=serializers.FloatField(), required=False)
-    ranks = serializers.DictField(
-        child=serializers.IntegerField(),
-        required=False,
-        help_text="With `scores`: its place among the candidates of its layer by `vector` and by"
-        " `keyword`, from 1; absent where that side did not bring it up.",
-    )
-    citations = CitationSerializer(many=True, required=False)
+class EchoJson(Json):
+    layer: str
+    score: Annotated[
+        float,
+        Meta(
+            description="Of several layers the ranking hybrid weighs all together; the others take"
+            " the best of each by turns, with a score that is at least that of the next hit."
+        ),
+    ]
+    memory: MemoryJson | UnsetType = UNSET
+    episode: EpisodeJson | UnsetType = UNSET
+    scores: dict[str, float] | UnsetType = UNSET
+    ranks: Annotated[
+        dict[str, int] | UnsetType,
+        Meta(
+            description="With `scores`: its place among the candidates of its layer by `vector`"
+            " and by `keyword`, from 1; absent where that side did not bring it up."
+        ),
+    ] = UNSET
+    citations: list[CitationJson] | UnsetType = UNSET
+
+    @classmethod
+    def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
+        """`include`: what of its parts was asked for."""
+        shown = cls(hit.layer, hit.score)
+        if hit.layer == "memories":
+            shown.memory = MemoryJson.of(hit.memory, known_at)
+        elif hit.layer == "episodes":
+            shown.episode = EpisodeJson.of(hit.episode)
+        if "scores" in include:
+            shown.scores, shown.ranks = hit.scores, hit.ranks or {}
+        if "citations" in include:
+            shown.citations = [CitationJson.of(row) for row in hit.citations or ()]
+        return shown
 
 
-class HitSerializer(EchoSerializer):
-    feature = FeatureSerializer(required=False)
-    echoes = EchoSerializer(
-        many=True,
-        required=False,
-        help_text="Where `hybrid` searches memories and episodes: a memory and the episode it"
-        " stands on are one hit, at the better place of the two. The memory leads where its words"
-        " answer no worse than the episode's. Here is what it was one with: that episode, and"
-        " other memories of the same words; or the memories of an episode that leads.",
-    )
-    chain = LinkSerializer(many=True, required=False)
-    neighbours = EpisodeSerializer(
-        many=True,
-        required=False,
-        help_text="With `neighbours`, of an episode: what was said right before and after it.",
-    )
+class HitJson(EchoJson):
+    feature: FeatureJson | UnsetType = UNSET
+    echoes: Annotated[
+        list[EchoJson] | UnsetType,
+        Meta(
+            description="Where `hybrid` searches memories and episodes: a memory and the episode"
+            " it stands on are one hit, at the better place of the two. The memory leads where its"
+            " words answer no worse than the episode's. Here is what it was one with: that"
+            " episode, and other memories of the same words; or the memories of an episode that"
+            " leads."
+        ),
+    ] = UNSET
+    chain: list[LinkJson] | UnsetType = UNSET
+    neighbours: Annotated[
+        list[EpisodeJson] | UnsetType,
+        Meta(
+            description="With `neighbours`, of an episode: what was said right before and after it."
+        ),
+    ] = UNSET
+
+    @classmethod
+    def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
+        shown = super().of_hit(hit, include, known_at)
+        if hit.layer == "features":
+            shown.feature = FeatureJson.of(hit.feature)
+        if hit.echoes:
+            shown.echoes = [EchoJson.of_hit(echo, include, known_at) for echo in hit.echoes]
+        if "neighbours" in include and hit.neighbours is not None:
+            shown.neighbours = [EpisodeJson.of(row) for row in hit.neighbours]
+        if "chain" in include:
+            shown.chain = [LinkJson.of_link(link, known_at) for link in hit.chain or ()]
+        return shown
 
 
-class NoteSerializer(Camel):
-    code = serializers.ChoiceField(choices=tuple(search.NOTES))
-    detail = serializers.CharField()
+def hits_of(hits: Iterable[Hit], request: SearchRequest) -> list[HitJson]:
+    return [HitJson.of_hit(hit, request.include, request.at.known_at) for hit in hits]
 
 
-NOTES_HELP = "What this answer had to do without; absent where it lacks nothing."
+class NoteJson(Json):
+    code: Annotated[str, one_of(search.NOTES)]
+    detail: str
+
+    @classmethod
+    def of_codes(cls, codes: Iterable[str]) -> "list[NoteJson] | UnsetType":
+        return [cls(code, search.NOTES[code]) for code in codes] or UNSET
 
 
-class SearchAnswerSerializer(Camel):
-    results = HitSerializer(many=True)
-    count = serializers.IntegerField()
-    took_ms = serializers.FloatField()
-    reranked = serializers.BooleanField(
-        required=False, help_text="With `rerank`: false where the reranker failed."
-    )
-    notes = NoteSerializer(many=True, required=False, help_text=NOTES_HELP)
-    weights = serializers.DictField(
-        child=serializers.FloatField(),
-        required=False,
-        help_text="With `scores`, of the hybrid ranking: how much each part counts.",
-    )
-    index_paths = serializers.DictField(
-        child=serializers.ChoiceField(choices=PATHS),
-        required=False,
-        help_text="With `scores`, by layer: how its vectors were compared, one by one (`exact`),"
-        " through the approximate index (`hnsw`), or one by one because the index saw too few that"
-        " fit (`hnsw_then_exact`); absent where none were.",
-    )
+Reranked = Annotated[
+    bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")
+]
+Notes = Annotated[
+    list[NoteJson] | UnsetType,
+    Meta(description="What this answer had to do without; absent where it lacks nothing."),
+]
+
+
+class SearchAnswerJson(Json):
+    results: list[HitJson]
+    count: int
+    took_ms: float
+    reranked: Reranked = UNSET
+    notes: Notes = UNSET
+    weights: Annotated[
+        dict[str, float] | UnsetType,
+        Meta(description="With `scores`, of the hybrid ranking: how much each part counts."),
+    ] = UNSET
+    index_paths: Annotated[
+        dict[str, Annotated[str, one_of(PATHS)]] | UnsetType,
+        Meta(
+            description="With `scores`, by layer: how its vectors were compared, one by one"
+            " (`exact`), through the approximate index (`hnsw`), or one by one because the index"
+            " saw too few that fit (`hnsw_then_exact`); absent where none were."
+        ),
+    ] = UNSET
 
 
 class SearchView(WorkspaceView):
     beside = spaces.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
-    @extend_schema(
-        operation_id="search", request=SearchSerializer, responses=SearchAnswerSerializer
-    )
+    @extend_schema(operation_id="search", request=SearchSerializer, responses=SearchAnswerJson)
     def post(self, request: Request, workspace: str) -> Response:
         """The memories (or episodes, or features) that answer a question best."""
         wanted = request_of(read(SearchSerializer, request.data))
         answer = search.search(self.scope, wanted)
-        shaped: dict[str, Any] = {
-            "results": [hit_shape(hit, wanted) for hit in answer.hits],
-            "count": len(answer.hits),
-            "tookMs": round(answer.took_ms, 3),
-        }
-        if wanted.rerank:
-            shaped["reranked"] = answer.reranked
-        if answer.notes:
-            shaped["notes"] = notes_shape(answer.notes)
+        shown = SearchAnswerJson(
+            results=hits_of(answer.hits, wanted),
+            count=len(answer.hits),
+            took_ms=round(answer.took_ms, 3),
+            reranked=answer.reranked if wanted.rerank else UNSET,
+            notes=NoteJson.of_codes(answer.notes),
+        )
         if "scores" in wanted.include and answer.weights:
-            shaped["weights"] = answer.weights.named()
+            shown.weights = answer.weights.named()
         if answer.trace:
-            shaped["indexPaths"] = index_paths(answer.trace)
-        return Response(shaped)
+            paths = answer.trace.paths
+            shown.index_paths = {n: paths[of] for n, of in search.LAYERS.items() if of in paths}
+        return Response(shown)
 
 
 def request_of(body: dict[str, Any]) -> SearchRequest:
@@ -193,35 +232,3 @@ def request_of(body: dict[str, Any]) -> SearchRequest:
         layers=layers,
         include=frozenset(body.get("include", ())),
     )
-
-
-def notes_shape(notes: Iterable[str]) -> list[dict[str, str]]:
-    return [{"code": code, "detail": search.NOTES[code]} for code in notes]
-
-
-def index_paths(trace: Trace) -> dict[str, str]:
-    return {name: trace.paths[of] for name, of in search.LAYERS.items() if of in trace.paths}
-
-
-def hit_shape(hit: Hit, wanted: SearchRequest) -> dict[str, Any]:
-    include = wanted.include
-    shaped: dict[str, Any] = {"layer": hit.layer, "score": hit.score}
-    if hit.layer == "memories":
-        shaped["memory"] = shapes.memory(hit.memory, wanted.at.known_at)
-    elif hit.layer == "episodes":
-        shaped["episode"] = shapes.episode(hit.episode)
-    else:
-        shaped["feature"] = feature_shapes.feature(hit.feature)
-    if "scores" in include:
-        shaped["scores"] = hit.scores
-        shaped["ranks"] = hit.ranks or {}
-    if "citations" in include:
-        shaped["citations"] = [shapes.citation(c, c.external_id) for c in hit.citations or ()]
-    if hit.echoes:
-        told = replace(wanted, include=include & {"scores", "citations"})
-        shaped["echoes"] = [hit_shape(echo, told) for echo in hit.echoes]
-    if "neighbours" in include and hit.neighbours is not None:
-        shaped["neighbours"] = [shapes.episode(row) for row in hit.neighbours]
-    if "chain" in include:
-        shaped["chain"] = [shapes.link(link, wanted.at.known_at) for link in hit.chain or ()]
-    return shaped

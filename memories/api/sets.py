@@ -1,31 +1,27 @@
 """Routes: feature sets, how each is configured, what waits in it, and what was refused."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import folding, outbox
-from memories.api import feature_shapes
-from memories.api.feature_shapes import (
-    ChangeSerializer,
-    EmbeddingSerializer,
-    RefusalSerializer,
-    SetSerializer,
-)
-from memories.api.features import cited_by, with_citations
+from memories.api.feature_shapes import ChangeJson, EmbeddingJson, RefusalJson, SetJson
+from memories.api.features import with_citations
 from memories.features import waiting
 from memories.features.embedding import state_of
-from memories.features.sets import Backlog, backlog, effective_of, find
+from memories.features.sets import backlog, effective_of, find
 from memories.folding import configuring
 from memories.folding.configuring import NewSet
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
 from workspaces.api.fields import Camel, ExternalId, Free, Text, read, read_query
+from workspaces.api.json_answers import Json, one_of
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
@@ -56,41 +52,40 @@ class NewSetBody(Camel):
     config = Free(required=False)
 
 
-class BacklogSerializer(Camel):
-    sets = serializers.IntegerField()
-    episodes = serializers.IntegerField()
-    oldest_seconds = serializers.FloatField(help_text="How long the oldest has waited.")
-    failing = serializers.IntegerField()
+class BacklogJson(Json):
+    sets: int
+    episodes: int
+    oldest_seconds: Annotated[float, Meta(description="How long the oldest has waited.")]
+    failing: int
 
 
-class SetPageSerializer(Camel):
-    results = SetSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
-    backlog = BacklogSerializer(allow_null=True, help_text="For those who see the whole workspace.")
+class SetPageJson(page_of(SetJson, "SetPage")):  # type: ignore[misc]  # made when it runs
+    backlog: Annotated[
+        BacklogJson | None, Meta(description="For those who see the whole workspace.")
+    ]
 
 
-class SettingSerializer(Camel):
-    value = serializers.JSONField()
-    source = serializers.ChoiceField(("set", "workspace", "product"))  # type: ignore[assignment]
+class SettingJson(Json):
+    value: Any
+    source: Annotated[str, one_of(("set", "workspace", "product"))]
 
 
-class ConfigSerializer(Camel):
+class ConfigJson(Json):
     """Each setting as it counts, and who said so."""
 
-    key = serializers.CharField()
-    settings = serializers.DictField(child=SettingSerializer())
-    embedding = EmbeddingSerializer()
+    key: str
+    settings: dict[str, SettingJson]
+    embedding: EmbeddingJson
 
 
-class FoldedSerializer(Camel):
-    status = serializers.ChoiceField(("done", "received", "busy"))
-    episodes = serializers.IntegerField(required=False)
-    added = serializers.IntegerField(required=False)
-    updated = serializers.IntegerField(required=False)
-    deleted = serializers.IntegerField(required=False)
-    refused = serializers.IntegerField(required=False)
-    merged = serializers.IntegerField(required=False)
+class FoldedJson(Json):
+    status: Literal["done", "received", "busy"]
+    episodes: int | UnsetType = UNSET
+    added: int | UnsetType = UNSET
+    updated: int | UnsetType = UNSET
+    deleted: int | UnsetType = UNSET
+    refused: int | UnsetType = UNSET
+    merged: int | UnsetType = UNSET
 
 
 def sees_all(scope: Scope) -> bool:
@@ -98,13 +93,13 @@ def sees_all(scope: Scope) -> bool:
 
 
 def answered(scope: Scope, found: FeatureSet, status: int = 200) -> Response:
-    return Response(feature_shapes.feature_set(found, whole=sees_all(scope)), status=status)
+    return Response(SetJson.of_set(found, whole=sees_all(scope)), status=status)
 
 
 class SetsView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="listSets", parameters=[SetQuery], responses=SetPageSerializer)
+    @extend_schema(operation_id="listSets", parameters=[SetQuery], responses=SetPageJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Feature sets, the newest first, and what waits in all of them."""
         wish = read_query(SetQuery, request)
@@ -113,11 +108,12 @@ class SetsView(WorkspaceView):
         names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
         narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
-        answer = paged(request, rows, lambda row: told_set(row, counted.get(row.pk), whole=whole))
-        answer.data["backlog"] = told_backlog(backlog(self.scope, counted)) if whole else None
+        answer = paged(request, rows, lambda row: counted_set(row, counted.get(row.pk), whole))
+        waits = BacklogJson.of(backlog(self.scope, counted)) if whole else None
+        answer.data["backlog"] = waits
         return answer
 
-    @extend_schema(operation_id="createSet", request=NewSetBody, responses={201: SetSerializer})
+    @extend_schema(operation_id="createSet", request=NewSetBody, responses={201: SetJson})
     def post(self, request: Request, workspace: str) -> Response:
         """A set of your own, beside the one that every subject has."""
         body = read(NewSetBody, request.data)
@@ -125,34 +121,25 @@ class SetsView(WorkspaceView):
         return answered(self.scope, configuring.create(self.scope, NewSet(**given)), 201)
 
 
-def told_set(row: FeatureSet, counted: FeatureSet | None, *, whole: bool) -> dict[str, Any]:
+def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:
     """`counted` is the same set with what waits in it now, where that was counted."""
     for name in waiting.COUNTED if counted else ():
         setattr(row, name, getattr(counted, name))
-    return feature_shapes.feature_set(row, whole=whole)
-
-
-def told_backlog(told: Backlog) -> dict[str, Any]:
-    return {
-        "sets": told.sets,
-        "episodes": told.episodes,
-        "oldestSeconds": told.oldest_seconds,
-        "failing": told.failing,
-    }
+    return SetJson.of_set(row, whole=whole)
 
 
 class SetView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="readSet", responses=SetSerializer)
+    @extend_schema(operation_id="readSet", responses=SetJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """A set, by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
             waiting.count(found)
-        answer = answered(self.scope, found)
-        answer.data["embedding"] = told_embedding(found)
-        return answer
+        answer = SetJson.of_set(found, whole=sees_all(self.scope))
+        answer.embedding = EmbeddingJson.of(state_of(found))
+        return Response(answer)
 
     @extend_schema(operation_id="deleteSet", responses={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
@@ -164,30 +151,22 @@ class SetView(WorkspaceView):
 class ConfigView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="readSetConfig", responses=ConfigSerializer)
+    @extend_schema(operation_id="readSetConfig", responses=ConfigJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What counts for a set: categories, prompts, models, thresholds, and where each is from."""
-        return Response(told_config(find(self.scope, key)))
+        return Response(config_of(find(self.scope, key)))
 
-    @extend_schema(
-        operation_id="editSetConfig", request=OpenApiTypes.OBJECT, responses=ConfigSerializer
-    )
+    @extend_schema(operation_id="editSetConfig", request=OpenApiTypes.OBJECT, responses=ConfigJson)
     def patch(self, request: Request, workspace: str, key: str) -> Response:
         """Say what counts for this set; null takes it back."""
         changes = Free().run_validation(request.data)
-        return Response(told_config(configuring.configure(self.scope, key, changes)))
+        return Response(config_of(configuring.configure(self.scope, key, changes)))
 
 
-def told_config(found: FeatureSet) -> dict[str, Any]:
-    effective = effective_of(found)
-    settings = {n: {"value": e.value, "source": e.source} for n, e in effective.items()}
-    return {"key": found.key, "settings": settings, "embedding": told_embedding(found)}
-
-
-def told_embedding(found: FeatureSet) -> dict[str, Any]:
-    """Of one set: it is counted anew."""
-    told = asdict(state_of(found))
-    return told | {"error": told["error"] or None}
+def config_of(row: FeatureSet) -> ConfigJson:
+    settings = {name: SettingJson(one.value, one.source) for name, one in effective_of(row).items()}
+    # Of one set: it is counted anew.
+    return ConfigJson(row.key, settings, EmbeddingJson.of(state_of(row)))
 
 
 class FoldView(WorkspaceView):
@@ -196,17 +175,17 @@ class FoldView(WorkspaceView):
     @extend_schema(
         operation_id="foldSet",
         request=None,
-        responses={200: FoldedSerializer, 202: FoldedSerializer},
+        responses={200: FoldedJson, 202: FoldedJson},
     )
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Take in now what waits; where a model is asked, the worker does it (202)."""
         if folding.asks_model(self.scope, key):
             folding.fold_soon(self.scope, key)
-            return Response({"status": "received"}, status=202)
+            return Response(FoldedJson("received"), status=202)
         done = folding.fold_now(self.scope, key)
         if done is None:
-            return Response({"status": "busy"})
-        return Response({"status": "done", **asdict(done)})
+            return Response(FoldedJson("busy"))
+        return Response(FoldedJson("done", **asdict(done)))
 
 
 class ConsolidateView(WorkspaceView):
@@ -215,40 +194,40 @@ class ConsolidateView(WorkspaceView):
     @extend_schema(
         operation_id="consolidateSet",
         request=None,
-        responses={200: FoldedSerializer, 202: FoldedSerializer},
+        responses={200: FoldedJson, 202: FoldedJson},
     )
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Merge features that say the same; where a model is asked, the worker does it (202)."""
         if folding.asks_model(self.scope, key):
             outbox.post("consolidate_set", find(self.scope, key).pk)
-            return Response({"status": "received"}, status=202)
-        return Response({"status": "done", "merged": folding.consolidate(self.scope, key)})
+            return Response(FoldedJson("received"), status=202)
+        return Response(FoldedJson("done", merged=folding.consolidate(self.scope, key)))
 
 
 class ChangesView(WorkspaceView):
     @extend_schema(
         operation_id="listChangesOfSet",
         parameters=[PageQuery],
-        responses=page_of(ChangeSerializer, "ChangePage"),
+        responses=page_of(ChangeJson, "ChangePage"),
     )
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What became of the features of a set, the newest first; merges share their batch."""
         found = find(self.scope, key)
         seen = Feature.objects.visible_to(self.scope).filter(set=found)
         rows = FeatureChange.objects.filter(feature__in=seen)
-        return paged(request, with_citations(self.scope, rows), cited_by)
+        return paged(request, with_citations(self.scope, rows), ChangeJson.of)
 
 
 class RefusalsView(WorkspaceView):
     @extend_schema(
         operation_id="listRefusalsOfSet",
         parameters=[PageQuery],
-        responses=page_of(RefusalSerializer, "RefusalPage"),
+        responses=page_of(RefusalJson, "RefusalPage"),
     )
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """Commands that were not done, and why, the newest first."""
         rows = refusals(self.scope, find(self.scope, key))
-        return paged(request, rows, feature_shapes.refusal)
+        return paged(request, rows, RefusalJson.of)
 
 
 def refusals(scope: Scope, found: FeatureSet) -> QuerySet[FeatureRefusal]:

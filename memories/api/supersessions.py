@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import curation
-from memories.api import shapes
-from memories.api.answers import SupersessionSerializer
+from memories.api.shapes import SupersessionJson
 from memories.models import Supersession
 from workspaces.api.fields import Camel, Text, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
@@ -41,24 +40,24 @@ def visible(scope: Scope) -> QuerySet[Supersession]:
 
 
 def answered(scope: Scope, row: uuid.UUID) -> Response:
-    return Response(shapes.supersession(get_object_or_404(visible(scope), pk=row)))
+    return Response(SupersessionJson.of(get_object_or_404(visible(scope), pk=row)))
 
 
 class SupersessionsView(WorkspaceView):
     @extend_schema(
         operation_id="listSupersessions",
         parameters=[SupersessionQuery],
-        responses=page_of(SupersessionSerializer, "SupersessionPage"),
+        responses=page_of(SupersessionJson, "SupersessionPage"),
     )
     def get(self, request: Request, workspace: str) -> Response:
         """Decisions, the newest first; `state=pending` is what waits for a person."""
         wish = read_query(SupersessionQuery, request)
         narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        return paged(request, visible(self.scope).filter(**narrowing), shapes.supersession)
+        return paged(request, visible(self.scope).filter(**narrowing), SupersessionJson.of)
 
 
 class SupersessionView(WorkspaceView):
-    @extend_schema(operation_id="readSupersession", responses=SupersessionSerializer)
+    @extend_schema(operation_id="readSupersession", responses=SupersessionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return answered(self.scope, row)
 
@@ -69,7 +68,7 @@ class ApproveView(WorkspaceView):
     @extend_schema(
         operation_id="approveSupersession",
         request=ApproveBody,
-        responses=SupersessionSerializer,
+        responses=SupersessionJson,
     )
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let the new memory replace the old one."""
@@ -83,7 +82,7 @@ class RejectView(WorkspaceView):
     @extend_schema(
         operation_id="rejectSupersession",
         request=RejectBody,
-        responses=SupersessionSerializer,
+        responses=SupersessionJson,
     )
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep the old memory; the new one is forgotten."""
@@ -94,7 +93,7 @@ class RejectView(WorkspaceView):
 class KeepBothView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="keepBothMemories", request=None, responses=SupersessionSerializer)
+    @extend_schema(operation_id="keepBothMemories", request=None, responses=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Both memories live on."""
         return answered(self.scope, curation.keep_both(self.scope, row).pk)
@@ -103,7 +102,7 @@ class KeepBothView(WorkspaceView):
 class UndoView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="undoSupersession", request=None, responses=SupersessionSerializer)
+    @extend_schema(operation_id="undoSupersession", request=None, responses=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take an applied supersession back: the old memory is the head again."""
         return answered(self.scope, curation.undo(self.scope, row).pk)
@@ -112,9 +111,7 @@ class UndoView(WorkspaceView):
 class ReopenView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(
-        operation_id="reopenSupersession", request=None, responses=SupersessionSerializer
-    )
+    @extend_schema(operation_id="reopenSupersession", request=None, responses=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let what a person decided wait again: both memories are as they were before."""
         return answered(self.scope, curation.reopen(self.scope, row).pk)
@@ -123,7 +120,7 @@ class ReopenView(WorkspaceView):
 class RedoView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="redoSupersession", request=None, responses=SupersessionSerializer)
+    @extend_schema(operation_id="redoSupersession", request=None, responses=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let a supersession that was undone stand again."""
         return answered(self.scope, curation.redo(self.scope, row).pk)

@@ -1,10 +1,13 @@
 """Routes: a workspace is changed by its admins, and removed by those of the server."""
 
+from datetime import datetime
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_field
+from msgspec import Meta
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +18,8 @@ from memories.extraction import configured_models
 from memories.ranking import Weights
 from memories.supersession import RULES
 from memories.workspace_settings import change_workspace
-from workspaces.api.fields import Camel, Choice, Free, Text, moment, read, read_query
+from workspaces.api.fields import Camel, Choice, Free, Text, read, read_query
+from workspaces.api.json_answers import Json, column
 from workspaces.api.problems import refused
 from workspaces.api.views import (
     NEEDS,
@@ -26,9 +30,8 @@ from workspaces.api.views import (
 )
 from workspaces.api.workspaces import (
     OneWorkspaceView,
-    WorkspaceSerializer,
+    WorkspaceJson,
     WorkspacesView,
-    shape,
 )
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
@@ -90,28 +93,17 @@ class RemoveQuery(Camel):
     )
 
 
-class RemovalSerializer(Camel):
-    id = serializers.UUIDField(help_text="Of the workspace.")
-    status = serializers.CharField(help_text="planned, waiting, running, done or failed.")
-    requested_by = serializers.CharField()
-    plan = Free(help_text="Rows that would go, by what they are.")
-    removed = Free(help_text="Rows that went.")
-    error = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-
-
-def removal_shape(row: WorkspaceRemoval) -> dict[str, Any]:
-    return {
-        "id": str(row.workspace_id),
-        "status": row.state,
-        "requestedBy": row.requested_by,
-        "plan": row.plan,
-        "removed": row.removed,
-        "error": row.error or None,
-        "createdAt": moment(row.created_at),
-        "finishedAt": moment(row.finished_at),
-    }
+class RemovalJson(Json):
+    id: Annotated[UUID, column("workspace_id"), Meta(description="Of the workspace.")]
+    status: Annotated[
+        str, column("state"), Meta(description="planned, waiting, running, done or failed.")
+    ]
+    requested_by: str
+    plan: Annotated[dict[str, Any], Meta(description="Rows that would go, by what they are.")]
+    removed: Annotated[dict[str, Any], Meta(description="Rows that went.")]
+    error: str | None
+    created_at: datetime
+    finished_at: datetime | None
 
 
 class CreatingWorkspacesView(WorkspacesView):
@@ -135,18 +127,18 @@ class ChangingWorkspaceView(OneWorkspaceView):
             WorkspaceView.initial(self, request, *args, **kwargs)
 
     @extend_schema(
-        operation_id="changeWorkspace", request=WorkspaceChanges, responses=WorkspaceSerializer
+        operation_id="changeWorkspace", request=WorkspaceChanges, responses=WorkspaceJson
     )
     def patch(self, request: Request, workspace: str) -> Response:
         """Another name, other settings: those that are named, whole; the others stay."""
         body = read(WorkspaceChanges, request.data)
         row = change_workspace(self.scope, body.get("name"), body.get("settings"))
-        return Response(shape(row))
+        return Response(WorkspaceJson.of(row))
 
     @extend_schema(
         operation_id="removeWorkspace",
         parameters=[RemoveQuery],
-        responses={200: RemovalSerializer, 202: RemovalSerializer},
+        responses={200: RemovalJson, 202: RemovalJson},
     )
     def delete(self, request: Request, workspace: str) -> Response:
         """Remove it with every row of it; with `dryRun`, only say what would go. For administrators
@@ -160,14 +152,14 @@ class ChangingWorkspaceView(OneWorkspaceView):
         row = rows.first() or Workspace.objects.filter(slug=workspace).first()
         if row is None:
             done = get_object_or_404(WorkspaceRemoval, workspace_id=named)
-            return Response(removal_shape(done))
+            return Response(RemovalJson.of(done))
         if wish["dry_run"]:
             plan = workspace_removal.plan(row)
             planned = WorkspaceRemoval(
                 workspace_id=row.pk, state="planned", requested_by=actor, plan=plan
             )
-            return Response(removal_shape(planned))
+            return Response(RemovalJson.of(planned))
         asked = workspace_removal.request(row, actor)
         workspace_removal.run(asked.pk, WAIT)
         asked.refresh_from_db()
-        return Response(removal_shape(asked), status=202 if asked.is_open else 200)
+        return Response(RemovalJson.of(asked), status=202 if asked.is_open else 200)

@@ -16,7 +16,7 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from workspaces.api.problems import FieldError, Problem
+from workspaces.api.problems import FieldProblem, Problem
 
 
 def camel(name: str) -> str:
@@ -91,7 +91,7 @@ def read(of: type[Camel], data: Any) -> dict[str, Any]:
 
 def _refuse_unknown(data: Mapping[str, Any], reader: Camel) -> None:
     if unknown := reader.unknown_in(data):
-        errors = [FieldError(key, reader.no_such_field, "unknown_field") for key in unknown]
+        errors = [FieldProblem(key, reader.no_such_field, "unknown_field") for key in unknown]
         detail = f"Unknown: {', '.join(unknown)}. Known: {', '.join(reader.fields)}."
         raise Problem(400, detail, code="unknown_field", errors=errors)
 

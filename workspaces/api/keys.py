@@ -2,17 +2,19 @@
 
 import uuid
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Self
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from msgspec import Meta
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.fields import Camel, Choice, ExternalId, Moment, Text, moment, read
+from workspaces.api.fields import Camel, Choice, ExternalId, Moment, Text, read
+from workspaces.api.json_answers import Json
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.problems import invalid, refused
 from workspaces.api.views import ADMINISTERS, WorkspaceView
@@ -22,24 +24,34 @@ from workspaces.naming import agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 
-class KeySerializer(Camel):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    prefix = serializers.CharField()
-    agent_id = serializers.CharField(allow_null=True)
-    user_ids = serializers.ListField(child=serializers.CharField(), allow_null=True)
-    capabilities = serializers.ListField(child=serializers.CharField())
-    expires_at = serializers.DateTimeField(allow_null=True)
-    revoked_at = serializers.DateTimeField(allow_null=True)
-    last_used_at = serializers.DateTimeField(allow_null=True)
-    created_at = serializers.DateTimeField()
+class KeyJson(Json):
+    id: uuid.UUID
+    name: str
+    prefix: str
+    agent_id: str | None
+    user_ids: list[str] | None
+    capabilities: list[str]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        limits = [subject.external_id for subject in row.subjects.all()]
+        return super().of(
+            row,
+            agent_id=row.agent.external_id if row.agent else None,
+            user_ids=limits if row.limited_to_subjects else None,
+            **given,
+        )
 
 
-class IssuedKeySerializer(KeySerializer):
-    key = serializers.CharField(
-        allow_null=True,
-        help_text="What to present. Shown once: null where the request is answered again.",
-    )
+class IssuedKeyJson(KeyJson):
+    key: Annotated[
+        str | None,
+        Meta(description="What to present. Shown once: null where the request is answered again."),
+    ]
 
 
 class NewKey(Camel):
@@ -56,22 +68,6 @@ class NewKey(Camel):
         child=Choice(choices=Capability.choices), required=False, min_length=1, max_length=4
     )
     expires_at = Moment(required=False, allow_null=True)
-
-
-def shape(key: ApiKey) -> dict[str, Any]:
-    limits = [subject.external_id for subject in key.subjects.all()]
-    return {
-        "id": str(key.pk),
-        "name": key.name,
-        "prefix": key.prefix,
-        "agentId": key.agent.external_id if key.agent else None,
-        "userIds": limits if key.limited_to_subjects else None,
-        "capabilities": key.capabilities,
-        "expiresAt": moment(key.expires_at),
-        "revokedAt": moment(key.revoked_at),
-        "lastUsedAt": moment(key.last_used_at),
-        "createdAt": moment(key.created_at),
-    }
 
 
 def of_workspace(scope: Scope) -> QuerySet[ApiKey]:
@@ -108,26 +104,26 @@ class KeysView(WorkspaceView):
     @extend_schema(
         operation_id="listKeys",
         parameters=[PageQuery],
-        responses=page_of(KeySerializer, "KeyPage"),
+        responses=page_of(KeyJson, "KeyPage"),
     )
     def get(self, request: Request, workspace: str) -> Response:
-        return paged(request, of_workspace(self.scope), shape)
+        return paged(request, of_workspace(self.scope), KeyJson.of)
 
-    @extend_schema(operation_id="issueKey", request=NewKey, responses={201: IssuedKeySerializer})
+    @extend_schema(operation_id="issueKey", request=NewKey, responses={201: IssuedKeyJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Issue a key; the answer holds the secret, which is kept only as a digest."""
         options = options_of(self.scope, read(NewKey, request.data))
         user = request.user if isinstance(request.user, User) else None
         key, text = issue_key(self.scope.workspace_id, options, actor=self.scope.actor, user=user)
-        return Response(shape(key) | {"key": text}, status=201)
+        return Response(IssuedKeyJson.of(key, key=text), status=201)
 
 
 class KeyView(WorkspaceView):
     needs = ADMINISTERS
 
-    @extend_schema(operation_id="readKey", responses=KeySerializer)
+    @extend_schema(operation_id="readKey", responses=KeyJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(shape(get_object_or_404(of_workspace(self.scope), pk=row)))
+        return Response(KeyJson.of(get_object_or_404(of_workspace(self.scope), pk=row)))
 
     @extend_schema(operation_id="revokeKey", responses={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:

@@ -1,12 +1,22 @@
-"""What the OpenAPI schema says of every route: its problems, its keys, its workspace."""
+"""What the OpenAPI schema says of every route: its problems, its keys, its workspace; and how it
+reads the declared classes of answers and requests."""
 
-from typing import Any, Literal
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from typing import Any, Literal, cast
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+)
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.plumbing import ResolvedComponent, list_hash
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
+from msgspec import inspect
+
+from workspaces.api.json_answers import fields_of
+from workspaces.api.problems import ProblemJson
 
 ALWAYS = {
     "400": "Something in the request is not right; `errors` names it.",
@@ -28,23 +38,15 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="The same key and body answer the same again, for 24 hours.",
 )
 
-
-class FieldProblem(serializers.Serializer[Any]):
-    field = serializers.CharField()
-    message = serializers.CharField()
-    code = serializers.CharField()
-
-
-class ProblemSerializer(serializers.Serializer[Any]):
-    """RFC 9457."""
-
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField()
-    code = serializers.CharField()
-    errors = FieldProblem(many=True)  # type: ignore[assignment]
-    requestId = serializers.CharField()  # noqa: N815  as it is on the wire
+PLAIN: dict[type[inspect.Type], dict[str, Any]] = {
+    inspect.StrType: {"type": "string"},
+    inspect.IntType: {"type": "integer"},
+    inspect.FloatType: {"type": "number", "format": "double"},
+    inspect.BoolType: {"type": "boolean"},
+    inspect.UUIDType: {"type": "string", "format": "uuid"},
+    inspect.DateTimeType: {"type": "string", "format": "date-time"},
+    inspect.AnyType: {},
+}
 
 
 class DoorSchema(AutoSchema):
@@ -62,7 +64,7 @@ class DoorSchema(AutoSchema):
     ) -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
         problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
-        component = self.resolve_serializer(ProblemSerializer, "response")
+        component = self.resolve_serializer(cast(Any, ProblemJson), "response")
         for status, description in problems.items():
             bodies.setdefault(status, _problem(component, description))
         return bodies
@@ -87,3 +89,62 @@ class MemberScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
         return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
+
+
+class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The schema of a declared answer."""
+
+    target_class = "workspaces.api.json_answers.Json"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:
+        return str(self.target.__name__).removesuffix("Json")
+
+    def map_serializer(
+        self, auto_schema: AutoSchema, direction: Literal["request", "response"]
+    ) -> dict[str, Any]:
+        fields = fields_of(self.target)
+        component = partial(auto_schema.resolve_serializer, direction=direction)
+        schema: dict[str, Any] = {"type": "object"}
+        if own := vars(self.target).get("__doc__"):
+            schema["description"] = own
+        schema["properties"] = {
+            field.encode_name: _of_type(field.type, component) for field in fields
+        }
+        schema["required"] = [field.encode_name for field in fields if field.required]
+        return schema
+
+
+def _of_type(kind: inspect.Type, component: Callable[[Any], ResolvedComponent]) -> dict[str, Any]:
+    match kind:
+        case inspect.Metadata():
+            return _of_type(kind.type, component) | (kind.extra_json_schema or {})
+        case inspect.UnionType():  # with null; what may be missing is in the field
+            [one] = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+            return nullable(_of_type(one, component))
+        case inspect.LiteralType():
+            return {"type": "string", "enum": list(kind.values)}
+        case inspect.StructType():
+            return dict(component(kind.cls).ref)
+        case inspect.CustomType():
+            return of_choices(kind.cls)
+        case inspect.ListType():
+            return {"type": "array", "items": _of_type(kind.item_type, component)}
+        case inspect.DictType():
+            return {"type": "object", "additionalProperties": _of_type(kind.value_type, component)}
+        case _:
+            return dict(PLAIN[type(kind)])
+
+
+def of_choices(choices: type[Enum]) -> dict[str, Any]:
+    """A set of choices, by which a hook of drf-spectacular knows it again and gives it a name."""
+    values = [(one.value, getattr(one, "label", one.value)) for one in choices]
+    names = [value for value, _ in values]
+    return {"type": "string", "enum": names, "x-spec-enum-id": list_hash(values)}
+
+
+def nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return {"oneOf": [schema, {"type": "null"}]}
+    schema = schema | {"type": [schema["type"], "null"]}
+    return schema | {"enum": [*schema["enum"], None]} if "enum" in schema else schema

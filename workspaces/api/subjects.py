@@ -1,7 +1,7 @@
 """Routes: subjects, whom or what memories are about."""
 
 import uuid
-from typing import Any
+from datetime import datetime
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -10,7 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.fields import Camel, Free, moment, read_query
+from workspaces.api.fields import read_query
+from workspaces.api.json_answers import Free, Json
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Subject
@@ -21,22 +22,12 @@ class SubjectQuery(PageQuery):
     external_id = serializers.CharField(required=False)
 
 
-class SubjectSerializer(Camel):
-    id = serializers.UUIDField()
-    external_id = serializers.CharField()
-    name = serializers.CharField()
-    metadata = Free()
-    created_at = serializers.DateTimeField()
-
-
-def shape(subject: Subject) -> dict[str, Any]:
-    return {
-        "id": str(subject.pk),
-        "externalId": subject.external_id,
-        "name": subject.name,
-        "metadata": subject.metadata,
-        "createdAt": moment(subject.created_at),
-    }
+class SubjectJson(Json):
+    id: uuid.UUID
+    external_id: str
+    name: str
+    metadata: Free
+    created_at: datetime
 
 
 def visible(scope: Scope) -> QuerySet[Subject]:
@@ -48,16 +39,16 @@ class SubjectsView(WorkspaceView):
     @extend_schema(
         operation_id="listSubjects",
         parameters=[SubjectQuery],
-        responses=page_of(SubjectSerializer, "SubjectPage"),
+        responses=page_of(SubjectJson, "SubjectPage"),
     )
     def get(self, request: Request, workspace: str) -> Response:
         wish, rows = read_query(SubjectQuery, request), visible(self.scope)
         if "external_id" in wish:
             rows = rows.filter(external_id=wish["external_id"])
-        return paged(request, rows, shape)
+        return paged(request, rows, SubjectJson.of)
 
 
 class SubjectView(WorkspaceView):
-    @extend_schema(operation_id="readSubject", responses=SubjectSerializer)
+    @extend_schema(operation_id="readSubject", responses=SubjectJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(shape(get_object_or_404(visible(self.scope), pk=row)))
+        return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))
