@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from bench.server import ServerFailed, TrialServer
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Workspace
@@ -32,9 +32,9 @@ def make(slug: str, *, settings: dict[str, Any] | None = None, remote: bool = Fa
     """A workspace, made where there is none, and a key of it. `remote`: its embedder is asked over the network."""
     wish = {"name": slug.title(), "settings": settings or {}}
     workspace, _ = Workspace.objects.update_or_create(slug=slug, defaults=wish)
-    space = spaces.space_of(workspace.pk)
+    space = workspace_index.space_of(workspace.pk)
     if remote:
-        model = spaces.model_of(spaces.named_embedder(*REMOTE))
+        model = workspace_index.model_of(workspace_index.named_embedder(*REMOTE))
         WorkspaceIndex.objects.filter(pk=space.pk).update(embedding_model=model)
     _, key = issue_key(workspace.pk, KeyOptions("trial"), actor="trial")
     return key

@@ -12,9 +12,9 @@ from itertools import combinations
 import numpy as np
 from django.db import transaction
 
-from memories import conflicts
-from memories.conflicts.calibration_pairs import DIFFERENT, SAME
-from memories.indexing import spaces, statements
+from memories.english import statements as conflicts
+from memories.english.statements.calibration_pairs import DIFFERENT, SAME
+from memories.index import statements, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder
 from workspaces.models import AuditEntry
@@ -101,7 +101,7 @@ def store(found: Calibration, model: EmbeddingModel, actor: str) -> bool:
 def models_in_use() -> list[EmbeddingModel]:
     """Those that workspaces speak; on an empty server the configured one."""
     used = list(EmbeddingModel.objects.filter(workspaceindex__isnull=False).distinct())
-    configured = spaces.configured_model() if not used else None
+    configured = workspace_index.configured_model() if not used else None
     return used or ([configured] if configured else [])
 
 

@@ -5,7 +5,7 @@ such a clock, and its time has come. Nothing that was said or believed is dated 
 clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
 
 A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
-it for nothing where it lies too far ahead (`leases.free`, `folding.ring`, `features.waiting.count`).
+it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `pending.count`).
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 
-from memories.indexing import statements
+from memories.index import statements
 from memories.leases import FAR
 from memories.models.conversation import AHEAD
 from workspaces.ids import first_uuid7

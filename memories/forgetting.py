@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import NotFound
-from memories.features.withdrawing import withdraw
-from memories.indexing import entries, spaces
+from memories.features.withdraw import withdraw
+from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -27,8 +27,8 @@ def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
 @transaction.atomic(durable=True)
 def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
     """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is once."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.forgotten_at is None:
         end(scope, memory, reason)
@@ -37,7 +37,7 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
 
 def end(scope: Scope, memory: Memory, reason: str) -> None:
     """Forget a locked memory within the caller's transaction."""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     now = timezone.now()
     memory.forgotten_at, memory.forget_reason = now, reason
     memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])

@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import outbox
-from memories.indexing import common_terms, rebuild, repair, spaces, truth
-from memories.indexing.rules import RULES_VERSION
+from memories.index import common_terms, rebuild, repair, truth, workspace_index
+from memories.index.rules import RULES_VERSION
 from memories.models import IndexRepair, Layer, WorkspaceIndex
 
 JOB = "repair_index"
@@ -119,7 +119,7 @@ def _claim(workspace_id: uuid.UUID) -> IndexRepair | None:
 
 def _work(row: IndexRepair, until: float) -> bool:
     """Batch after batch; True when nothing is left. Stops where another process took over."""
-    space = spaces.space_of(row.workspace_id)
+    space = workspace_index.space_of(row.workspace_id)
     if row.rows is None:
         _save(row, rows=repair.count_stale(space))
     for layer in (layer for layer in truth.TABLE if layer >= row.layer):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from memories import lexical
-from memories.conflicts import Reading, read, restates
-from memories.indexing import statements
+from memories.english import lexical
+from memories.english.statements import Reading, read, restates
+from memories.index import statements
 from memories.models import Layer, Rejection, WorkspaceIndex
 
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number

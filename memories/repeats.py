@@ -12,8 +12,8 @@ from datetime import datetime
 
 import numpy as np
 
-from memories import conflicts
-from memories.indexing import spaces
+from memories.english import statements as conflicts
+from memories.index import workspace_index
 from memories.models import EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
 from workspaces.scope import Scope
 
@@ -138,7 +138,7 @@ def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement
     """Each statement joins the first, more frequent one that means the same; never a chain of
     likenesses, whose ends would have nothing in common."""
     compared, rest = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     model = space.embedding_model
     vectors = _vectors(model, [each.first.memory_id for each in compared]) if model else {}
     if model is None or not vectors:

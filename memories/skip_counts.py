@@ -8,7 +8,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from memories import gatekeeper
+from memories.english import gatekeeper
 from memories.models import MemorySession
 from workspaces.scope import Scope
 

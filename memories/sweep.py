@@ -18,17 +18,17 @@ from memories import (
     breakers,
     clock_faults,
     counters,
-    erasing,
-    folding,
+    erase,
     index_repairs,
     ingest,
     leases,
     outbox,
-    workspace_removal,
 )
-from memories.features import embedding
+from memories.erase import workspace_removal
+from memories.features import set_embedding
+from memories.features.discovery import discover_sets, enqueue_due
 from memories.forgetting import end
-from memories.indexing import common_terms, due, sealing, spaces
+from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
     IdempotentAnswer,
@@ -37,8 +37,8 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.short_term import summarizing
-from workspaces.door import throttle
+from memories.summaries import summarize
+from workspaces.login import throttle
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
@@ -89,9 +89,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     _run_sessions(done, tell, until)
-    folding.discover()
-    done.sets = folding.ring()
-    done.embeddings = embedding.ring()
+    discover_sets()
+    done.sets = enqueue_due()
+    done.embeddings = set_embedding.ring()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
@@ -100,7 +100,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     _run_summaries(done, tell, until)
     index_repairs.ring()
     done.counted = common_terms.count_due()
-    if sealing.is_due():
+    if build_segments.is_due():
         outbox.post("seal")
     counters.prune()
     breakers.prune()
@@ -133,12 +133,12 @@ def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> N
 
 
 def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for erasure_id in erasing.due():
+    for erasure_id in erase.due():
         if time.monotonic() >= until:
             return
         tell(f"erasure {erasure_id}")
         try:
-            done.erasures += erasing.run(erasure_id, until - time.monotonic()) is not None
+            done.erasures += erase.run(erasure_id, until - time.monotonic()) is not None
         except Exception:
             log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
             done.failed += 1
@@ -157,12 +157,12 @@ def _run_removals(done: Swept, tell: Callable[[str], object], until: float) -> N
 
 
 def _run_summaries(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for summary_id in summarizing.due():
+    for summary_id in summarize.due():
         if time.monotonic() >= until:
             return
         tell(f"summary {summary_id}")
         try:
-            done.summaries += summarizing.summarize(summary_id) is not None
+            done.summaries += summarize.summarize(summary_id) is not None
         except Exception:
             log.exception("summary %s failed", summary_id)  # due again when its lease has run out
             done.failed += 1
@@ -208,7 +208,7 @@ def expire() -> int:
 
 @transaction.atomic(durable=True)
 def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    spaces.lock(spaces.space_of(workspace_id))
+    workspace_index.lock(workspace_index.space_of(workspace_id))
     scope = worker_scope(workspace_id, "sweep")
     # Under the lock: a person may have given it more time, or forgotten it.
     still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)

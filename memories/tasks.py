@@ -2,11 +2,14 @@
 
 import uuid
 
-from memories import erasing, folding, index_repairs, ingest, workspace_removal
+from memories import index_repairs, ingest
 from memories import sweep as sweeping
-from memories.features import embedding
-from memories.indexing import sealing
-from memories.short_term import summarizing
+from memories.erase import run as run_erasure
+from memories.erase import workspace_removal
+from memories.features import consolidate, set_embedding
+from memories.features.update import update_set
+from memories.index import build_segments
+from memories.summaries.summarize import summarize as make_summary
 
 
 def run_session(session_id: str) -> None:
@@ -19,23 +22,23 @@ def fill_space(number: str) -> None:
 
 
 def fold_set(set_id: str) -> None:
-    folding.fold(uuid.UUID(set_id))
+    update_set(uuid.UUID(set_id))
 
 
 def summarize(summary_id: str) -> None:
-    summarizing.summarize(uuid.UUID(summary_id))
+    make_summary(uuid.UUID(summary_id))
 
 
 def embed_set(set_id: str) -> None:
-    embedding.embed(uuid.UUID(set_id))
+    set_embedding.embed(uuid.UUID(set_id))
 
 
 def consolidate_set(set_id: str) -> None:
-    folding.consolidate_set(uuid.UUID(set_id))
+    consolidate.consolidate_set(uuid.UUID(set_id))
 
 
 def erase(erasure_id: str) -> None:
-    erasing.run(uuid.UUID(erasure_id))
+    run_erasure(uuid.UUID(erasure_id))
 
 
 def repair_index(workspace_id: str) -> None:
@@ -47,7 +50,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    sealing.settle()
+    build_segments.settle()
 
 
 def sweep() -> None:

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from memories.lexical import STOP_WORDS
+from memories.english.lexical import STOP_WORDS
 from memories.providers import local_embedder
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
+from memories.english.patterns import own
+from memories.english.patterns.proposing import shape_of
 from memories.errors import Invalid, NotFound
 from memories.extraction import Missed
 from memories.models import Category, Episode, MemorySession, Miss, WorkspacePattern
-from memories.patterns import own
-from memories.patterns.proposing import shape_of
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from django.db import transaction
 
-from memories.conflicts import policy
-from memories.conflicts.policy import Policy
+from memories.english.statements import policy
+from memories.english.statements.policy import Policy
 from memories.errors import Invalid
 from memories.extraction import configured_models
-from memories.features import embedding
+from memories.features import config as feature_sets
+from memories.features import set_embedding
 from memories.models import Category
 from memories.ranking import Weights, weights
-from memories.semantics import config as feature_sets
 from memories.supersession import RULES
 from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
@@ -41,7 +41,7 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
 def _faults_of_embedder(settings: dict[str, Any]) -> list[str]:
     name = feature_sets.WORKSPACE_SETTING
     try:
-        embedding.check(settings.get(name, {}).get("embedder"), f"{name}.embedder")
+        set_embedding.check(settings.get(name, {}).get("embedder"), f"{name}.embedder")
     except Invalid as error:
         return [str(error)]
     return []

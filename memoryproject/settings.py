@@ -53,7 +53,7 @@ SESSION_COOKIE_NAME = f"{_host}sessionid"
 CSRF_COOKIE_NAME = f"{_host}csrftoken"
 KNOWN_BROWSER_COOKIE = f"{_host}knownbrowser"
 AUTH_USER_MODEL = "workspaces.User"
-AUTHENTICATION_BACKENDS = ["workspaces.door.backend.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["workspaces.login.backend.ThrottledBackend"]
 # The first makes new hashes; the second reads old ones, which become new when somebody logs in.
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
@@ -101,11 +101,11 @@ MIDDLEWARE = [
     "workspaces.api.transport.PlainHttpMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memories.api.metrics.MeasuringMiddleware",
-    "workspaces.browsers.SessionMiddleware",
+    "workspaces.browser_middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "workspaces.browsers.AuthenticationMiddleware",
-    "workspaces.browsers.MessageMiddleware",
+    "workspaces.browser_middleware.AuthenticationMiddleware",
+    "workspaces.browser_middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"

@@ -10,7 +10,7 @@ from drf_spectacular.views import (
 
 from memories.api import metrics
 from memoryproject import health
-from workspaces import accounts
+from workspaces import invitation_pages
 from workspaces.api.problems import unknown_route
 from workspaces.desk.login_pages import InvitationLink
 
@@ -22,10 +22,10 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that name no icon.
     path("favicon.ico", RedirectView.as_view(url="/static/memoryproject/logo.svg", permanent=True)),
-    path("accounts/invitations", accounts.OwnInvitationsView.as_view(), name="invitations"),
+    path("accounts/invitations", invitation_pages.OwnInvitationsView.as_view(), name="invitations"),
     path(
         "accounts/invitations/<uuid:row>/<str:token>",
-        accounts.InvitationView.as_view(),
+        invitation_pages.InvitationView.as_view(),
         name="invitation",
     ),
     # Where somebody sets a password by a link.

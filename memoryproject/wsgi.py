@@ -8,8 +8,8 @@ application = get_wsgi_application()
 
 from memories import counters  # noqa: E402 - only once Django is set up
 from memories.extraction import warm_up  # noqa: E402
-from memories.indexing import spaces  # noqa: E402
+from memories.index import workspace_index  # noqa: E402
 
 counters.start()
 warm_up()
-spaces.warm_up()
+workspace_index.warm_up()

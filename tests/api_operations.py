@@ -7,7 +7,8 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
-from memories import folding
+from memories.features.discovery import discover_sets
+from memories.features.update import update_now
 from tests.api_fixtures import Answer, Caller, caller
 from tests.factories import MembershipFactory
 from tests.people import Person
@@ -73,8 +74,8 @@ def furnish(alice: Person) -> dict[str, str]:
     guest = {"email": "guest@example.org", "role": "viewer"}
     rows["invitations"] = http.post("/members", guest).body["id"]
     rows["keys"] = http.post("/keys", {"name": "spare"}).body["id"]
-    folding.discover()
-    folding.fold_now(alice.scope, "user:u1")
+    discover_sets()
+    update_now(alice.scope, "user:u1")
     rows["sets"] = "user:u1"
     rows["features"] = http.get("/sets/user:u1/features").body["results"][0]["id"]
     rows["erasures"] = erasure

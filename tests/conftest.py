@@ -4,11 +4,23 @@ Mallory has a workspace of her own and must see nothing."""
 from datetime import datetime
 
 import pytest
+from django.db import connection
 from django.utils import timezone
+from pytest_django.plugin import DjangoDbBlocker
 
 from memories import breakers
+from tests import template_database
 from tests.people import Person, backend_of, bound_to_agent
 from workspaces.models import Workspace
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """pytest-django's own: here test databases are copies of one that is migrated already."""
+    with django_db_blocker.unblock():
+        connection.settings_dict["TEST"]["TEMPLATE"] = template_database.ready()
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import factory
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
-from memories import lexical
+from memories.english import lexical
 from memories.models import (
     Citation,
     Conversation,

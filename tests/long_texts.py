@@ -10,22 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import (
-    bounds,
-    chunking,
-    conflicts,
-    gatekeeper,
-    lexical,
-    patterns,
-    prompts,
-    ranking,
-    sentences,
-    tokens,
-)
-from memories.conflicts import parsing, sentence, wording
-from memories.extraction import evidence, exact, quotes
-from memories.indexing import entries
-from memories.patterns import (
+from memories import bounds, chunking, prompts, ranking, tokens
+from memories.english import gatekeeper, lexical, patterns, sentences
+from memories.english import statements as conflicts
+from memories.english.patterns import (
     answers,
     clauses,
     content,
@@ -41,14 +29,16 @@ from memories.patterns import (
     trying,
     worth,
 )
-from memories.patterns.people import People
-from memories.patterns.talk import Talk
+from memories.english.patterns.people import People
+from memories.english.patterns.talk import Talk
+from memories.english.statements import parsing, sentence, wording
+from memories.extraction import evidence, exact, quotes
+from memories.features import clarity, feature_prompts, lapsing, rules
+from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
-from memories.semantics import lapsing, rules, telling
-from memories.semantics import prompts as semantic_prompts
-from memories.short_term import heard
-from memories.transcripts import activities, cleaning, paragraphs
+from memories.summaries import sources
+from memories.transcripts import activities, clean, paragraphs
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -141,15 +131,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "bounds.start_of": bounds.start_of,
     "chunking.passages": chunking.passages,
     "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
-    "conflicts.glance.glance": conflicts.glance,
-    "conflicts.parsing.parse": lambda text: parsing.parse(text),
-    "conflicts.reading.read": conflicts.read,
-    "conflicts.sentence.plain": sentence.plain,
-    "conflicts.wording.is_identifier": wording.is_identifier,
-    "conflicts.wording.is_past": wording.is_past,
-    "conflicts.wording.root": wording.root,
-    "conflicts.wording.texts": wording.texts,
-    "conflicts.wording.words": wording.words,
+    "english.statements.glance.glance": conflicts.glance,
+    "english.statements.parsing.parse": lambda text: parsing.parse(text),
+    "english.statements.reading.read": conflicts.read,
+    "english.statements.sentence.plain": sentence.plain,
+    "english.statements.wording.is_identifier": wording.is_identifier,
+    "english.statements.wording.is_past": wording.is_past,
+    "english.statements.wording.root": wording.root,
+    "english.statements.wording.texts": wording.texts,
+    "english.statements.wording.words": wording.words,
     "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
     "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
@@ -162,60 +152,68 @@ READERS: dict[str, Callable[[str], object]] = {
     "extraction.evidence.unsupported": lambda text: evidence.unsupported(
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
-    "gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
-    "indexing.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
-    "indexing.entries.texts_of": entries.texts_of,
-    "lexical.document": lexical.document,
-    "lexical.fingerprint": lexical.fingerprint,
-    "lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
-    "lexical.ilike_pattern": lexical.ilike_pattern,
-    "lexical.lent": lexical.lent,
-    "lexical.normal": lambda text: lexical.normal("NFKC", text),
-    "lexical.stems": lexical.stems,
-    "lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
-    "patterns.extract": lambda text: patterns.extract(text, "Anna", AT),
-    "patterns.answers.affirmed": lambda text: answers.affirmed(WHETHER, text),
-    "patterns.answers.assented": lambda text: answers.assented(WHETHER, text),
-    "patterns.answers.completed": lambda text: answers.completed(WHERE, text),
-    "patterns.answers.says": lambda text: answers.says(WHERE, text) or answers.says(text, "Rome"),
-    "patterns.clauses.of_text": clauses.of_text,
-    "patterns.clauses.sentences": lambda text: list(clauses.sentences(text)),
-    "patterns.clauses.served_blocks": lambda text: list(clauses.served_blocks(text)),
-    "patterns.clauses.spoken": clauses.spoken,
-    "patterns.clauses.unmarked": clauses.unmarked,
-    "patterns.clauses.without_served": clauses.without_served,
-    "patterns.content.is_claim": content.is_claim,
-    "patterns.content.is_courtesy": content.is_courtesy,
-    "patterns.content.is_for_others": content.is_for_others,
-    "patterns.content.is_request": content.is_request,
-    "patterns.content.is_short": content.is_short,
-    "patterns.content.is_supposed": content.is_supposed,
-    "patterns.content.telling": content.telling,
-    "patterns.content.weight": lambda text: content.weight(text, "Anna"),
-    "patterns.dates.ground": lambda text: dates.ground(text, AT),
-    "patterns.entities.find": entities.find,
-    "patterns.footers.spans": lambda text: list(footers.spans(text)),
-    "patterns.foreign.is_quoted": lambda text: foreign.is_quoted(text, len(text) // 2),
-    "patterns.foreign.passages": lambda text: list(foreign.passages(text)),
-    "patterns.own.find": lambda text: own.find(OWN, text, "Anna", AT),
-    "patterns.own.with_library": lambda text: own.with_library([], [OWN, OWN], text, "Anna", AT),
-    "patterns.people.People.hear": lambda text: People().hear(text, "Anna"),
-    "patterns.people.People.resolved": _resolved,
-    "patterns.people.People.turn": lambda text: People().turn(text, "Anna"),
-    "patterns.person.mentions": person.mentions,
-    "patterns.person.mentions_speaker": person.mentions_speaker,
-    "patterns.person.third_person": lambda text: person.third_person(text, "Anna"),
-    "patterns.person.with_listener": lambda text: person.with_listener(text, "Ben"),
-    "patterns.presumed.told": lambda text: list(presumed.told(text)),
-    "patterns.proposing.proposal": lambda text: proposing.proposal(text, ["Anna likes tea"]),
-    "patterns.proposing.shape": proposing.shape,
-    "patterns.proposing.shape_of": lambda text: proposing.shape_of(text, ["Anna likes tea"]),
-    "patterns.reading.plain": reading.plain,
-    "patterns.reading.with_subject": reading.with_subject,
-    "patterns.talk.Talk.hear": _heard,
-    "patterns.trying.Trial.match": _tried,
-    "patterns.trying.first": lambda text: trying.first(text, is_request=False),
-    "patterns.worth.message": _worth,
+    "english.gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
+    "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
+    "index.entries.texts_of": entries.texts_of,
+    "english.lexical.document": lexical.document,
+    "english.lexical.fingerprint": lexical.fingerprint,
+    "english.lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
+    "english.lexical.ilike_pattern": lexical.ilike_pattern,
+    "english.lexical.lent": lexical.lent,
+    "english.lexical.normal": lambda text: lexical.normal("NFKC", text),
+    "english.lexical.stems": lexical.stems,
+    "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
+    "english.patterns.extract": lambda text: patterns.extract(text, "Anna", AT),
+    "english.patterns.answers.affirmed": lambda text: answers.affirmed(WHETHER, text),
+    "english.patterns.answers.assented": lambda text: answers.assented(WHETHER, text),
+    "english.patterns.answers.completed": lambda text: answers.completed(WHERE, text),
+    "english.patterns.answers.says": lambda text: (
+        answers.says(WHERE, text) or answers.says(text, "Rome")
+    ),
+    "english.patterns.clauses.of_text": clauses.of_text,
+    "english.patterns.clauses.sentences": lambda text: list(clauses.sentences(text)),
+    "english.patterns.clauses.served_blocks": lambda text: list(clauses.served_blocks(text)),
+    "english.patterns.clauses.spoken": clauses.spoken,
+    "english.patterns.clauses.unmarked": clauses.unmarked,
+    "english.patterns.clauses.without_served": clauses.without_served,
+    "english.patterns.content.is_claim": content.is_claim,
+    "english.patterns.content.is_courtesy": content.is_courtesy,
+    "english.patterns.content.is_for_others": content.is_for_others,
+    "english.patterns.content.is_request": content.is_request,
+    "english.patterns.content.is_short": content.is_short,
+    "english.patterns.content.is_supposed": content.is_supposed,
+    "english.patterns.content.telling": content.telling,
+    "english.patterns.content.weight": lambda text: content.weight(text, "Anna"),
+    "english.patterns.dates.ground": lambda text: dates.ground(text, AT),
+    "english.patterns.entities.find": entities.find,
+    "english.patterns.footers.spans": lambda text: list(footers.spans(text)),
+    "english.patterns.foreign.is_quoted": lambda text: foreign.is_quoted(text, len(text) // 2),
+    "english.patterns.foreign.passages": lambda text: list(foreign.passages(text)),
+    "english.patterns.own.find": lambda text: own.find(OWN, text, "Anna", AT),
+    "english.patterns.own.with_library": lambda text: own.with_library(
+        [], [OWN, OWN], text, "Anna", AT
+    ),
+    "english.patterns.people.People.hear": lambda text: People().hear(text, "Anna"),
+    "english.patterns.people.People.resolved": _resolved,
+    "english.patterns.people.People.turn": lambda text: People().turn(text, "Anna"),
+    "english.patterns.person.mentions": person.mentions,
+    "english.patterns.person.mentions_speaker": person.mentions_speaker,
+    "english.patterns.person.third_person": lambda text: person.third_person(text, "Anna"),
+    "english.patterns.person.with_listener": lambda text: person.with_listener(text, "Ben"),
+    "english.patterns.presumed.told": lambda text: list(presumed.told(text)),
+    "english.patterns.proposing.proposal": lambda text: proposing.proposal(
+        text, ["Anna likes tea"]
+    ),
+    "english.patterns.proposing.shape": proposing.shape,
+    "english.patterns.proposing.shape_of": lambda text: proposing.shape_of(
+        text, ["Anna likes tea"]
+    ),
+    "english.patterns.reading.plain": reading.plain,
+    "english.patterns.reading.with_subject": reading.with_subject,
+    "english.patterns.talk.Talk.hear": _heard,
+    "english.patterns.trying.Trial.match": _tried,
+    "english.patterns.trying.first": lambda text: trying.first(text, is_request=False),
+    "english.patterns.worth.message": _worth,
     "prompts.read_facts": lambda text: _or_not(prompts.read_facts, text),
     "prompts.read_summary": lambda text: _or_not(prompts.read_summary, text),
     "prompts.whole_facts": lambda text: _or_not(prompts.whole_facts, text),
@@ -225,22 +223,24 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.dates.anchors": lambda text: ranking.analyse(text, now=AT).anchors,
     "ranking.marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
-    "semantics.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
-    "semantics.prompts.read_commands": lambda text: _or_not(semantic_prompts.read_commands, text),
-    "semantics.prompts.read_merges": lambda text: _or_not(semantic_prompts.read_merges, text),
-    "semantics.rules.predicate": lambda text: rules.predicate(text, "Anna"),
-    "semantics.telling.is_clear": telling.is_clear,
-    "semantics.telling.is_home": lambda text: telling.is_home(text, "Oslo"),
-    "semantics.telling.is_thing": telling.is_thing,
-    "semantics.telling.stands_alone": lambda text: telling.stands_alone(text, "tea", "Anna"),
-    "semantics.telling.to_the_point": telling.to_the_point,
-    "short_term.heard.plain": heard.plain,
+    "features.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
+    "features.feature_prompts.read_commands": lambda text: _or_not(
+        feature_prompts.read_commands, text
+    ),
+    "features.feature_prompts.read_merges": lambda text: _or_not(feature_prompts.read_merges, text),
+    "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
+    "features.clarity.is_clear": clarity.is_clear,
+    "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
+    "features.clarity.is_thing": clarity.is_thing,
+    "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
+    "features.clarity.to_the_point": clarity.to_the_point,
+    "summaries.sources.plain": sources.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.cleaning.clean_text": cleaning.clean_text,
+    "transcripts.clean.clean_text": clean.clean_text,
     "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
 }
 
@@ -270,23 +270,25 @@ def _in_pieces(text: str) -> None:
 # What takes a text in other values.
 WITHIN: dict[str, Callable[[str], object]] = {
     "chunking.pieces": _in_pieces,
-    "conflicts.relation": _compared,
-    "sentences.choose": _chosen,
+    "english.statements.relation": _compared,
+    "english.sentences.choose": _chosen,
 }
 # What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded by
 # `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
-    conflicts.marks.is_participle conflicts.own.own_slots curation.creating.checked
-    curation.deciding.approve curation.editing.new_version curation.quarantine.accept
-    features.applying.text_of indexing.entries.keys_of_episode indexing.query_vectors.vector_of
-    indexing.statements.arrays indexing.statements.execute indexing.statements.first
-    indexing.statements.rows patterns.morphology.is_adverb patterns.morphology.is_past
-    patterns.morphology.past patterns.morphology.plural patterns.morphology.third_person
-    patterns.morphology.with_s providers.http_reranker.HttpReranker.scores
-    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back reranking.scores
-    search.asking.query_vector transcripts.activities.past transcripts.markdown.Place.add
-    transcripts.markdown.Place.enter transcripts.plain_text.paragraph
+    curation.creating.checked curation.deciding.approve curation.editing.new_version
+    curation.quarantine.accept english.patterns.morphology.is_adverb
+    english.patterns.morphology.is_past english.patterns.morphology.past
+    english.patterns.morphology.plural english.patterns.morphology.third_person
+    english.patterns.morphology.with_s english.statements.marks.is_participle
+    english.statements.own.own_slots features.applying.text_of index.entries.keys_of_episode
+    index.statements.arrays index.statements.execute index.statements.first
+    index.statements.rows providers.http_reranker.HttpReranker.scores
+    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back
+    search.asking.query_vector search.query_vectors.vector_of search.rerank.scores
+    transcripts.activities.past transcripts.markdown.Place.add transcripts.markdown.Place.enter
+    transcripts.plain_text.paragraph
     """.split()
 )
 NAMES = frozenset(
@@ -295,7 +297,7 @@ NAMES = frozenset(
     told value verb word words
     """.split()
 )
-DOORS = frozenset("admin api apps benchmarking checks evaluation management migrations".split())
+DOORS = frozenset("admin api apps checks evaluation management migrations".split())
 
 
 def reading_a_text() -> Iterator[str]:

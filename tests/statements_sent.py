@@ -15,7 +15,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg._queries import PostgresQuery
 from psycopg.adapt import Transformer
 
-from memories.indexing import statements
+from memories.index import statements
 from memoryproject.postgres import prepared
 
 PLANNED = ("select", "insert", "update", "delete", "with")

@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from bench.speed import acts, facts, report
+from bench.speed.recall import FILTERS
 from memories import counters, metrics
 from memories.admin.plots import REACHES, Reach
 from memories.admin.run_charts import drawings
-from memories.benchmarking import acts, facts, report
-from memories.benchmarking.recall import FILTERS
 from memories.evaluation.conflicts import Judged
 from memories.evaluation.extraction import Turns
 from memories.models import EvaluationRun

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memories.api.search import SearchSerializer, request_of
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from memories.search import Recency
 from tests.api_fixtures import Answer, Caller, caller
@@ -34,15 +34,19 @@ def ask(http: Caller, query: str = "dark mode", **more: Any) -> Answer:
 
 
 def test_what_is_read_beside_a_key_is_the_workspace_as_it_is(alice: Person) -> None:
-    scope = scope_for_key(alice.key, spaces.BESIDE_KEY)
+    scope = scope_for_key(alice.key, workspace_index.BESIDE_KEY)
     assert scope is not None
-    assert told(spaces.space_for(scope)) == told(spaces.space_of(alice.workspace.pk))
+    assert told(workspace_index.space_for(scope)) == told(
+        workspace_index.space_of(alice.workspace.pk)
+    )
     alice.workspace.settings = {"conflict_rule": "nearest", "extractors": ["patterns"]}
     alice.workspace.save()
-    scope = scope_for_key(alice.key, spaces.BESIDE_KEY)
+    scope = scope_for_key(alice.key, workspace_index.BESIDE_KEY)
     assert scope is not None
-    assert spaces.space_for(scope).conflict_rule == "nearest"
-    assert told(spaces.space_for(scope)) == told(spaces.space_of(alice.workspace.pk))
+    assert workspace_index.space_for(scope).conflict_rule == "nearest"
+    assert told(workspace_index.space_for(scope)) == told(
+        workspace_index.space_of(alice.workspace.pk)
+    )
 
 
 def test_a_hit_carries_its_memory_and_score(http: Caller) -> None:

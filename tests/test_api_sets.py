@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memories import folding
+from memories.features.discovery import discover_sets
 from memories.models import Feature, FeatureSet, SetDiscovery
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
@@ -227,9 +227,9 @@ def test_a_set_is_there_at_once_and_to_read_it_writes_nothing(http: Caller) -> N
 
 def test_the_backlog_counts_a_set_once_before_and_after_the_sweep(http: Caller) -> None:
     say(http, "I live in Lisbon.", fold=False)
-    folding.discover()
+    discover_sets()
     say(http, "I like tea.", fold=False)
     before = http.get("/sets").body["backlog"]
-    folding.discover()
+    discover_sets()
     after = http.get("/sets").body["backlog"]
     assert [(b["sets"], b["episodes"]) for b in (before, after)] == [(1, 2), (1, 2)]

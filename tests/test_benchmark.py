@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memories.benchmarking import report
-from memories.benchmarking.corpus import EVERY_OLD, Corpus
-from memories.benchmarking.footprint import footprint
-from memories.benchmarking.http_client import Client, UnexpectedAnswer, get
-from memories.benchmarking.layout import alone, label, plots, size_of
-from memories.benchmarking.recall import FILTERS
-from memories.benchmarking.study import Study
-from memories.benchmarking.timing import Act, growth, in_turn, percentile
+from bench.speed import report
+from bench.speed.corpus import EVERY_OLD, Corpus
+from bench.speed.footprint import footprint
+from bench.speed.http_client import Client, UnexpectedAnswer, get
+from bench.speed.layout import alone, label, plots, size_of
+from bench.speed.recall import FILTERS
+from bench.speed.study import Study
+from bench.speed.timing import Act, growth, in_turn, percentile
 from memoryproject.embedded_postgres import Home
 from tests.live_server import wait_for
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from memories.benchmarking import folding
-from memories.benchmarking.folding import Outcome, Run, Wish
+from bench.speed import folding
+from bench.speed.folding import Outcome, Run, Wish
 
 
 @pytest.mark.django_db(transaction=True)

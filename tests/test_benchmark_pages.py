@@ -2,18 +2,18 @@
 
 import pytest
 
-from memories.benchmarking import pages
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import plots
-from memories.benchmarking.loading import load
-from memories.indexing import spaces
+from bench.speed import pages
+from bench.speed.corpus import Corpus
+from bench.speed.layout import plots
+from bench.speed.loading import load
+from memories.index import workspace_index
 
 MOST = 19
 
 
 @pytest.mark.django_db(transaction=True)
 def test_every_page_opens_with_few_queries() -> None:
-    model = spaces.configured_model()
+    model = workspace_index.configured_model()
     assert model is not None
     [place] = load(plots("one", 800), Corpus(model.dimensions), lambda number: None)
     found = list(pages.served(pages.furnish(place), rounds=1))

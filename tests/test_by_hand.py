@@ -11,9 +11,12 @@ from django.utils import timezone
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import curation, folding
-from memories.features import history, waiting, writing
-from memories.features.writing import NewFeature
+from memories import curation
+from memories.features import manual, pending, undo
+from memories.features.consolidate import consolidate
+from memories.features.discovery import discover_sets
+from memories.features.manual import NewFeature
+from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureRefusal, Memory
 from tests.people import Person
@@ -25,14 +28,14 @@ KEY = "user:ada"
 
 def told(person: Person, *said: str, **wish: Any) -> None:
     person.say(*[NewMessage(each, name="Ada") for each in said], user_id="ada", **wish)
-    folding.discover()
-    folding.fold_now(person.scope, KEY)
+    discover_sets()
+    update_now(person.scope, KEY)
 
 
 def read_again(person: Person) -> None:
     """As after a restore: all that was said is taken in anew."""
-    waiting.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
-    folding.fold_now(person.scope, KEY)
+    pending.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
+    update_now(person.scope, KEY)
 
 
 def values() -> set[str]:
@@ -68,8 +71,8 @@ def test_confirmed_while_a_model_is_asked_to_merge_it_stays_apart(
 ) -> None:
     first = two_likes[0]
     same = {"value": first.value}
-    asks_while(httpserver, alice, lambda: writing.edit(alice.scope, first.pk, same))
-    assert folding.consolidate(alice.scope, KEY) == 0
+    asks_while(httpserver, alice, lambda: manual.edit(alice.scope, first.pk, same))
+    assert consolidate(alice.scope, KEY) == 0
     assert values() == {row.value for row in two_likes}
     assert Feature.objects.get(pk=first.pk).method == "manual"
 
@@ -78,7 +81,7 @@ def test_untouched_the_same_merge_is_done(
     alice: Person, two_likes: list[Feature], httpserver: HTTPServer
 ) -> None:
     asks_while(httpserver, alice, lambda: None)
-    assert folding.consolidate(alice.scope, KEY) == 1
+    assert consolidate(alice.scope, KEY) == 1
 
 
 def test_the_same_words_by_hand_make_it_the_person_s_and_keep_what_it_stands_on(
@@ -86,26 +89,26 @@ def test_the_same_words_by_hand_make_it_the_person_s_and_keep_what_it_stands_on(
 ) -> None:
     first = two_likes[0]
     again = NewFeature(first.category, first.tag, first.feature, first.value, about=first.about)
-    made = writing.create(alice.scope, KEY, again)
+    made = manual.create(alice.scope, KEY, again)
     assert (made.pk, made.method) == (first.pk, "manual")
     quotes = made.citations.filter(change__is_current=True).values_list("quote", flat=True)
     assert list(quotes) == ["I like green tea."]
-    assert history.undo(alice.scope, first.pk).method == "rule"
+    assert undo.undo(alice.scope, first.pk).method == "rule"
 
 
 def test_by_hand_survives_merging_and_reading_again(
     alice: Person, two_likes: list[Feature]
 ) -> None:
-    writing.edit(alice.scope, two_likes[0].pk, {"value": "likes sencha"})
+    manual.edit(alice.scope, two_likes[0].pk, {"value": "likes sencha"})
     read_again(alice)
-    folding.consolidate(alice.scope, KEY)
+    consolidate(alice.scope, KEY)
     assert "likes sencha" in values()
 
 
 def test_ended_by_hand_it_does_not_come_back_by_the_same_words(
     alice: Person, two_likes: list[Feature]
 ) -> None:
-    writing.delete(alice.scope, two_likes[0].pk)
+    manual.delete(alice.scope, two_likes[0].pk)
     read_again(alice)
     assert two_likes[0].value not in values()
     assert "a person ended it" in FeatureRefusal.objects.values_list("reason", flat=True)
@@ -120,7 +123,7 @@ def test_pins_and_edits_of_memories_survive_what_is_read_again(alice: Person) ->
     edited = curation.edit(alice.scope, memory.pk, {"content": "Ada lives in Lisbon, Alfama"})
     curation.edit(alice.scope, edited.pk, {"pinned": True})
     read_again(alice)
-    folding.consolidate(alice.scope, KEY)
+    consolidate(alice.scope, KEY)
     told(alice, "I live in Lisbon.")
     kept = Memory.objects.live().get(pk=edited.pk)
     assert (kept.content, kept.pinned) == ("Ada lives in Lisbon, Alfama", True)
@@ -138,14 +141,14 @@ def homes() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("about", ["", "Ada"])
 def test_a_home_written_by_hand_takes_the_place_of_the_machine_s(alice: Person, about: str) -> None:
     told(alice, "I moved to Porto in May.")
-    made = writing.create(alice.scope, KEY, home("Faro", about))
+    made = manual.create(alice.scope, KEY, home("Faro", about))
     assert homes() == [("Faro", "manual")]
-    assert (made.about, history.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
+    assert (made.about, undo.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
 
 
 def test_a_machine_puts_no_home_beside_the_one_by_hand(alice: Person) -> None:
     told(alice, "I like tea.")
-    writing.create(alice.scope, KEY, home("Faro"))
+    manual.create(alice.scope, KEY, home("Faro"))
     told(alice, "I moved to Porto in May.")
     assert homes() == [("Faro", "manual")]
     assert "it was written by a person" in FeatureRefusal.objects.values_list("reason", flat=True)
@@ -153,17 +156,17 @@ def test_a_machine_puts_no_home_beside_the_one_by_hand(alice: Person) -> None:
 
 def test_two_that_a_person_writes_stand_beside_each_other(alice: Person) -> None:
     told(alice, "I like tea.")
-    writing.create(alice.scope, KEY, home("Faro"))
-    writing.create(alice.scope, KEY, home("Lagos"))
+    manual.create(alice.scope, KEY, home("Faro"))
+    manual.create(alice.scope, KEY, home("Lagos"))
     assert homes() == [("Faro", "manual"), ("Lagos", "manual")]
 
 
 def test_of_several_people_each_has_a_home(alice: Person) -> None:
     said = (NewMessage("I live in Porto.", name="Ada"), NewMessage("I live in Bern.", name="Bo"))
     alice.say(*said, user_id="ada")
-    folding.discover()
-    folding.fold_now(alice.scope, KEY)
-    writing.create(alice.scope, KEY, home("Faro"))
+    discover_sets()
+    update_now(alice.scope, KEY)
+    manual.create(alice.scope, KEY, home("Faro"))
     assert [value for value, _ in homes()] == ["Bern", "Faro", "Porto"]
 
 

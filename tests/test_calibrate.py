@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories import calibration
-from memories.conflicts.calibration_pairs import DIFFERENT, SAME
+from memories.english.statements.calibration_pairs import DIFFERENT, SAME
 from memories.models import EmbeddingModel
 from tests.people import Person
 from workspaces.models import AuditEntry

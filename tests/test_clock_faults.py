@@ -8,8 +8,10 @@ from django.db import models
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from memories import clock_faults, folding, ingest, sweep
-from memories.indexing import agreement, spaces
+from memories import clock_faults, ingest, sweep
+from memories.features.discovery import discover_sets, enqueue_due
+from memories.features.update import update_now
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import (
     ConversationSummary,
@@ -79,18 +81,18 @@ def test_a_session_is_run(alice: Person, left: dict[str, Any]) -> None:
 
 def test_a_set_is_taken_in(alice: Person) -> None:
     alice.say("I like tea.", user_id="ada", extract="patterns")
-    folding.discover()
+    discover_sets()
     FeatureSet.objects.update(due_at=ahead(), lease_until=ahead(), rung_at=None)
     sweep.sweep()
     assert FeatureSet.objects.get().due_at < timezone.now() + timedelta(minutes=2)
-    assert folding.fold_now(alice.scope, "user:ada").episodes == 1
+    assert update_now(alice.scope, "user:ada").episodes == 1
 
 
 def test_a_bell_of_the_future_keeps_no_other_from_ringing(alice: Person) -> None:
     FeatureSet.objects.create(
         workspace=alice.workspace, key="own", due_at=timezone.now(), rung_at=ahead()
     )
-    assert (folding.ring(), folding.ring()) == (1, 0)
+    assert (enqueue_due(), enqueue_due()) == (1, 0)
 
 
 def test_a_bell_that_was_lost_rings_again_in_a_few_minutes(alice: Person) -> None:
@@ -99,13 +101,13 @@ def test_a_bell_that_was_lost_rings_again_in_a_few_minutes(alice: Person) -> Non
         at = now - timedelta(minutes=minutes)
         own = {"key": f"rung-{minutes}", "due_at": at, "rung_at": at}
         FeatureSet.objects.create(workspace=alice.workspace, **own)
-    assert folding.ring() == 1
+    assert enqueue_due() == 1
     assert FeatureSet.objects.get(rung_at__gte=now).key == "rung-3"
 
 
 def test_what_comes_after_a_cursor_of_the_future_is_taken_in(alice: Person) -> None:
     alice.say("I like tea.", user_id="ada", extract="patterns")
-    folding.fold_now(alice.scope, "user:ada")
+    update_now(alice.scope, "user:ada")
     FeatureSet.objects.update(cursor=ids.first_uuid7(ahead()))
     SetDiscovery.objects.update(seen=ids.first_uuid7(ahead()))
     for name in ("ada", "eve"):
@@ -186,9 +188,9 @@ def test_an_event_may_be_of_any_day(alice: Person) -> None:
 
 def test_features_of_the_future_are_replaced_by_later_words(alice: Person) -> None:
     tell(alice, OSLO, datetime(2031, 1, 1, tzinfo=UTC))
-    folding.fold_now(alice.scope, "user:ada")
+    update_now(alice.scope, "user:ada")
     tell(alice, ROME)
-    folding.fold_now(alice.scope, "user:ada")
+    update_now(alice.scope, "user:ada")
     told = caller(alice).get("/sets/user:ada/features").body["results"]
     assert [each["value"] for each in told if each["feature"] == "home"] in ([], ["Rome"])
     assert not any("Oslo" in each["value"] for each in told)
@@ -219,8 +221,8 @@ def test_a_sweep_dates_nothing_anew_whichever_clock_is_wrong(wrongly_dated: Pers
     sweep.sweep()
     assert [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)] == before
     tell(wrongly_dated, ROME)
-    space = spaces.space_of(wrongly_dated.workspace.pk)
-    assert agreement.check(space, lambda _: None).broken == {}
+    space = workspace_index.space_of(wrongly_dated.workspace.pk)
+    assert check.check(space, lambda _: None).broken == {}
 
 
 def test_the_time_of_a_keys_last_use_goes_on(alice: Person) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from memories.indexing import candidates, common_terms, spaces
+from memories.index import common_terms, workspace_index
 from memories.models import CommonTerm, LargeLayer, Layer
+from memories.search import candidates
 from memories.sweep import sweep
 from tests.people import Person
 
@@ -25,7 +26,7 @@ def many(alice: Person, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
 
 def test_the_sweep_notes_the_share_of_common_words(many: Person) -> None:
     assert sweep().counted == 1
-    space = spaces.space_of(many.scope.workspace_id)
+    space = workspace_index.space_of(many.scope.workspace_id)
     shares = CommonTerm.objects.filter(workspace=space, layer=Layer.MEMORIES)
     assert max(shares.values_list("share", flat=True)) == 1.0
     assert LargeLayer.objects.get().counted_live == len(WORDS)

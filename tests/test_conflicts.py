@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memories.conflicts import Relation, read, relation, slot_keys
-from memories.conflicts.changes import ENDINGS
-from memories.conflicts.slot_form import SlotForm
-from memories.conflicts.slots import FORMS
+from memories.english.statements import Relation, read, relation, slot_keys
+from memories.english.statements.changes import ENDINGS
+from memories.english.statements.slot_form import SlotForm
+from memories.english.statements.slots import FORMS
 from memories.providers import EmbedderConfig, embedder_from
 
 DATA = Path(__file__).parent / "data"

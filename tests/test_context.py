@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories import context, gatekeeper
-from memories.context import Context
+from memories.english import gatekeeper
 from memories.ingest import NewMessage
-from memories.search import SearchRequest
+from memories.search import SearchRequest, context
+from memories.search.context import Context
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person

@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memories.english.patterns import dates
 from memories.extraction import exact
-from memories.patterns import dates
 from memories.ranking.dates import anchors
 from tests.api_fixtures import caller
 from tests.people import Person

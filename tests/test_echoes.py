@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from memories import curation, search
-from memories.context import Context, context
 from memories.models import Memory
 from memories.search import Hit, SearchRequest
+from memories.search.context import Context, context
 from memories.search.echoes import echoed_by
 from memories.search.scored import Scored
 from tests.api_fixtures import caller

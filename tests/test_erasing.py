@@ -12,12 +12,15 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, erasing, folding, sweep, unmatched
-from memories.erasing import running
-from memories.erasing.copies import CONTENT, FREE
+from memories import curation, sweep, unmatched
+from memories import erase as erasing
+from memories.erase import lifecycle
+from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
+from memories.features.discovery import discover_sets
+from memories.features.update import update_now
 from memories.forgetting import forget
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import (
     Conversation,
     Entry,
@@ -34,7 +37,7 @@ from memories.models import (
     Supersession,
     WorkspacePattern,
 )
-from memories.short_term.window import window
+from memories.summaries.window import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject
@@ -158,7 +161,7 @@ def test_the_act_stays_in_the_audit_log_without_its_words(furnished: Person) -> 
 def test_a_crash_between_two_steps_loses_nothing(
     furnished: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "BATCH", 5)
+    monkeypatch.setattr(lifecycle, "BATCH", 5)
     target = erasing.target_of(furnished.scope, "subject", subject().pk)
     asked = erasing.request(furnished.scope, target)
     for _ in range(3):
@@ -304,7 +307,7 @@ def test_features_go_with_their_words(furnished: Person) -> None:
     erase(furnished, "subject", subject().pk)
     assert not Feature.objects.filter(subject__external_id="ada").exists()
     assert (
-        not Entry.objects.filter(workspace=spaces.space_of(furnished.workspace.pk).number)
+        not Entry.objects.filter(workspace=workspace_index.space_of(furnished.workspace.pk).number)
         .filter(item__in=Feature.objects.filter(ended_at__isnull=False))
         .exists()
     )
@@ -397,8 +400,8 @@ def test_the_command_shows_the_plan_and_wants_to_be_told(furnished: Person) -> N
 def test_what_went_over_in_a_merge_is_erased_with_the_target(alice: Person) -> None:
     alice.note("Prefers tea", user_id="ada")
     alice.say(LIVES, user_id="grace")
-    folding.discover()
-    folding.fold_now(alice.scope, "user:grace")
+    discover_sets()
+    update_now(alice.scope, "user:grace")
     assert Feature.objects.filter(value__contains=SECRET).exists()
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
     curation.merge_subjects(alice.scope, *ids)

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.db import transaction
 
-from memories.erasing import removing
-from memories.features import applying, history, writing
-from memories.features.applying import Act
-from memories.features.writing import NewFeature
-from memories.folding import consolidate
-from memories.indexing import agreement, spaces
+from memories.erase import remove
+from memories.features import apply, manual, undo
+from memories.features.apply import Act
+from memories.features.commands import ADD, Cited, Command
+from memories.features.consolidate import consolidate
+from memories.features.manual import NewFeature
+from memories.index import check, workspace_index
 from memories.models import Episode, Feature, FeatureChange, FeatureSet
-from memories.semantics.commands import ADD, Cited, Command
 from tests.people import Person
 from tests.test_feature_folding import folded, known, told
 
@@ -19,8 +19,8 @@ from tests.test_feature_folding import folded, known, told
 def erase(person: Person, content: str) -> None:
     gone = Episode.objects.get(content=content)
     with transaction.atomic():
-        removing.remove_episodes(spaces.space_of(person.workspace.pk), [gone.pk])
-    assert agreement.check(spaces.space_of(person.workspace.pk), lambda _: None).broken == {}
+        remove.remove_episodes(workspace_index.space_of(person.workspace.pk), [gone.pk])
+    assert check.check(workspace_index.space_of(person.workspace.pk), lambda _: None).broken == {}
 
 
 def episode(content: str) -> Episode:
@@ -29,7 +29,10 @@ def episode(content: str) -> Episode:
 
 def add(person: Person, value: str, *contents: str, tag: str = "likes") -> Feature:
     """As a model would: a feature that cites these episodes whole."""
-    found, space = FeatureSet.objects.get(key="user:ada"), spaces.space_of(person.workspace.pk)
+    found, space = (
+        FeatureSet.objects.get(key="user:ada"),
+        workspace_index.space_of(person.workspace.pk),
+    )
     cited = tuple(
         Cited(e.pk, 0, len(e.content), e.content, e.occurred_at)
         for e in Episode.objects.filter(content__in=contents)
@@ -38,9 +41,9 @@ def add(person: Person, value: str, *contents: str, tag: str = "likes") -> Featu
     command = Command(
         ADD, "preferences", tag, "likes", value, about="Ada", cited=cited, occurred_at=last
     )
-    vectors = history.vectors_of(space, [applying.text_of(tag, "likes", value, "Ada")])
+    vectors = undo.vectors_of(space, [Feature.text_of(tag, "likes", value, "Ada")])
     with transaction.atomic():
-        done = applying.carry_out(space, Act(found, "set:test", "llm"), [command], vectors)
+        done = apply.carry_out(space, Act(found, "set:test", "llm"), [command], vectors)
     return Feature.objects.get(pk=done.added[0])
 
 
@@ -57,7 +60,7 @@ def said(person: Person, *contents: str) -> None:
 def by_hand(person: Person, value: str, *contents: str, **wish: Any) -> Feature:
     ids = tuple(episode(each).pk for each in contents)
     new = NewFeature("identity", "home", "home", value, episode_ids=ids, **wish)
-    return writing.create(person.scope, "user:ada", new)
+    return manual.create(person.scope, "user:ada", new)
 
 
 def test_what_a_person_wrote_stays_by_the_words_that_are_left(alice: Person) -> None:
@@ -138,7 +141,7 @@ def test_a_merge_goes_on_without_the_part_whose_words_are_erased(alice: Person) 
 
 def test_a_merge_that_was_taken_back_is_not_made_again(alice: Person) -> None:
     one, other = merged(alice)
-    history.undo(alice.scope, one.pk)
+    undo.undo(alice.scope, one.pk)
     assert consolidate(alice.scope, "user:ada") == 0
     assert set(Feature.objects.live().values_list("pk", flat=True)) == {one.pk, other.pk}
 
@@ -151,7 +154,7 @@ def test_taking_one_merge_back_leaves_the_others(alice: Person) -> None:
     jam = add(alice, "likes warm plum jam", "I like warm plum jam.")
     add(alice, "likes warm plum jams a lot", "I like warm plum jams a lot.")
     assert consolidate(alice.scope, "user:ada") == 2
-    history.undo(alice.scope, jam.pk)
+    undo.undo(alice.scope, jam.pk)
     values = {value for _, _, value in known(alice)}
     assert "likes big red kites" not in values
     assert len(values) == 3

@@ -6,15 +6,17 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import curation, folding
-from memories.erasing import removing
-from memories.features import applying, history
-from memories.features.applying import Act
+from memories import curation
+from memories.erase import remove
+from memories.features import apply, undo
+from memories.features.apply import Act
+from memories.features.commands import ADD, Cited, Command
+from memories.features.discovery import discover_sets
+from memories.features.update import UpdateResult, update_now, update_set
 from memories.forgetting import forget
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureChange, FeatureMark, FeatureSet, Memory
-from memories.semantics.commands import ADD, Cited, Command
 from tests.people import Person
 from workspaces.models import Subject
 
@@ -25,9 +27,9 @@ def told(person: Person, *said: str, **wish: Any) -> None:
     folded(person)
 
 
-def folded(person: Person, key: str = "user:ada") -> folding.Folded | None:
-    folding.discover()
-    return folding.fold_now(person.scope, key)
+def folded(person: Person, key: str = "user:ada") -> UpdateResult | None:
+    discover_sets()
+    return update_now(person.scope, key)
 
 
 def known(person: Person) -> set[tuple[str, str, str]]:
@@ -61,12 +63,12 @@ def test_a_change_is_taken_back_with_its_words(alice: Person) -> None:
     told(alice, "I live in Lisbon.")
     told(alice, "I live in Porto now.")
     home = Feature.objects.live().get(feature="home")
-    history.undo(alice.scope, home.pk)
+    undo.undo(alice.scope, home.pk)
     again = Feature.objects.get(pk=home.pk)
     assert again.value == "Lisbon"
     cited = again.citations.filter(change__is_current=True)
     assert [c.quote for c in cited] == ["I live in Lisbon."]
-    assert history.undo(alice.scope, home.pk).ended_at is not None
+    assert undo.undo(alice.scope, home.pk).ended_at is not None
 
 
 def test_what_is_older_than_what_is_known_changes_nothing(alice: Person) -> None:
@@ -110,10 +112,10 @@ def test_features_of_one_agents_words_are_not_told_to_another(
 
 def test_a_set_waits_for_its_threshold(alice: Person) -> None:
     alice.say(NewMessage("I live in Lisbon.", name="Ada"), user_id="ada")
-    folding.discover()
+    discover_sets()
     found = FeatureSet.objects.get()
     assert (found.waiting, found.due_at - found.waiting_since) == (1, timedelta(seconds=60))
-    assert folding.fold(found.pk) is None
+    assert update_set(found.pk) is None
 
 
 def test_what_is_erased_takes_its_features_and_their_history_with_it(alice: Person) -> None:
@@ -121,7 +123,7 @@ def test_what_is_erased_takes_its_features_and_their_history_with_it(alice: Pers
     told(alice, "I live in Porto now.")
     gone = Episode.objects.get(content="I live in Porto now.")
     with transaction.atomic():
-        removing.remove_episodes(spaces.space_of(alice.workspace.pk), [gone.pk])
+        remove.remove_episodes(workspace_index.space_of(alice.workspace.pk), [gone.pk])
     assert not FeatureChange.objects.filter(after__value="Porto").exists()
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon")}
@@ -137,23 +139,23 @@ def test_a_merged_subject_s_words_are_folded_into_the_other_s_set(alice: Person)
     curation.merge_subjects(alice.scope, *ids)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon"), ("work", "job", "nurse")}
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
 
 
 def test_who_died_between_taking_in_and_merging_has_left_nothing_unmerged(alice: Person) -> None:
     told(alice, "I like rowing.")
-    found, space = FeatureSet.objects.get(), spaces.space_of(alice.workspace.pk)
+    found, space = FeatureSet.objects.get(), workspace_index.space_of(alice.workspace.pk)
     cited = (Cited(Episode.objects.get().pk, 0, 6, "I like", timezone.now()),)
     alike = [
         Command(ADD, "preferences", "likes", "likes", value, about="Ada", cited=cited)
         for value in ("likes warm plum jam", "likes warm plum jams")
     ]
-    texts = [applying.text_of(each.tag, each.feature, each.value, "Ada") for each in alike]
-    vectors = history.vectors_of(space, texts)
+    texts = [Feature.text_of(each.tag, each.feature, each.value, "Ada") for each in alike]
+    vectors = undo.vectors_of(space, texts)
     with transaction.atomic():
-        applying.carry_out(space, Act(found, "set:test", "rule"), alike, vectors)
+        apply.carry_out(space, Act(found, "set:test", "rule"), alike, vectors)
     config = {"featuresPerConsolidation": 2}
     FeatureSet.objects.update(due_at=timezone.now(), failures=1, config=config)
-    done = folding.fold(found.pk)
+    done = update_set(found.pk)
     assert done is not None
     assert (done.episodes, done.merged, FeatureSet.objects.get().failures) == (0, 1, 0)

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from memories import folding
-from memories.features import history
+from memories.features import undo
+from memories.features.consolidate import consolidate
+from memories.features.discovery import discover_sets
+from memories.features.update import UpdateResult, update_now, update_set
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureRefusal, FeatureSet
 from tests.people import Person
@@ -50,11 +52,11 @@ def script(alice: Person, httpserver: HTTPServer) -> Script:
     return answers
 
 
-def fold(person: Person, *said: str) -> folding.Folded | None:
+def fold(person: Person, *said: str) -> UpdateResult | None:
     for text in said:
         person.say(NewMessage(text, name="Ada"), user_id="ada", extract="patterns")
-    folding.discover()
-    return folding.fold_now(person.scope, "user:ada")
+    discover_sets()
+    return update_now(person.scope, "user:ada")
 
 
 def known() -> dict[str, str]:
@@ -132,7 +134,7 @@ def test_a_failing_model_leaves_the_set_for_later_and_others_go_on(
     found = FeatureSet.objects.get()
     assert found.error
     assert (found.waiting, FeatureMark.objects.count()) == (1, 0)
-    assert folding.fold(found.pk) is None
+    assert update_set(found.pk) is None
     FeatureSet.objects.update(config={"languageModel": "none"})
     fold(alice)
     assert FeatureMark.objects.count() == 1
@@ -144,9 +146,9 @@ def test_merged_features_keep_every_word_and_come_back_apart(alice: Person, scri
     merge = {"ids": ["f1", "f2"], "tag": "home", "feature": "home", "value": "Lisbon, by choice"}
     script(commands(HOME, second), chat_completion(json.dumps({"merges": [merge]})))
     fold(alice, SAID)
-    assert folding.consolidate(alice.scope, "user:ada") == 1
+    assert consolidate(alice.scope, "user:ada") == 1
     assert list(known().values()) == ["Lisbon, by choice"]
     kept = Feature.objects.live().get()
     assert kept.citations.filter(change__is_current=True).count() == 1
-    history.undo(alice.scope, kept.pk)
+    undo.undo(alice.scope, kept.pk)
     assert sorted(known().values()) == ["Lisbon", "lives in Lisbon"]

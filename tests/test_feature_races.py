@@ -7,9 +7,9 @@ from subprocess import Popen
 import pytest
 from django.utils import timezone
 
-from memories import folding
-from memories.benchmarking.folding import let_go, start_worker
-from memories.indexing import agreement, spaces
+from bench.speed.folding import let_go, start_worker
+from memories.features.discovery import discover_sets
+from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureMark, FeatureSet
 from tests.live_server import wait_for
@@ -30,7 +30,7 @@ def heap(alice: Person) -> None:
     for number in range(SETS):
         said = [NewMessage(f"I like tea number {n}.", name="Ada") for n in range(EACH)]
         alice.say(*said, user_id=f"u{number}", extract="patterns")
-    folding.discover()
+    discover_sets()
     FeatureSet.objects.update(due_at=timezone.now())
 
 
@@ -47,4 +47,4 @@ def test_every_episode_is_taken_in_once_though_workers_are_killed(
     assert list(FeatureSet.objects.values_list("waiting", flat=True)) == [0] * SETS
     told = Feature.objects.live().values_list("set", "value")
     assert len(told) == len(set(told)) > 0
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}

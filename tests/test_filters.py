@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memories import filters
 from memories.errors import Invalid
-from memories.filters import OPERATORS
 from memories.ingest import NewMessage
+from memories.search import filters
+from memories.search.filters import OPERATORS
 from tests.people import Person
 
 DAY, ID = "2026-05-01T00:00:00Z", "01a1f9cd-e417-7000-8000-000000000000"

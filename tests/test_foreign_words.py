@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories import patterns
-from memories.patterns import own
+from memories.english import patterns
+from memories.english.patterns import own
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
 BADGE = own.OwnPattern("badge", "identity", r"badge number is (?P<num>\d+)", "{speaker} has {num}")

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from django.db import OperationalError, connection
 
-from memories.indexing import spaces, statements
+from memories.index import statements, workspace_index
 from memories.models import Memory
 from memoryproject import databases
 from memoryproject.owner import owner_connection
@@ -132,9 +132,9 @@ def impatient(alice: Person) -> Iterator[Person]:
 def test_a_write_waits_for_the_lock_of_its_workspace_for_a_bounded_time(
     impatient: Person,
 ) -> None:
-    number = spaces.space_of(impatient.workspace.pk).number
+    number = workspace_index.space_of(impatient.workspace.pk).number
     with owner_connection() as other:
-        other.execute("select pg_advisory_lock(%s, %s)", [spaces.LOCK_CLASS, number])
+        other.execute("select pg_advisory_lock(%s, %s)", [workspace_index.LOCK_CLASS, number])
         refused = caller(impatient).post("/memories", {"content": "I keep bees."})
     assert (refused.status, refused.body["detail"]) == (503, HELD)
     assert "Retry-After" in refused.headers

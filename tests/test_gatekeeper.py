@@ -1,6 +1,6 @@
 import pytest
 
-from memories import gatekeeper
+from memories.english import gatekeeper
 
 
 def skips(text: str, role: str = "user", kind: str = "user") -> bool:

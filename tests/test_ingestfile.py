@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories.models import Conversation, Episode, Fact, Memory, MemorySession
-from memories.portability import Wish, import_transcript
 from memories.transcripts import Transcript, read
+from memories.transfer.transcript_import import Wish, import_transcript
 from workspaces.models import Workspace
 from workspaces.scope import worker_scope
 

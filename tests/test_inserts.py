@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 from django.db.models import Model
 
-from memories.indexing import inserts
+from memories.index import inserts
 from memories.models import Conversation, Fact, Memory
 from tests.people import Person
 from tests.statements_sent import sent

@@ -2,8 +2,15 @@ from zlib import crc32
 
 import pytest
 
-from memories import lexical
-from memories.lexical import fingerprint, ilike_keys, index_stems, stems, term_keys, trigram_keys
+from memories.english import lexical
+from memories.english.lexical import (
+    fingerprint,
+    ilike_keys,
+    index_stems,
+    stems,
+    term_keys,
+    trigram_keys,
+)
 
 
 def test_words_are_lowered_stemmed_and_rid_of_stop_words() -> None:

@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 from memories import metrics
 from tests.desk import desk_of, superuser
 from tests.factories import MembershipFactory
-from workspaces.door import throttle
+from workspaces.login import throttle
 from workspaces.models import LoginAttempt, LoginPause, User, Workspace
 
 PASSWORD = "a long enough password"
@@ -234,7 +234,7 @@ def test_wrong_tries_are_seen_in_rows_log_and_metrics(
     alice_in_person: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     metrics.clear()
-    with caplog.at_level(logging.WARNING, "workspaces.door"):
+    with caplog.at_level(logging.WARNING, "workspaces.login"):
         tries("alice", "my secret guess", REMOTE_ADDR="203.0.113.7", HTTP_X_REQUEST_ID="trace-1")
         tries("my typed-in password")
     known, unknown = LoginAttempt.objects.order_by("id")

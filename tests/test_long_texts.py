@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from memories import bounds, ingest, patterns
+from memories import bounds, ingest
 from memories.bounds import Budget
-from memories.indexing import agreement, spaces
+from memories.english import patterns
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Episode, Memory, MemorySession, Vector
 from tests.api_fixtures import Caller, caller
@@ -204,5 +205,5 @@ def test_the_index_agrees_with_long_messages_among_short_ones(alice: Person) -> 
 
 
 def agrees(person: Person) -> bool:
-    space = spaces.space_of(person.workspace.pk)
-    return agreement.check(space, lambda _: None).holds
+    space = workspace_index.space_of(person.workspace.pk)
+    return check.check(space, lambda _: None).holds

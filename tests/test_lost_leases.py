@@ -12,8 +12,9 @@ from django.utils import timezone
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import folding
-from memories.indexing import agreement, spaces
+from memories.features.discovery import discover_sets
+from memories.features.update import update_set
+from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureSet
 from tests.live_server import wait_for
@@ -66,7 +67,7 @@ def model(alice: Person) -> Iterator[Hanging]:
 @pytest.fixture
 def waiting(alice: Person) -> FeatureSet:
     alice.say(NewMessage(SAID, name="Ada"), user_id="ada", extract="patterns")
-    folding.discover()
+    discover_sets()
     FeatureSet.objects.update(due_at=timezone.now())
     return FeatureSet.objects.get()
 
@@ -74,7 +75,7 @@ def waiting(alice: Person) -> FeatureSet:
 def in_a_thread(set_id: Any, results: list[Any]) -> threading.Thread:
     def work() -> None:
         try:
-            results.append(folding.fold(set_id))
+            results.append(update_set(set_id))
         finally:
             connections.close_all()
 
@@ -100,10 +101,10 @@ def test_who_lost_the_lease_applies_nothing(
     late: list[Any] = []
     thread = in_a_thread(waiting.pk, late)
     assert model.asked.wait(PATIENCE)
-    assert folding.fold(waiting.pk) is None
+    assert update_set(waiting.pk) is None
     past = timezone.now() - timedelta(seconds=1)
     FeatureSet.objects.update(lease_until=past)
-    done = folding.fold(waiting.pk)
+    done = update_set(waiting.pk)
     model.go.set()
     thread.join(PATIENCE)
     assert (done and done.added, late, model.count) == (1, [None], 2)
@@ -111,7 +112,7 @@ def test_who_lost_the_lease_applies_nothing(
     assert (FeatureMark.objects.count(), FeatureChange.objects.count()) == (1, 1)
     found = FeatureSet.objects.get()
     assert (found.waiting, found.lease_until, found.error, found.claims) == (0, None, "", 2)
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
 
 
 def test_who_comes_back_while_the_other_is_still_at_work_leaves_its_lease_alone(

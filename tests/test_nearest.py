@@ -8,11 +8,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import load
-from memories.indexing import entries, nearest, sealing, spaces
-from memories.indexing.nearest import Pair, Placement, Reach
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import load
+from memories.index import build_segments, entries, nearest, workspace_index
+from memories.index.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex
 from workspaces.ids import uuid7
 
@@ -28,7 +28,7 @@ def placement(transactional_db: None, settings: Any) -> Iterator[Placement]:
     workspace = place.scope.workspace_id
     yield Placement(workspace, place.subject_id, None, (), True, "user", None, "")
     settings.VECTOR_INDEX_FROM = 0
-    sealing.settle()
+    build_segments.settle()
 
 
 def pairs(placement: Placement, size: int, visibility: str = "private") -> list[Pair]:
@@ -38,7 +38,7 @@ def pairs(placement: Placement, size: int, visibility: str = "private") -> list[
 
 
 def space(placement: Placement) -> WorkspaceIndex:
-    return spaces.space_of(placement.workspace_id)
+    return workspace_index.space_of(placement.workspace_id)
 
 
 def alike(ones: list[Pair], others: list[Pair]) -> bool:
@@ -77,7 +77,7 @@ def test_a_sealed_layer_shows_the_same(
     placement: Placement, by_join: list[Pair], settings: Any, size: int
 ) -> None:
     settings.VECTOR_INDEX_FROM = SIZE // 2
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     with connection.cursor() as cursor:
         cursor.execute("set enable_sort to off; set enable_seqscan to off")
         found = pairs(placement, size)
@@ -90,7 +90,7 @@ def test_what_came_after_the_seal_is_found_beside_what_came_before(
     placement: Placement, settings: Any, size: int
 ) -> None:
     settings.VECTOR_INDEX_FROM = SIZE // 2
-    sealing.settle()
+    build_segments.settle()
     sealed = space(placement)
     with transaction.atomic():
         write_more(placement, CORPUS.block(0, 0, 60).vectors)

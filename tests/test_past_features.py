@@ -7,12 +7,15 @@ from itertools import product
 import pytest
 from django.utils import timezone
 
-from memories import filters, folding
 from memories.errors import Conflict
-from memories.features import history, writing
+from memories.features import manual, undo
+from memories.features.consolidate import consolidate
+from memories.features.discovery import discover_sets
+from memories.features.profile import Wish, profile
+from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Feature, FeatureChange
-from memories.profile import Wish, profile
+from memories.search import filters
 from tests.api_fixtures import caller
 from tests.people import Person
 from workspaces.models import Subject
@@ -25,8 +28,8 @@ NOW = timezone.now()
 def told(person: Person, *said: str, days_ago: int = 0) -> None:
     when = NOW - timedelta(days=days_ago)
     person.say(*[NewMessage(each, name="Ada") for each in said], user_id="ada", occurred_at=when)
-    folding.discover()
-    folding.fold_now(person.scope, KEY)
+    discover_sets()
+    update_now(person.scope, KEY)
 
 
 def found(person: Person, at: AsOf, query: str = "home", **wish: object) -> set[str]:
@@ -58,13 +61,13 @@ def something(person: Person, dice: random.Random) -> None:
                 told(person, what, days_ago=dice.randrange(300))
             case "edit":
                 value = f"by hand {dice.random():.5f}"
-                writing.edit(person.scope, dice.choice(features).pk, {"value": value})
+                manual.edit(person.scope, dice.choice(features).pk, {"value": value})
             case "end":
-                writing.delete(person.scope, dice.choice(features).pk)
+                manual.delete(person.scope, dice.choice(features).pk)
             case "undo":
-                history.undo(person.scope, dice.choice(features).pk)
+                undo.undo(person.scope, dice.choice(features).pk)
             case "merge":
-                folding.consolidate(person.scope, KEY)
+                consolidate(person.scope, KEY)
     except Conflict:
         pass  # ended already, or nothing to undo: such acts change nothing
 

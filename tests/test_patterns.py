@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories import patterns
-from memories.patterns import PATTERNS, Found, Pattern
+from memories.english import patterns
+from memories.english.patterns import PATTERNS, Found, Pattern
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)  # a Friday
 

@@ -13,24 +13,16 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import filters, rejections
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
-from memories.indexing import (
-    candidates,
-    entries,
-    matrix,
-    nearest,
-    sealing,
-    shape,
-    spaces,
-    statements,
-)
-from memories.indexing.nearest import Placement, Reach
-from memories.indexing.shape import Asked, Wanted
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import Place, load
+from memories import rejections
+from memories.index import build_segments, entries, matrix, nearest, statements, workspace_index
+from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.chain import MEMBERS
+from memories.search import candidates, conditions, filters
+from memories.search.conditions import Asked, Wanted
 from memories.search.hits import MEMORY_ROWS
 from memories.supersession import candidates as resolving
 from memories.supersession import writing
@@ -47,7 +39,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
     settings.VECTOR_INDEX_FROM = 0
     yield load(PLOTS, CORPUS, lambda n: None)[0]
     settings.VECTOR_INDEX_FROM = 0
-    sealing.settle()
+    build_segments.settle()
 
 
 def asked(place: Place, **more: Any) -> Asked:
@@ -110,9 +102,12 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         lambda p: (MEMORY_ROWS, {"ids": [], "workspace": p.scope.workspace_id, "history": False}),
         "_pkey",
     ),
-    "the space": (lambda p: (spaces.SPACE, {"workspace": p.scope.workspace_id}), ""),
+    "the space": (lambda p: (workspace_index.SPACE, {"workspace": p.scope.workspace_id}), ""),
     "the key": (lambda p: (NOTHING.statement, {"prefix": "a"}), "prefix"),
-    "the key, with the space": (lambda p: (spaces.BESIDE_KEY.statement, {"prefix": "a"}), "prefix"),
+    "the key, with the space": (
+        lambda p: (workspace_index.BESIDE_KEY.statement, {"prefix": "a"}),
+        "prefix",
+    ),
     "conflicts of one": (lambda p: texts_of_nearest(p, 1), "vector_scan"),
     "conflicts of some": (lambda p: texts_of_nearest(p, 5), "vector_scan"),
     "conflicts of many": (lambda p: texts_of_nearest(p, 40), "vector_scan"),
@@ -187,7 +182,7 @@ def test_writes_and_side_statements_are_answered_by_their_indexes(place: Place) 
 def test_by_words_alone_a_large_layer_is_neither_counted_nor_read_from_its_end(
     place: Place,
 ) -> None:
-    place.space.live_memories = shape.COUNTED + 1
+    place.space.live_memories = conditions.COUNTED + 1
     assert "entry_workspace" not in generic_plan(*of_words(place))
 
 
@@ -219,8 +214,8 @@ def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
 
 def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 2_000
-    assert sealing.settle() == 1
-    place.space.seals = spaces.space_of(place.scope.workspace_id).seals
+    assert build_segments.settle() == 1
+    place.space.seals = workspace_index.space_of(place.scope.workspace_id).seals
     filtered = asked(place, **wanted())
     sealed = {
         "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_sealed"),

@@ -12,13 +12,16 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import curation, filters, folding, ingest, sweep
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import USER, load
-from memories.features import embedding
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import USER, load
+from memories import curation, ingest, sweep
+from memories.features import set_embedding
+from memories.features.discovery import discover_sets
+from memories.features.update import update_due_sets, update_now
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector
+from memories.search import filters
 from tests.many_rows import fill_beside_memories
 from tests.people import Person
 from tests.statements_sent import sent
@@ -28,7 +31,7 @@ PLOTS = [Plot("large", 1_500), *(Plot(f"small-{n}", 100) for n in range(15))]
 LARGE = 1_000  # rows
 WHOLE_TABLE = re.compile(r"Seq Scan on (\w+)")
 # Once a minute every set is compared with the settings of its workspace.
-MEANT = (embedding.NOTICE.strip(),)
+MEANT = (set_embedding.NOTICE.strip(),)
 SAID = [
     NewMessage("I moved to Lisbon in May.", name="Ada", id="m1"),
     NewMessage("I prefer tea over coffee.", name="Ada", id="m2"),
@@ -116,21 +119,21 @@ def test_ingests_and_corrections_read_no_table_whole(person: Person) -> None:
         "ingest": tell,
         "the same again": tell,
         "to be run later": lambda: person.say(*SAID, user_id="bea", mode="async"),
-        "take in": lambda: folding.fold_now(person.scope, "user:ada"),
+        "take in": lambda: update_now(person.scope, "user:ada"),
         "edit": correct,
     }
-    folding.discover()
+    discover_sets()
     assert not faults(walk)
 
 
 def test_the_worker_reads_no_table_whole(person: Person) -> None:
     person.say(*SAID, user_id="ada", thread_id="talk")
-    folding.discover()
+    discover_sets()
     make_due(person)
     embedded = FeatureSet.objects.get(subject__external_id="ada").pk
     walk: Walk = {
-        "embed": lambda: embedding.embed(embedded),
+        "embed": lambda: set_embedding.embed(embedded),
         "sweep": sweep.sweep,
-        "fold": lambda: folding.fold_due(time.monotonic() + 10),
+        "fold": lambda: update_due_sets(time.monotonic() + 10),
     }
     assert not faults(walk)

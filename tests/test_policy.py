@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memories import workspace_settings
-from memories.conflicts.policy import Policy, Replacement, faults_of
+from memories.english.statements.policy import Policy, Replacement, faults_of
 from memories.errors import Invalid
 from memories.models import Category, Memory, Supersession, WorkspaceIndex
 from tests.people import Person

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DataError, OperationalError, ProgrammingError, connection, transaction
 
-from memories.indexing import statements
+from memories.index import statements
 from memoryproject.postgres import prepared
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.patterns import own, proposing
-from memories.patterns.own import OwnPattern
+from memories.english.patterns import own, proposing
+from memories.english.patterns.own import OwnPattern
 
 AT = datetime(2026, 2, 6, tzinfo=UTC)
 

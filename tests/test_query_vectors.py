@@ -12,7 +12,8 @@ from pytest_httpserver import HTTPServer
 
 from memories import metrics
 from memories.errors import ProviderError
-from memories.indexing import query_vectors, spaces
+from memories.index import workspace_index
+from memories.search import query_vectors
 from tests.api_fixtures import caller
 from tests.people import Person
 from tests.wire_servers import Json, failing, openai_error, serve_embeddings
@@ -38,7 +39,7 @@ def bodies(kept: Path, httpserver: HTTPServer) -> list[Json]:
 
 
 def ask(person: Person, query: str = "gate") -> np.ndarray:
-    found = query_vectors.vector_of(spaces.space_of(person.workspace.pk), query)
+    found = query_vectors.vector_of(workspace_index.space_of(person.workspace.pk), query)
     assert found is not None
     return found
 
@@ -163,7 +164,7 @@ def test_it_can_be_switched_off(
 def test_where_a_failing_provider_is_and_what_it_said_stands_in_the_log_alone(
     alice: Person, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    spaces.space_of(alice.workspace.pk)
+    workspace_index.space_of(alice.workspace.pk)
     answered = failing(401, openai_error("the disk of rack 7"))
     httpserver.expect_request("/v1/embeddings").respond_with_response(answered)
     answer = caller(alice).post("/memories/search", {"query": "gate", "ranking": "vector"})

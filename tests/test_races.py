@@ -12,7 +12,7 @@ from django.db.models import F
 
 from memories import curation, ingest
 from memories.errors import Conflict
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, store
 from memories.models import (
     Conversation,
@@ -144,7 +144,7 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     assert raised == []
     assert run_due() == 16
-    assert agreement.check(spaces.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
     assert Fact.objects.exclude(subject=F("memory__subject")).count() == 0
 
 

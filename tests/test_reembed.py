@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import sweep
-from memories.indexing import due, entries, reembedding, spaces, truth
+from memories.index import due, entries, reembedding, truth, workspace_index
 from memories.models import DueVector, EmbeddingModel, Entry, Layer, Memory, Vector, WorkspaceIndex
 from tests.people import Person
 from tests.wire_servers import embeddings, failing, openai_error, serve_embeddings
@@ -108,7 +108,7 @@ def test_only_the_workspace_that_is_named_is_done(filled: Person, mallory: Perso
     Vector.objects.all().delete()
     reembed(workspace="swamp")
     assert set(Vector.objects.values_list("workspace", flat=True)) == {
-        spaces.space_of(mallory.workspace.pk).number
+        workspace_index.space_of(mallory.workspace.pk).number
     }
 
 
@@ -169,7 +169,7 @@ def test_a_failure_leaves_the_old_model_and_what_is_done(
         reembed()
     assert caught.value.returncode == 1
     assert spoken(filled) != "text-embedding-3-small"
-    done = Vector.objects.filter(embedding_model_id=spaces.configured_model().pk)  # type: ignore[union-attr]
+    done = Vector.objects.filter(embedding_model_id=workspace_index.configured_model().pk)  # type: ignore[union-attr]
     assert set(done.values_list("part", flat=True)) >= {0}
     number = len(set(done.values_list("entry_id", flat=True)))
     told = reembed()
@@ -181,7 +181,7 @@ def test_a_writer_that_began_under_the_old_model_is_made_due(
     filled: Person, small: HTTPServer
 ) -> None:
     serve_embeddings(small, 1536)
-    before = spaces.space_of(filled.workspace.pk)
+    before = workspace_index.space_of(filled.workspace.pk)
     [item] = truth.items(Layer.MEMORIES, [Memory.objects.filter(superseded_by=None)[0].pk])
     vectors = due.embed(before, [item.texts])
     reembed()
@@ -198,7 +198,7 @@ def test_a_sweep_that_began_under_the_old_model_leaves_it_due(
     filled: Person, small: HTTPServer
 ) -> None:
     serve_embeddings(small, 1536)
-    before = spaces.space_of(filled.workspace.pk)
+    before = workspace_index.space_of(filled.workspace.pk)
     reembed()
     entry = Entry.objects.filter(layer=Layer.MEMORIES, live=True)[0]
     Vector.objects.filter(entry_id=entry.pk).delete()

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from memories import curation, ingest
-from memories.conflicts import read, restates
+from memories.english.statements import read, restates
 from memories.forgetting import forget
 from memories.models import Memory, MemorySession, Rejection, Supersession
 from memories.providers import EmbedderConfig, embedder_from

@@ -7,7 +7,7 @@ from django.utils import timezone
 from memories import curation
 from memories.errors import Conflict, NotFound
 from memories.forgetting import forget
-from memories.indexing import entries, spaces
+from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession
 from tests.people import Person
 from workspaces.models import AuditEntry
@@ -29,7 +29,7 @@ def held(doubted: Supersession) -> Supersession:
     """One that is held back while it waits."""
     Memory.objects.filter(pk=doubted.new_id).update(held_at=timezone.now())
     with transaction.atomic():
-        space = spaces.space_of(doubted.workspace_id)
+        space = workspace_index.space_of(doubted.workspace_id)
         entries.set_live(space, Layer.MEMORIES, [doubted.new_id], live=False)
     Liveness.objects.filter(memory=doubted.new_id).delete()
     return doubted

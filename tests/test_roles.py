@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.conflicts import Relation, read, relation, restates
+from memories.english.statements import Relation, read, relation, restates
 from tests.people import Person
 
 

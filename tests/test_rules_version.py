@@ -2,7 +2,7 @@
 an older version made are found by it and made anew.
 
 Where a test here fails because you changed the rules: raise RULES_VERSION in
-memories/indexing/rules.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
+memories/index/rules.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
 what the code makes now, as the failing test shows it, to tests/data/marks.json.
 """
 
@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from memories import chunking, conflicts, lexical, ranking
-from memories.indexing import slots
-from memories.indexing.rules import PASSAGES_SINCE, RULES_VERSION
+from memories import chunking, ranking
+from memories.english import lexical
+from memories.english import statements as conflicts
+from memories.index import slots
+from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 
 KEPT = Path(__file__).parent / "data" / "marks.json"
 ABOUT = uuid.UUID("6f9b3c52-3f1c-4a56-9d5e-1f9a2f0e7a11")

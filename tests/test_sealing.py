@@ -8,16 +8,17 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django_q.models import OrmQ
 
-from memories import curation, filters, workspace_removal
-from memories.benchmarking.corpus import Corpus
-from memories.benchmarking.layout import Plot
-from memories.benchmarking.loading import Place, load
-from memories.benchmarking.recall import recall
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import Place, load
+from bench.speed.recall import recall
+from memories import curation
+from memories.erase import workspace_removal
 from memories.forgetting import forget
-from memories.indexing import candidates, sealing, spaces
-from memories.indexing.shape import Asked
+from memories.index import build_segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory
-from memories.search import SearchRequest, search
+from memories.search import SearchRequest, candidates, filters, search
+from memories.search.conditions import Asked
 from memories.sweep import sweep
 from memoryproject.owner import owner_connection
 from workspaces.models import Agent, Workspace
@@ -38,7 +39,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
 
 @pytest.fixture
 def sealed(place: Place) -> Place:
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     with connection.cursor() as cursor:
         # So few rows are faster sorted: a plan that is right at 400 is not the one to be tested.
         cursor.execute("set enable_sort to off; set enable_seqscan to off")
@@ -47,7 +48,7 @@ def sealed(place: Place) -> Place:
 
 def fresh(place: Place) -> Place:
     """As the next request sees it."""
-    space = spaces.space_of(place.scope.workspace_id)
+    space = workspace_index.space_of(place.scope.workspace_id)
     values = {name: getattr(place, name) for name in ("plot", "number", "slug", "key", "scope")}
     return Place(**values, space=space, subject_id=place.subject_id)
 
@@ -78,14 +79,14 @@ def path(place: Place) -> str:
 
 def test_a_small_layer_is_compared_one_by_one(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = SIZE + 1
-    assert not sealing.is_due()
-    assert sealing.settle() == 0
+    assert not build_segments.is_due()
+    assert build_segments.settle() == 0
     assert "vector_sealed" not in path(place)
 
 
 def test_zero_means_never(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 0
-    assert sealing.settle() == 0
+    assert build_segments.settle() == 0
 
 
 def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
@@ -97,8 +98,8 @@ def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
 
 def test_sealing_again_changes_nothing(sealed: Place) -> None:
     before = indexes()
-    assert not sealing.is_due()
-    assert sealing.settle() == 0
+    assert not build_segments.is_due()
+    assert build_segments.settle() == 0
     assert indexes() == before
 
 
@@ -115,7 +116,7 @@ def test_scores_tell_the_path_through_the_index(sealed: Place, settings: Any, ra
     few = filters.parse({"field": "pinned", "op": "eq", "value": True}, ("memories",))
     assert told_path(sealed, ranking=ranking, filter=few) == "hnsw_then_exact"
     settings.VECTOR_INDEX_FROM = SIZE * 4
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     assert told_path(fresh(sealed), ranking=ranking) == "exact"
 
 
@@ -137,18 +138,18 @@ def test_a_long_tail_is_sealed_anew(
     sealed: Place, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = indexes()
-    monkeypatch.setattr(sealing, "TAIL", 0.0)
+    monkeypatch.setattr(build_segments, "TAIL", 0.0)
     settings.VECTOR_INDEX_FROM = 8
     for word in ("honey", "wax", "smoke"):
         curation.create(sealed.scope, curation.NewMemory(f"Ada sells {word} at the gate"))
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     assert len(indexes()) == 2
     assert not set(indexes()) & set(before)
 
 
 def test_a_layer_that_has_shrunk_loses_its_indexes(sealed: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 2 * SIZE + 2
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     assert indexes() == []
     assert "vector_sealed" not in path(fresh(sealed))
 
@@ -177,21 +178,21 @@ def test_a_lost_index_is_told_and_made_again(sealed: Place) -> None:
         owner.execute(f"drop index {indexes()[0]}")
     with pytest.raises(CommandError, match="disagree in grown"):
         call_command("checkindex", workspace="grown", verbosity=0)
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     assert len(indexes()) == 2
 
 
 def test_what_a_killed_builder_left_is_taken_into_use(sealed: Place) -> None:
     before = indexes()
     LargeLayer.objects.update(sealed_upto=None, embedding_model=None)
-    assert sealing.settle() == 1
+    assert build_segments.settle() == 1
     assert indexes() == before
 
 
 def test_two_do_not_build_at_once(place: Place) -> None:
     with owner_connection() as owner:
-        owner.execute(f"select pg_advisory_lock({sealing.LOCK_CLASS}, 0)")
-        assert sealing.settle() == 0
+        owner.execute(f"select pg_advisory_lock({build_segments.LOCK_CLASS}, 0)")
+        assert build_segments.settle() == 0
     assert indexes() == []
 
 
@@ -207,6 +208,6 @@ def test_indexes_of_a_removed_workspace_are_dropped(sealed: Place) -> None:
     done = workspace_removal.run(asked.pk)
     assert done is not None
     assert done.state == "done"
-    assert sealing.is_due()
-    sealing.settle()
+    assert build_segments.is_due()
+    build_segments.settle()
     assert indexes() == []

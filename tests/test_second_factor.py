@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.desk import Desk, member
-from workspaces.door import second_factor, throttle
+from workspaces.login import second_factor, throttle
 from workspaces.models import RecoveryCode, Role, SecondFactor, User, Workspace
 
 PASSWORD = "a long enough password"

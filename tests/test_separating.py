@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 
-from memories import curation, features, folding, forgetting
+from memories import curation, forgetting
 from memories.errors import Conflict, NotFound
-from memories.features import writing
-from memories.features.writing import NewFeature
+from memories.features import manual, undo
+from memories.features.discovery import discover_sets
+from memories.features.manual import NewFeature
+from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import (
     Conversation,
@@ -41,8 +43,8 @@ def subject(name: str) -> Subject:
 def told(person: Person, name: str, *said: str) -> None:
     """Said about somebody, and folded."""
     person.say(*[NewMessage(each, name=name) for each in said], user_id=name, thread_id=name)
-    folding.discover()
-    folding.fold_now(person.scope, f"user:{name}")
+    discover_sets()
+    update_now(person.scope, f"user:{name}")
 
 
 @pytest.fixture
@@ -85,19 +87,19 @@ def test_each_has_its_own_again_to_the_last_row(alice: Person, two: None) -> Non
 def test_what_was_folded_while_they_were_one_goes_its_ways(alice: Person, two: None) -> None:
     before = {name: of(name)["features"] for name in ("ada", "grace")}
     made = merged(alice)
-    folding.discover()
-    folding.fold_now(alice.scope, "user:ada")
+    discover_sets()
+    update_now(alice.scope, "user:ada")
     assert of("ada")["features"] == before["ada"] | before["grace"]
     curation.separate(alice.scope, made.pk)
     for name in ("ada", "grace"):
-        folding.fold_now(alice.scope, f"user:{name}")
+        update_now(alice.scope, f"user:{name}")
 
     assert {name: of(name)["features"] for name in ("ada", "grace")} == before
 
 
 def test_features_come_back_with_their_history_and_words(alice: Person, two: None) -> None:
     home = Feature.objects.get(feature="home")
-    writing.edit(alice.scope, home.pk, {"value": "Lisbon, Alfama"})
+    manual.edit(alice.scope, home.pk, {"value": "Lisbon, Alfama"})
     hill = Feature.objects.get(subject=subject("grace"), value__contains="hiking")
     quotes = [cited.quote for cited in hill.citations.all()]
     curation.separate(alice.scope, merged(alice).pk)
@@ -105,13 +107,13 @@ def test_features_come_back_with_their_history_and_words(alice: Person, two: Non
 
     assert Feature.objects.live().get(pk=home.pk).value == "Lisbon, Alfama"
     assert [cited.quote for cited in again] == quotes
-    assert features.history.undo(alice.scope, home.pk).value == "Lisbon"
+    assert undo.undo(alice.scope, home.pk).value == "Lisbon"
 
 
 def test_features_by_hand_that_both_had_are_two_again(alice: Person, two: None) -> None:
     same = NewFeature("identity", "habits", "pet", "Minka")
     for name in ("ada", "grace"):
-        writing.create(alice.scope, f"user:{name}", same)
+        manual.create(alice.scope, f"user:{name}", same)
     made = merged(alice)
     assert Feature.objects.live().filter(value="Minka").count() == 1
     curation.separate(alice.scope, made.pk)
@@ -120,12 +122,12 @@ def test_features_by_hand_that_both_had_are_two_again(alice: Person, two: None) 
 
 
 def test_what_a_person_ended_stays_ended_on_both_sides(alice: Person, two: None) -> None:
-    writing.delete(alice.scope, Feature.objects.get(feature="home").pk)
+    manual.delete(alice.scope, Feature.objects.get(feature="home").pk)
     made = merged(alice)
-    folding.fold_now(alice.scope, "user:ada")
+    update_now(alice.scope, "user:ada")
     assert not {each for each in of("ada")["features"] if "Lisbon" in each}
     curation.separate(alice.scope, made.pk)
-    folding.fold_now(alice.scope, "user:grace")
+    update_now(alice.scope, "user:grace")
 
     assert not {each for each in of("grace")["features"] if "Lisbon" in each}
 

@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memories import forgetting, ingest, sweep
-from memories.indexing import agreement, spaces
+from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
 from tests.api_fixtures import caller
@@ -129,14 +129,14 @@ def run_out() -> bool:
     return MemorySession.objects.filter(lease_until__lt=timezone.now()).exists()
 
 
-def check(workspace: Workspace, *, attempts: int) -> MemorySession:
+def check_session(workspace: Workspace, *, attempts: int) -> MemorySession:
     """All that was told is there, and once."""
     session = MemorySession.objects.get()
     assert (session.state, session.attempts, session.learned) == ("done", attempts, NUMBER)
     said = Fact.objects.values_list("statement", "citations__episode_id")
     assert len(said) == len(set(said)) == session.counts["facts"] >= NUMBER
     assert sorted(session.created_ids) == sorted(Memory.objects.values_list("pk", flat=True))
-    assert agreement.check(spaces.space_of(workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(workspace.pk), lambda _: None).broken == {}
     return session
 
 
@@ -149,7 +149,7 @@ def test_a_request_that_was_stopped_tells_what_stands_in_the_rows(
     assert sweep.sweep().sessions == 1
     request_process.send_signal(signal.SIGCONT)
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
-    session = check(alice.workspace, attempts=2)
+    session = check_session(alice.workspace, attempts=2)
     assert (status, body["status"], body["sessionId"]) == (201, "done", str(session.pk))
     assert body["memoriesCreated"] == len(body["memories"]) == len(session.created_ids)
     assert body["factsExtracted"] == session.counts["facts"]
@@ -165,21 +165,23 @@ def test_a_request_that_was_killed_is_finished_from_where_it_was(
     assert known
     assert wait_for(run_out)
     assert sweep.sweep().sessions == 1
-    assert known < set(check(alice.workspace, attempts=2).created_ids)
+    assert known < set(check_session(alice.workspace, attempts=2).created_ids)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Popen[str]) -> None:
     """The request waits for the workspace's lock three times longer than its lease."""
     with connection.cursor() as cursor:
-        number = spaces.space_of(alice.workspace.pk).number
-        cursor.execute("select pg_advisory_lock(%s, %s)", [spaces.LOCK_CLASS, number])
+        number = workspace_index.space_of(alice.workspace.pk).number
+        cursor.execute("select pg_advisory_lock(%s, %s)", [workspace_index.LOCK_CLASS, number])
         first = MemorySession.objects.get().lease_until
         try:
             assert wait_for(lambda: MemorySession.objects.get().lease_until >= first + 3 * LEASE)
             assert sweep.due_sessions() == []
         finally:
-            cursor.execute("select pg_advisory_unlock(%s, %s)", [spaces.LOCK_CLASS, number])
+            cursor.execute(
+                "select pg_advisory_unlock(%s, %s)", [workspace_index.LOCK_CLASS, number]
+            )
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
     assert (status, body["status"]) == (201, "done")
-    check(alice.workspace, attempts=1)
+    check_session(alice.workspace, attempts=1)

@@ -11,12 +11,15 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import folding, sweep
+from memories import sweep
 from memories.errors import Invalid
-from memories.features import embedding
-from memories.features.embedding import Embedding
-from memories.folding import configuring
-from memories.indexing import agreement, reembedding, spaces
+from memories.features import configure as configuring
+from memories.features import set_embedding
+from memories.features.consolidate import consolidate
+from memories.features.discovery import discover_sets
+from memories.features.set_embedding import Embedding
+from memories.features.update import update_now
+from memories.index import check, reembedding, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Vector
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
@@ -36,8 +39,8 @@ def ada(alice: Person) -> Person:
 
 def told(person: Person, *said: str) -> None:
     person.say(*said, user_id="ada", extract="patterns")
-    folding.discover()
-    folding.fold_now(person.scope, KEY)
+    discover_sets()
+    update_now(person.scope, KEY)
 
 
 def configure(person: Person, embedder: Any) -> None:
@@ -50,7 +53,7 @@ def the_set() -> FeatureSet:
 
 def work() -> int:
     """What the worker does when the bell rings."""
-    return embedding.embed(the_set().pk)
+    return set_embedding.embed(the_set().pk)
 
 
 def finds(person: Person, query: str = "where is home?", **wish: Any) -> list[str]:
@@ -84,9 +87,9 @@ def server(settings: Settings, httpserver: HTTPServer) -> Callable[..., list[str
 
 def test_a_change_of_the_embedder_makes_vectors_and_then_changes_over(ada: Person) -> None:
     configure(ada, LOCAL)
-    assert embedding.state_of(the_set()).state == "under way"
+    assert set_embedding.state_of(the_set()).state == "under way"
     assert work() == 2
-    state = embedding.state_of(the_set())
+    state = set_embedding.state_of(the_set())
     assert state == Embedding(
         "local:wordllama-l2-supercat-256 (256)",
         "local:wordllama-l2-supercat-256 (256)",
@@ -95,7 +98,7 @@ def test_a_change_of_the_embedder_makes_vectors_and_then_changes_over(ada: Perso
         2,
     )
     assert "home (home): Lisbon" in " ".join(finds(ada))
-    assert agreement.check(spaces.space_of(ada.workspace.pk), lambda _: None).broken == {}
+    assert check.check(workspace_index.space_of(ada.workspace.pk), lambda _: None).broken == {}
 
 
 def test_search_goes_on_while_the_vectors_are_made(
@@ -128,14 +131,14 @@ def test_a_model_that_fails_leaves_the_set_as_it_was_and_is_asked_again(
     server(lambda: Response("down", 400))
     configure(ada, OTHER)
     assert work() == 0
-    state = embedding.state_of(the_set())
+    state = set_embedding.state_of(the_set())
     assert (state.state, state.spoken) == ("failing", None)
     assert finds(ada)
     assert the_set().embedding_due_at > timezone.now()
     configure(ada, None)
-    assert embedding.state_of(the_set()).state == "under way"
+    assert set_embedding.state_of(the_set()).state == "under way"
     work()
-    assert embedding.state_of(the_set()).state == "ready"
+    assert set_embedding.state_of(the_set()).state == "ready"
 
 
 def test_what_is_folded_later_is_embedded_too(ada: Person) -> None:
@@ -143,7 +146,7 @@ def test_what_is_folded_later_is_embedded_too(ada: Person) -> None:
     work()
     told(ada, "I have a dog named Bruno.")
     assert "Bruno" in finds(ada, "dog", ranking="keyword")[0]
-    assert embedding.state_of(the_set()).state == "under way"
+    assert set_embedding.state_of(the_set()).state == "under way"
     assert work() == 1
     assert "Bruno" in finds(ada, "dog Bruno", ranking="vector")[0]
 
@@ -163,13 +166,13 @@ def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Per
     ada.workspace.save()
     assert sweep.sweep().embeddings == FeatureSet.objects.count() == 2
     assert work() == 2
-    assert embedding.ring() == 1
+    assert set_embedding.ring() == 1
 
 
 def test_a_change_of_the_workspace_s_model_leaves_the_set_s_own(ada: Person) -> None:
     configure(ada, LOCAL)
     work()
-    reembedding.drop_others(spaces.space_of(ada.workspace.pk))
+    reembedding.drop_others(workspace_index.space_of(ada.workspace.pk))
     assert Vector.objects.filter(embedding_model_id=_local().pk).count() == 2
 
 
@@ -178,14 +181,14 @@ def test_likeness_is_measured_under_the_set_s_own_model(ada: Person) -> None:
     work()
     told(ada, "I like long hiking.")
     work()
-    folding.consolidate(ada.scope, KEY)
+    consolidate(ada.scope, KEY)
     assert the_set().changes.exclude(rule="rules").count() == 0
 
 
 def test_erased_features_leave_no_vector_of_either_model(ada: Person) -> None:
     configure(ada, LOCAL)
     work()
-    configuring.delete(ada.scope, KEY)
+    configure.delete(ada.scope, KEY)
     assert not Vector.objects.filter(layer=3).exists()
 
 

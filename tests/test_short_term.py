@@ -17,8 +17,8 @@ from memories.errors import Conflict, NotFound
 from memories.forgetting import forget
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
-from memories.short_term import marking, summarizing
-from memories.short_term.window import Window, window
+from memories.summaries import stale, summarize
+from memories.summaries.window import Window, window
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person, with_key
@@ -92,10 +92,10 @@ def test_every_line_stands_in_its_episode(long_talk: Person) -> None:
 
 def test_the_worker_keeps_a_summary_that_says_the_same(long_talk: Person) -> None:
     before = asked(long_talk)
-    [row_id] = summarizing.due()
-    row = summarizing.summarize(row_id)
+    [row_id] = summarize.due()
+    row = summarize.summarize(row_id)
     assert row is not None
-    assert summarizing.due() == []
+    assert summarize.due() == []
     kept = ConversationSummary.objects.get()
     assert (kept.method, kept.episodes, kept.rule) == ("extractive", 51, "sentences-1")
     after = asked(long_talk)
@@ -112,9 +112,9 @@ def test_an_extractive_summary_copies_no_words(long_talk: Person) -> None:
 def test_it_is_made_anew_when_enough_was_said_since(long_talk: Person) -> None:
     asked(long_talk)
     sweep.sweep()
-    more = [at(70, "I adopted a cat called Miso."), *small_talk(marking.STEP * 2, 100)]
+    more = [at(70, "I adopted a cat called Miso."), *small_talk(stale.STEP * 2, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
-    assert len(summarizing.due()) == 1
+    assert len(summarize.due()) == 1
     assert sweep.sweep().summaries == 1
     assert ConversationSummary.objects.get().episodes == 92
     assert "Miso" in asked(long_talk).summary.text
@@ -267,7 +267,7 @@ def told_by_model(long_talk: Person, model: HTTPServer) -> list[dict[str, Any]]:
     good = ("Ada lives in Lisbon since May.", [0, 1], [])
     bodies = serve_in_turn(model, PATH, answer(good, ("Ada is rich.", [], []), ("Hm.", [999], [])))
     asked(long_talk)
-    summarizing.summarize(summarizing.due()[0])
+    summarize.summarize(summarize.due()[0])
     return bodies
 
 
@@ -290,7 +290,7 @@ def test_the_next_summary_goes_on_from_the_last(
     long_talk.say(*small_talk(40, 100), thread_id="t", user_id="ada", extract="none")
     model.clear()
     bodies = serve_in_turn(model, PATH, answer(("Ada moved to Lisbon.", [3], [0])))
-    summarizing.summarize(summarizing.due()[0])
+    summarize.summarize(summarize.due()[0])
     sent = bodies[0]["messages"][1]["content"]
     assert "Ada lives in Lisbon since May." in sent
     assert "I moved to Lisbon" not in sent
@@ -303,7 +303,7 @@ def test_where_the_model_fails_sentences_are_chosen_and_it_is_asked_again_later(
 ) -> None:
     serve_in_turn(model, PATH, failing(503, openai_error("busy")))
     asked(long_talk)
-    row = summarizing.summarize(summarizing.due()[0])
+    row = summarize.summarize(summarize.due()[0])
     kept = ConversationSummary.objects.get()
     assert row is not None
     assert kept.method == "extractive"
@@ -318,9 +318,9 @@ def test_what_was_erased_meanwhile_is_not_written(long_talk: Person) -> None:
     until = timezone.now() + timedelta(minutes=5)
     ConversationSummary.objects.update(lease_until=until, attempts=1)
     row.refresh_from_db()
-    made = replace(summarizing.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
-    marking.start_again([row.conversation_id])
-    assert not summarizing.write(row, made)
+    made = replace(summarize.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
+    stale.start_again([row.conversation_id])
+    assert not summarize.write(row, made)
     assert ConversationSummary.objects.get().lines == []
 
 

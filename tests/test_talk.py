@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories import gatekeeper, patterns
-from memories.patterns import Talk
+from memories.english import gatekeeper, patterns
+from memories.english.patterns import Talk
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
 

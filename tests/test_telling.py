@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.semantics import telling
+from memories.features import clarity
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from memories.semantics import telling
     ],
 )
 def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value: str) -> None:
-    assert not telling.stands_alone(statement, value, "Ada")
+    assert not clarity.stands_alone(statement, value, "Ada")
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value
     ],
 )  # fmt: skip
 def test_what_says_something_stays(statement: str, value: str) -> None:
-    assert telling.stands_alone(statement, value, "Ada")
+    assert clarity.stands_alone(statement, value, "Ada")
 
 
 def test_asides_are_cut_and_the_rest_stays() -> None:
-    assert telling.to_the_point("loves old barns, so that was great") == "loves old barns"
-    assert telling.to_the_point("likes tea, coffee and milk") == "likes tea, coffee and milk"
+    assert clarity.to_the_point("loves old barns, so that was great") == "loves old barns"
+    assert clarity.to_the_point("likes tea, coffee and milk") == "likes tea, coffee and milk"
 
 
 @pytest.mark.parametrize(
@@ -50,22 +50,22 @@ def test_asides_are_cut_and_the_rest_stays() -> None:
     ],
 )
 def test_homes(statement: str, value: str) -> None:
-    assert telling.is_home(statement, value)
+    assert clarity.is_home(statement, value)
 
 
 @pytest.mark.parametrize("value", ["is staying calm", "is living the dream", "is hopeful"])
 def test_no_homes(value: str) -> None:
-    assert not telling.is_home(f"Ada {value}", value)
+    assert not clarity.is_home(f"Ada {value}", value)
 
 
 @pytest.mark.parametrize("value", ["got a red bicycle", "has a boat", "greenhouse"])
 def test_things(value: str) -> None:
-    assert telling.is_thing(value)
+    assert clarity.is_thing(value)
 
 
 @pytest.mark.parametrize("value", ["lost their keys", "got a few good tips", "has a new job"])
 def test_no_things(value: str) -> None:
-    assert not telling.is_thing(value)
+    assert not clarity.is_thing(value)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_no_things(value: str) -> None:
     ],
 )
 def test_what_a_prompt_is_told_beside_features_is_clear(statement: str, clear: bool) -> None:
-    assert telling.is_clear(statement) is clear
+    assert clarity.is_clear(statement) is clear

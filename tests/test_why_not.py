@@ -10,11 +10,10 @@ from django.utils import timezone
 from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
-from memories import filters
 from memories.forgetting import forget
 from memories.models import AsOf, DueVector, Entry, Memory, Vector
-from memories.search import RANKINGS, SearchRequest
-from memories.why_not import WhyNot, why_not
+from memories.search import RANKINGS, SearchRequest, filters
+from memories.search.explain import WhyNot, why_not
 from tests.desk import desk_of, member
 from tests.factories import UserFactory
 from tests.people import Person

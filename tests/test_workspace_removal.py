@@ -11,10 +11,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from memories import ingest, outbox, sweep, workspace_removal
+from memories import ingest, outbox, sweep
+from memories.erase import workspace_removal
+from memories.erase.workspace_removal import Table, tables
 from memories.ingest import IngestRequest
 from memories.models import Entry, EvaluationRun, Figure, LargeLayer, Layer, WorkspaceIndex
-from memories.workspace_removal import Table, tables
 from tests.admin_pages import SECRET, rows_of
 from tests.api_fixtures import caller
 from tests.api_operations import furnish

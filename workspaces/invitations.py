@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from workspaces.auth import as_uuid
+from workspaces.external_ids import NotAllowed
 from workspaces.keys import digest_of
 from workspaces.members import MembershipConflict, check_rank
 from workspaces.models import (
@@ -28,7 +29,6 @@ from workspaces.models import (
     User,
     Workspace,
 )
-from workspaces.naming import NotAllowed
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 LIFETIME = timedelta(days=7)

@@ -2,10 +2,10 @@
 
 from django.db import transaction
 
-from workspaces.door.second_factor import end_sessions
+from workspaces.external_ids import NotAllowed
+from workspaces.login.second_factor import end_sessions
 from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role
 from workspaces.models.invitation import InvitationQuerySet
-from workspaces.naming import NotAllowed
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from memories import erasing
+from memories import erase
 from memories.admin.base import MemoryPage
 from memories.models import Conversation, Episode, Erasure
 from workspaces.desk.access import access_of
@@ -55,13 +55,13 @@ class ErasureAdmin(MemoryPage):
     def erase_view(self, request: HttpRequest, kind: str, row_id: uuid.UUID) -> HttpResponse:
         row = self._row(request, kind, row_id)
         scope = self.scope(request, row)
-        target = erasing.target_of(scope, kind, row_id)
+        target = erase.target_of(scope, kind, row_id)
         expected = getattr(row, "external_id", None) or str(row.pk)
         data = request.POST if request.method == "POST" else None
-        form = ConfirmForm(expected, erasing.plan(target), data)
+        form = ConfirmForm(expected, erase.plan(target), data)
         if data is not None and form.is_valid():
-            asked = erasing.request(scope, target)
-            erasing.run(asked.pk, WAIT)
+            asked = erase.request(scope, target)
+            erase.run(asked.pk, WAIT)
             return redirect(self.page_of(asked))
         return self.form_page(
             request,

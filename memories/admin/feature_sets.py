@@ -10,15 +10,16 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from memories import folding, outbox
+from memories import outbox
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter
 from memories.admin.set_config_form import NUMBERS, TEXTS, told_value
 from memories.admin.set_config_page import SetConfigPage
-from memories.features import history, writing
-from memories.features.embedding import state_of
+from memories.features import configure, manual, undo
+from memories.features.consolidate import consolidate
+from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of
-from memories.folding import configuring
+from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
 from workspaces.desk.actors import names_of
 from workspaces.desk.columns import display
@@ -92,10 +93,10 @@ class FeatureSetAdmin(SetConfigPage, MemoryPage):
 
     def do_fold(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         scope = self.scope(request, row)
-        if folding.asks_model(scope, str(row.pk)):
-            folding.fold_soon(scope, str(row.pk))
+        if asks_model(scope, str(row.pk)):
+            update_soon(scope, str(row.pk))
             return "The worker takes it up at once."
-        done = folding.fold_now(scope, str(row.pk))
+        done = update_now(scope, str(row.pk))
         if done is None:
             return "A worker has it already."
         return (
@@ -105,14 +106,14 @@ class FeatureSetAdmin(SetConfigPage, MemoryPage):
 
     def do_consolidate(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         scope = self.scope(request, row)
-        if folding.asks_model(scope, str(row.pk)):
+        if asks_model(scope, str(row.pk)):
             outbox.post("consolidate_set", row.pk)
             return "The worker takes it up at once."
-        merged = folding.consolidate(scope, str(row.pk))
+        merged = consolidate(scope, str(row.pk))
         return f"{merged} feature{pluralize(merged)} became part of others."
 
     def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
-        configuring.delete(self.scope(request, row), str(row.pk))
+        configure.delete(self.scope(request, row), str(row.pk))
         return "Deleted."
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
@@ -203,7 +204,7 @@ class FeatureAdmin(MemoryPage):
     search_help_text = "Words of the feature"
     page_template = "admin/memories/feature.html"
     verbs = (
-        Verb("edit", "Correct", "edit", "primary", "What it said stays in the history.", EditForm),
+        Verb("edit", "Correct", "edit", "primary", "What it said stays in the undo.", EditForm),
         Verb("undo", "Take back the last change", "undo", bulk=True),
         Verb("end", "End", "block", "danger", "It is told no more; it can be taken back.", EndForm),
     )
@@ -229,15 +230,15 @@ class FeatureAdmin(MemoryPage):
         return super().form_for(verb, row, data, prefix=prefix)
 
     def do_edit(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        writing.edit(self.scope(request, row), row.pk, {"value": typed(values["value"])})
+        manual.edit(self.scope(request, row), row.pk, {"value": typed(values["value"])})
         return "Corrected: no machine changes it now."
 
     def do_undo(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        history.undo(self.scope(request, row), row.pk)
+        undo.undo(self.scope(request, row), row.pk)
         return "Taken back."
 
     def do_end(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        writing.delete(self.scope(request, row), row.pk, values.get("reason", ""))
+        manual.delete(self.scope(request, row), row.pk, values.get("reason", ""))
         return "Ended."
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
 from django.utils.html import escape
 
-from memories import conflicts
 from memories.admin.base import said
 from memories.admin.patterns import lines
-from memories.conflicts import OwnChange, OwnSlot, OwnWords, Reading
-from memories.conflicts.own_faults import change_faults, slot_faults
+from memories.english import statements as conflicts
+from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
+from memories.english.statements.own_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from memories.models import WorkspaceChange, WorkspaceSlot
 from workspaces.desk.access import access_of

@@ -12,14 +12,15 @@ from django.utils import timezone
 from django.utils.html import escape
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories import gatekeeper, patterns, unmatched
+from memories import unmatched
 from memories.admin.base import said
 from memories.admin.filters import ChoicesDropdownFilter
+from memories.english import gatekeeper, patterns
+from memories.english.patterns import own
+from memories.english.patterns.own import OwnPattern
+from memories.english.patterns.proposing import proposal
 from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
-from memories.patterns import own
-from memories.patterns.own import OwnPattern
-from memories.patterns.proposing import proposal
 from workspaces.auth import as_uuid
 from workspaces.desk.access import access_of
 from workspaces.desk.base import ScopedAdmin

@@ -9,7 +9,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories.conflicts.policy import LONGEST
+from memories.english.statements.policy import LONGEST
 from memories.models import Category
 from workspaces.models import Agent, Workspace
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from memories import workspace_settings
 from memories.admin.cases import WHY, cases
 from memories.admin.policy_form import PolicyForm
-from memories.conflicts.policy import Policy
+from memories.english.statements.policy import Policy
 from memories.errors import Invalid
 from memories.models import Fact
 from memories.supersession import rehearsing

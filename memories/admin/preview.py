@@ -10,9 +10,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from memories import gatekeeper, ingest
+from memories import ingest
 from memories.admin.asking import text
 from memories.admin.highlighting import Segment, Span, segments
+from memories.english import gatekeeper
 from memories.errors import Forbidden, Invalid
 from memories.extraction import Message
 from memories.ingest import IngestRequest, NewMessage, Preview

@@ -8,8 +8,8 @@ from django.db.models import Prefetch
 from django.utils import timezone
 
 from memories.admin.profile_parts import Sections, features
+from memories.features.profile import GROUPS
 from memories.models import Citation, Fact, Feature, Memory
-from memories.profile import GROUPS
 from workspaces.models import Subject
 from workspaces.scope import Scope
 

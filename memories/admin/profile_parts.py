@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.indexing import spaces, subjects
+from memories.features.profile import GROUPS
+from memories.index import subjects, workspace_index
 from memories.models import (
     Conversation,
     Episode,
@@ -19,7 +20,6 @@ from memories.models import (
     SubjectMerge,
     Supersession,
 )
-from memories.profile import GROUPS
 from workspaces.desk.actors import names_of
 from workspaces.desk.counting import bounded_counts, told
 from workspaces.ids import first_uuid7
@@ -97,7 +97,7 @@ def waiting(scope: Scope, subject: Subject) -> list[Supersession]:
 def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[Pair]:
     """Pairs that nobody decided on yet."""
     seen = {memory.pk: memory for memory in memories}
-    alike = subjects.alike(spaces.space_of(scope.workspace_id), list(seen))
+    alike = subjects.alike(workspace_index.space_of(scope.workspace_id), list(seen))
     ids = [one for pair in alike for one in pair[:2]]
     if not ids:
         return []

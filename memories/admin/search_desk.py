@@ -18,11 +18,10 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories import filters, reranking
 from memories.admin.asking import SearchForm
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import AsOf, Category, FactType, MemoryScope
-from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, search
+from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, filters, rerank, search
 from workspaces.desk.access import access_of
 from workspaces.scope import Scope
 
@@ -74,7 +73,7 @@ class DeskForm(SearchForm):
 
     def __init__(self, access: Any, data: dict[str, Any]) -> None:
         super().__init__(access, {"layer": "memories"} | data)
-        if not reranking.is_configured():
+        if not rerank.is_configured():
             del self.fields["rerank"]
 
     def clean_filter(self) -> filters.Filter | None:

@@ -11,8 +11,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from memories import lexical
-from memories.indexing import statements
+from memories.english import lexical
+from memories.index import statements
 from memories.models import WorkspaceIndex
 from workspaces.auth import as_uuid
 from workspaces.desk.access import Access, access_of

@@ -5,12 +5,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from memories import gatekeeper, ingest, skip_counts
+from memories import ingest, skip_counts
 from memories.admin.base import MemoryPage, said, tell_it
 from memories.admin.chains import state_of, with_quotes
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, PickFilter, SessionStateFilter
 from memories.admin.preview import PreviewPage
 from memories.admin.searching import SearchedAdmin
+from memories.english import gatekeeper
 from memories.models import Episode, Memory, MemorySession
 from workspaces.desk.actors import names_of
 from workspaces.desk.columns import display

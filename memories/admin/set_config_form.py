@@ -15,15 +15,15 @@ from unfold.widgets import (
 
 from memories.errors import Invalid
 from memories.extraction.configured_models import PROVIDERS
-from memories.features.sets import effective_of, inherited_of
-from memories.models import FeatureSet
-from memories.semantics.config import (
+from memories.features.config import (
     EMBEDDERS,
     LONGEST_NAME,
     LONGEST_TEXT,
     MOST_CATEGORIES,
     Effective,
 )
+from memories.features.sets import effective_of, inherited_of
+from memories.models import FeatureSet
 
 INHERITED, NONE, OWN = "", "none", "own"
 TEXTS = {"updatePrompt": "Prompt of updates", "consolidationPrompt": "Prompt of merging"}

@@ -11,8 +11,8 @@ from django.urls import URLPattern, path, reverse
 
 from memories.admin.set_config_form import Categories, SetConfigForm
 from memories.errors import Invalid
+from memories.features import configure
 from memories.features.sets import find
-from memories.folding import configuring
 from memories.models import FeatureSet
 from workspaces.models import Capability
 
@@ -65,10 +65,10 @@ def _saved(scope: Any, found: FeatureSet, form: SetConfigForm, categories: Categ
     """All that is wrong is told at once: what could not be read, and what may not be said."""
     is_read = form.is_valid() & categories.is_valid()
     changes = form.changes | categories.changes
-    refusals = configuring.faults_of(changes)
+    refusals = configure.faults_of(changes)
     if is_read and not refusals:
         try:
-            configuring.configure(scope, str(found.pk), changes)
+            configure.configure(scope, str(found.pk), changes)
             return True
         except Invalid as late:  # of what changed since it was asked
             refusals = [late]

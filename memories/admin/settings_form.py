@@ -12,8 +12,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from memories.features.config import PRODUCT, WORKSPACE_SETTING
 from memories.ranking import Weights
-from memories.semantics.config import PRODUCT, WORKSPACE_SETTING
 from memories.supersession import RULES
 from memories.workspace_settings import faults_of
 from workspaces.models import Workspace

@@ -10,10 +10,10 @@ from django.urls import URLPattern, path
 from memories.admin.asking import text
 from memories.admin.search_desk import DeskForm
 from memories.errors import Forbidden, Invalid, ProviderError
-from memories.indexing.trace import Placed
 from memories.models import Memory
 from memories.search import RANKINGS, Hit
-from memories.why_not import WhyNot, why_not
+from memories.search.explain import WhyNot, why_not
+from memories.search.trace import Placed
 from workspaces.auth import as_uuid
 from workspaces.desk.access import Access, access_of
 from workspaces.scope import Scope

@@ -8,7 +8,6 @@ from msgspec import UNSET, Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import context
 from memories.api.search import (
     HitJson,
     NoteJson,
@@ -18,7 +17,8 @@ from memories.api.search import (
     hits_of,
     request_of,
 )
-from memories.indexing import spaces
+from memories.index import workspace_index
+from memories.search import context
 from workspaces.api.fields import Whole, read
 from workspaces.api.json_answers import Json
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -58,7 +58,7 @@ class ContextAnswerJson(Json):
 
 
 class ContextView(WorkspaceView):
-    beside = spaces.BESIDE_KEY
+    beside = workspace_index.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
     @extend_schema(

@@ -15,7 +15,7 @@ from memories import ingest
 from memories.api.messages import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
-from memories.short_term import window
+from memories.summaries import window
 from workspaces.api.fields import Camel, read, read_query
 from workspaces.api.json_answers import Json, column
 from workspaces.api.paging import PageQuery, page_of, paged

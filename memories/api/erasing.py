@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import erasing
+from memories import erase
 from memories.models import Erasure
 from workspaces.api.fields import Camel, read_query
 from workspaces.api.json_answers import Free, Json, column
@@ -55,14 +55,14 @@ class ErasureJson(Json):
 
 
 def planned(scope: Scope, kind: str, row: uuid.UUID) -> Response:
-    plan = erasing.plan(erasing.target_of(scope, kind, row))
+    plan = erase.plan(erase.target_of(scope, kind, row))
     return Response(PlanJson(kind, row, plan))
 
 
 def erased(scope: Scope, kind: str, row: uuid.UUID) -> Response:
     """200 with the certificate, or 202 while the worker is still at it."""
-    asked = erasing.request(scope, erasing.target_of(scope, kind, row))
-    done = erasing.run(asked.pk, WAIT) or Erasure.objects.get(pk=asked.pk)
+    asked = erase.request(scope, erase.target_of(scope, kind, row))
+    done = erase.run(asked.pk, WAIT) or Erasure.objects.get(pk=asked.pk)
     is_over = done.finished_at is not None
     return Response(ErasureJson.of(done), status=200 if is_over else 202)
 

@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from memories.api.feature_shapes import ChangeJson, FeatureJson
 from memories.api.shapes import CitationJson
-from memories.features import history, writing
-from memories.features.history import seen
+from memories.features import manual, undo
+from memories.features.commands import LONGEST_NAME, LONGEST_VALUE
+from memories.features.manual import NewFeature
 from memories.features.sets import find
-from memories.features.writing import NewFeature
+from memories.features.undo import seen
 from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
-from memories.semantics.commands import LONGEST_NAME, LONGEST_VALUE
 from workspaces.api.fields import Camel, Choice, Free, Text, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -114,7 +114,7 @@ class FeaturesOfSetView(WorkspaceView):
         """Write a feature by hand; no machine changes it then."""
         body = read(NewFeatureBody, request.data)
         ids = tuple(body.pop("episode_ids", ()))
-        made = writing.create(self.scope, key, NewFeature(**body, episode_ids=ids))
+        made = manual.create(self.scope, key, NewFeature(**body, episode_ids=ids))
         return answered(self.scope, made.pk, 201)
 
 
@@ -127,12 +127,12 @@ class FeatureView(WorkspaceView):
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Correct a feature; what it said before stays in its history."""
         changes = read(FeatureChanges, request.data)
-        return answered(self.scope, writing.edit(self.scope, row, changes).pk)
+        return answered(self.scope, manual.edit(self.scope, row, changes).pk)
 
     @extend_schema(operation_id="endFeature", parameters=[EndQuery], responses={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """End a feature; `undo` brings it back."""
-        writing.delete(self.scope, row, read_query(EndQuery, request).get("reason", ""))
+        manual.delete(self.scope, row, read_query(EndQuery, request).get("reason", ""))
         return Response(status=204)
 
 
@@ -154,4 +154,4 @@ class UndoFeatureView(WorkspaceView):
     @extend_schema(operation_id="undoFeature", request=None, responses=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take the last change of a feature back; of a merge, all of it."""
-        return answered(self.scope, history.undo(self.scope, row).pk)
+        return answered(self.scope, undo.undo(self.scope, row).pk)

@@ -15,7 +15,7 @@ from memories import ingest, outbox, search
 from memories.api.messages import MessageBody, new_message, refuse_written_out
 from memories.api.shapes import MemoryJson, OutcomeJson
 from memories.errors import Conflict
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.ingest import IngestRequest
 from memories.models import (
     MemoryScope,
@@ -140,7 +140,7 @@ def request_of(body: dict[str, Any]) -> IngestRequest:
 
 
 class IngestView(WorkspaceView):
-    beside = spaces.BESIDE_KEY
+    beside = workspace_index.BESIDE_KEY
 
     @extend_schema(
         operation_id="ingest",

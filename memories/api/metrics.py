@@ -18,7 +18,7 @@ from memories.models import Figure
 from memoryproject import health
 from memoryproject.parts import Part, State
 from workspaces.api.problems import Problem, page
-from workspaces.door.addresses import is_of_this_machine
+from workspaces.login.client_address import is_of_this_machine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})

@@ -13,21 +13,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.api.shapes import CitationJson, MemoryJson
+from memories.features.profile import Profile, Wish, profile
+from memories.features.profile_cache import kept
+from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
-from memories.profile import (
-    Profile,
-    Wish,
-    dynamic_lines,
-    kept,
-    markdown,
-    profile,
-    static_lines,
-)
 from workspaces.api.fields import Camel, read_query
 from workspaces.api.json_answers import Json
 from workspaces.api.views import WorkspaceView
+from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
-from workspaces.naming import NOBODY
 from workspaces.scope import Scope
 
 MARKDOWN = "text/markdown"

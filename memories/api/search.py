@@ -10,13 +10,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import filters, search
+from memories import search
 from memories.api.feature_shapes import FeatureJson
 from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
-from memories.indexing import spaces
-from memories.indexing.trace import PATHS
+from memories.index import workspace_index
 from memories.models import AsOf, Category, FactType, MemoryScope
-from memories.search import Hit, Recency, SearchRequest
+from memories.search import Hit, Recency, SearchRequest, filters
+from memories.search.trace import PATHS
 from workspaces.api.fields import (
     Camel,
     Choice,
@@ -187,7 +187,7 @@ class SearchAnswerJson(Json):
 
 
 class SearchView(WorkspaceView):
-    beside = spaces.BESIDE_KEY
+    beside = workspace_index.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
     @extend_schema(operation_id="search", request=SearchSerializer, responses=SearchAnswerJson)

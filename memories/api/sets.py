@@ -11,14 +11,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import folding, outbox
+from memories import outbox
 from memories.api.feature_shapes import ChangeJson, EmbeddingJson, RefusalJson, SetJson
 from memories.api.features import with_citations
-from memories.features import waiting
-from memories.features.embedding import state_of
+from memories.features import configure, pending
+from memories.features.configure import NewSet
+from memories.features.consolidate import consolidate
+from memories.features.discovery import count_now
+from memories.features.set_embedding import state_of
 from memories.features.sets import backlog, effective_of, find
-from memories.folding import configuring
-from memories.folding.configuring import NewSet
+from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
 from workspaces.api.fields import Camel, ExternalId, Free, Text, read, read_query
 from workspaces.api.json_answers import Json, one_of
@@ -44,7 +46,7 @@ class SetQuery(PageQuery):
 class NewSetBody(Camel):
     """The set takes in the episodes that fit all that is named."""
 
-    key = Text(max_length=configuring.LONGEST_KEY)
+    key = Text(max_length=configure.LONGEST_KEY)
     user_id = ExternalId()
     thread_id = ExternalId()
     role = Text(required=False, max_length=20)
@@ -104,7 +106,7 @@ class SetsView(WorkspaceView):
         """Feature sets, the newest first, and what waits in all of them."""
         wish = read_query(SetQuery, request)
         whole = sees_all(self.scope)
-        counted = folding.counted_now(self.scope.workspace_id) if whole else {}
+        counted = count_now(self.scope.workspace_id) if whole else {}
         names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
         narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
@@ -118,12 +120,12 @@ class SetsView(WorkspaceView):
         """A set of your own, beside the one that every subject has."""
         body = read(NewSetBody, request.data)
         given = {name: value for name, value in body.items() if value is not None}
-        return answered(self.scope, configuring.create(self.scope, NewSet(**given)), 201)
+        return answered(self.scope, configure.create(self.scope, NewSet(**given)), 201)
 
 
 def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:
     """`counted` is the same set with what waits in it now, where that was counted."""
-    for name in waiting.COUNTED if counted else ():
+    for name in pending.COUNTED if counted else ():
         setattr(row, name, getattr(counted, name))
     return SetJson.of_set(row, whole=whole)
 
@@ -136,7 +138,7 @@ class SetView(WorkspaceView):
         """A set, by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
-            waiting.count(found)
+            pending.count(found)
         answer = SetJson.of_set(found, whole=sees_all(self.scope))
         answer.embedding = EmbeddingJson.of(state_of(found))
         return Response(answer)
@@ -144,7 +146,7 @@ class SetView(WorkspaceView):
     @extend_schema(operation_id="deleteSet", responses={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
         """Delete a set with its features and their history, for good."""
-        configuring.delete(self.scope, key)
+        configure.delete(self.scope, key)
         return Response(status=204)
 
 
@@ -160,7 +162,7 @@ class ConfigView(WorkspaceView):
     def patch(self, request: Request, workspace: str, key: str) -> Response:
         """Say what counts for this set; null takes it back."""
         changes = Free().run_validation(request.data)
-        return Response(config_of(configuring.configure(self.scope, key, changes)))
+        return Response(config_of(configure.configure(self.scope, key, changes)))
 
 
 def config_of(row: FeatureSet) -> ConfigJson:
@@ -179,10 +181,10 @@ class FoldView(WorkspaceView):
     )
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Take in now what waits; where a model is asked, the worker does it (202)."""
-        if folding.asks_model(self.scope, key):
-            folding.fold_soon(self.scope, key)
+        if asks_model(self.scope, key):
+            update_soon(self.scope, key)
             return Response(FoldedJson("received"), status=202)
-        done = folding.fold_now(self.scope, key)
+        done = update_now(self.scope, key)
         if done is None:
             return Response(FoldedJson("busy"))
         return Response(FoldedJson("done", **asdict(done)))
@@ -198,10 +200,10 @@ class ConsolidateView(WorkspaceView):
     )
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Merge features that say the same; where a model is asked, the worker does it (202)."""
-        if folding.asks_model(self.scope, key):
+        if asks_model(self.scope, key):
             outbox.post("consolidate_set", find(self.scope, key).pk)
             return Response(FoldedJson("received"), status=202)
-        return Response(FoldedJson("done", merged=folding.consolidate(self.scope, key)))
+        return Response(FoldedJson("done", merged=consolidate(self.scope, key)))
 
 
 class ChangesView(WorkspaceView):

@@ -12,8 +12,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import workspace_removal
 from memories.api.idempotency import make_once
+from memories.erase import workspace_removal
 from memories.extraction import configured_models
 from memories.ranking import Weights
 from memories.supersession import RULES

@@ -13,8 +13,8 @@ from memories.bounds import WHOLE
 from memories.errors import Forbidden, Invalid
 from memories.extraction import type_of, visibility_of
 from memories.forgetting import audit
-from memories.indexing import due, entries, spaces
-from memories.indexing.nearest import Placement
+from memories.index import due, entries, workspace_index
+from memories.index.nearest import Placement
 from memories.models import (
     Conversation,
     Fact,
@@ -24,7 +24,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.supersession import Claim
-from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
+from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope, mates_of
 
 
@@ -76,7 +76,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
         event_date=new.event_date,
         metadata=new.metadata,
     )
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     return _create(scope, space, new, claim, vectors)
 

@@ -11,7 +11,7 @@ from memories.curation.editing import new_version
 from memories.curation.reviving import revive, unlink
 from memories.errors import Conflict, NotFound
 from memories.forgetting import audit, end, locked, reject_claim
-from memories.indexing import due, entries, spaces
+from memories.index import due, entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
 from memories.supersession import OLDER
 from workspaces.scope import Scope
@@ -37,11 +37,11 @@ def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> S
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
     """Let the held memory replace the old one; `content` edits it on the way."""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     content = checked(content) if content.strip() else ""
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
         old, new = locked(scope, found.old_id), locked(scope, found.new_id)
         let_replace(space, old, new)
@@ -68,8 +68,8 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
     """Keep the old memory; the new one is forgotten, and not learned again."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     new = locked(scope, found.new_id)
     decide(scope, found, Supersession.State.REJECTED, "reject", note)
@@ -81,8 +81,8 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
 @transaction.atomic(durable=True)
 def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Both live on: they do not say the same thing."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     _release(space, locked(scope, found.new_id))
     decide(scope, found, Supersession.State.REJECTED, "keep_both", KEPT_BOTH)
@@ -96,8 +96,8 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where the new one has been replaced itself: undo that first.
     """
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.APPLIED)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
     if new.superseded_by_id is not None and found.rule != OLDER:

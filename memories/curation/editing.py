@@ -8,13 +8,14 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import lexical, rejections
+from memories import rejections
 from memories.curation.creating import checked
 from memories.curation.reviving import begin
+from memories.english import lexical
 from memories.errors import Conflict
-from memories.folding import correcting
+from memories.features import correct
 from memories.forgetting import CORRECTED, audit, locked, reject_claim
-from memories.indexing import due, entries, slots, spaces
+from memories.index import due, entries, slots, workspace_index
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
 from workspaces.scope import Scope
 
@@ -76,10 +77,10 @@ def edit(
     Raises Conflict for a version that is no head, or another one than expected.
     """
     content = checked(str(changes["content"])) if "content" in changes else ""
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         memory = locked(scope, memory_id)
         _check_head(memory, expected_version)
         _change_in_place(scope, memory, {k: v for k, v in changes.items() if k in IN_PLACE})
@@ -142,7 +143,7 @@ def new_version(
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
     entries.write(space, [entries.memory_item(new)], vectors)
-    correcting.correct(scope, old, new)
+    correct.correct(scope, old, new)
     vector = vectors[0][0] if vectors else None
     rejections.take_back(space, old.subject_id, content, vector)
     if bytes(old.fingerprint) != new.fingerprint:

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.errors import Invalid, NotFound
-from memories.features import merging_subjects as features
-from memories.indexing import slots, spaces, subjects
+from memories.features import merge_subjects as features
+from memories.index import slots, subjects, workspace_index
 from memories.models import (
     Conversation,
     Episode,
@@ -48,9 +48,9 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
     """
     if source_id == target_id:
         raise Invalid("userId", "A subject cannot be merged into itself.")
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         source, target = (of_scope(scope, each) for each in (source_id, target_id))
         hold_still(space, source, target)
         made = SubjectMerge.objects.create(

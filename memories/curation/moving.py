@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.folding import correcting
+from memories.features import correct
 from memories.forgetting import audit, end, locked
-from memories.indexing import slots, spaces, subjects
+from memories.index import slots, subjects, workspace_index
 from memories.models import Fact, Layer, Memory, WorkspaceIndex
+from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import Subject
-from workspaces.naming import NotAllowed, subject_to_write
 from workspaces.scope import Scope
 
 # All versions of the chains that these memories stand in, and what waits to replace them.
@@ -38,14 +38,14 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
     Episodes stay where they were said. Moving them back is the way to undo it.
     """
     target = _subject(scope, user_id)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         chosen = _visible(scope, memory_ids)
         ids = _whole_chains(memory_ids)
         _visible(scope, ids)
         for memory in Memory.objects.live().filter(pk__in=ids):
-            correcting.move(scope, memory, target)
+            correct.move(scope, memory, target)
         Memory.objects.filter(pk__in=ids).update(subject=target)
         Fact.objects.filter(memory__in=ids).update(subject=target)
         subjects.move(space, Layer.MEMORIES, ids, target.pk)
@@ -87,9 +87,9 @@ def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> M
 
     It can be restored; the facts stay with the one that was kept.
     """
-    space: WorkspaceIndex = spaces.space_of(scope.workspace_id)
+    space: WorkspaceIndex = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         kept, other = locked(scope, kept_id), locked(scope, other_id)
         if kept.pk == other.pk or kept.subject_id != other.subject_id:
             raise Invalid("id", "Only two memories about the same subject can be merged.")

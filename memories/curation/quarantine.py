@@ -8,7 +8,7 @@ from memories import rejections, supersession
 from memories.errors import Conflict, Invalid, NotFound
 from memories.extraction.quotes import find_quote
 from memories.forgetting import audit
-from memories.indexing import due, entries, spaces
+from memories.index import due, entries, workspace_index
 from memories.models import Episode, Fact, Memory, MemorySession, Source, WorkspaceIndex
 from memories.supersession import Claim, Quote
 from workspaces.models import AuditEntry
@@ -23,10 +23,10 @@ def accept(scope: Scope, fact_id: uuid.UUID, quote: str) -> Memory:
     """
     fact = _waiting(scope, fact_id)
     claim = _claim(fact, *_cited(scope, fact, quote))
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         return _believe(scope, space, _waiting(scope, fact_id, lock=True), claim, vectors)
 
 

@@ -16,7 +16,7 @@ from memories.curation.editing import EDIT
 from memories.curation.reviving import revive, unlink
 from memories.errors import Conflict
 from memories.forgetting import CORRECTED, end, locked, reject_claim
-from memories.indexing import entries, spaces
+from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
 from workspaces.scope import Scope
 
@@ -29,8 +29,8 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where nobody was asked, or where one of the memories has changed since.
     """
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, State.APPLIED, State.REJECTED)
     if not found.waited:
         raise Conflict("No person was asked about it: undo it instead.", "stale", "state")
@@ -82,8 +82,8 @@ def _ask_again(space: WorkspaceIndex, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Let a supersession that was undone stand again."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, State.UNDONE)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
     new.forgotten_at, new.forget_reason = None, ""

@@ -6,10 +6,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict
-from memories.features import waiting
-from memories.features.withdrawing import episodes_of
+from memories.features import pending
+from memories.features.withdraw import episodes_of
 from memories.forgetting import audit, locked
-from memories.indexing import entries, spaces
+from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, WorkspaceIndex
 from workspaces.scope import Scope
 
@@ -17,8 +17,8 @@ from workspaces.scope import Scope
 @transaction.atomic(durable=True)
 def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     """Believe a forgotten memory again; its rejection goes. Conflict where a newer one stands."""
-    space = spaces.space_of(scope.workspace_id)
-    spaces.lock(space)
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.superseded_by_id is not None:
         raise Conflict("A newer version stands: undo its supersession instead.", "not_head", "id")
@@ -47,7 +47,7 @@ def revive(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     if not memory.liveness.filter(until_at=None).exists():
         begin(memory, cause)
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)
-    waiting.unmark(memory.workspace_id, episodes_of(memory))
+    pending.unmark(memory.workspace_id, episodes_of(memory))
 
 
 def begin(memory: Memory, cause: str) -> None:

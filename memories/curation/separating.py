@@ -13,9 +13,9 @@ from memories.curation.editing import EDIT, INHERITED
 from memories.curation.merging import SHARED, give, hold_still, learn_again, of_scope, tell
 from memories.curation.reviving import begin, revive, unlink
 from memories.errors import Conflict, NotFound
-from memories.features import merging_subjects as features
+from memories.features import merge_subjects as features
 from memories.forgetting import locked
-from memories.indexing import entries, slots, spaces, subjects
+from memories.index import entries, slots, subjects, workspace_index
 from memories.models import (
     Fact,
     Layer,
@@ -56,9 +56,9 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
     """
     made = merge_of(scope, merge_id)
     vectors = features.vectors_of(made)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
-        spaces.lock(space)
+        workspace_index.lock(space)
         source, target = (of_scope(scope, each) for each in (made.source_id, made.target_id))
         hold_still(space, source, target)
         _check(made)

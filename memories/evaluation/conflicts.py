@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memories import conflicts
+from memories.english import statements as conflicts
 from memories.evaluation.measures import share
 from memories.providers import Embedder
 from memories.transcripts import Unreadable

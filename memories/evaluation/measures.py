@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from memories import lexical
+from memories.english import lexical
 
 DEPTHS = (5, 10, 20)
 COLUMNS = (*(f"recall@{depth}" for depth in DEPTHS), "mrr", "ndcg@10")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from memories.evaluation import measures
 from memories.evaluation.locomo import Case, Question
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
-from memories.portability import Wish, import_transcript
 from memories.search import Hit, SearchRequest, search
+from memories.transfer.transcript_import import Wish, import_transcript
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
 
@@ -93,7 +93,7 @@ def scratch() -> Iterator[Scope]:
     try:
         yield worker_scope(workspace.pk, "evaluate")
     finally:
-        number = spaces.space_of(workspace.pk).number
+        number = workspace_index.space_of(workspace.pk).number
         Entry.objects.filter(workspace=number).delete()
         Speaker.objects.filter(workspace=number).delete()
         with erasing_audit():

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from memories import conflicts, lexical
 from memories.bounds import STATEMENT
-from memories.conflicts.wording import Word, words
+from memories.english import lexical
+from memories.english import statements as conflicts
+from memories.english.statements.wording import Word, words
 from memories.extraction import exact
 from memories.extraction.free_words import (
     ENDING,

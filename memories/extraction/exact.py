@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import date, datetime
 
-from memories.conflicts.wording import WEEKDAYS, root, words
+from memories.english.statements.wording import WEEKDAYS, root, words
 from memories.ranking import dates
 
 _address = re.compile(

@@ -7,7 +7,8 @@ the text they cite, and a model's words against its quotes; what has no evidence
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from memories import bounds, patterns
+from memories import bounds
+from memories.english import patterns
 from memories.extraction.fallback import FallbackChain
 from memories.extraction.model_claims import asked, missed_in, to_ask
 from memories.extraction.pattern_claims import listened, not_read, talk_before

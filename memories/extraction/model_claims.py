@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memories import lexical, providers
+from memories import providers
 from memories.bounds import STATEMENT
+from memories.english import lexical
 from memories.extraction.doubts import doubt_of
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
 from memories.extraction.quotes import verified

@@ -3,8 +3,10 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from memories import bounds, gatekeeper, patterns
+from memories import bounds
 from memories.bounds import Budget
+from memories.english import gatekeeper, patterns
+from memories.english.patterns import Talk, own
 from memories.extraction.values import (
     ASSISTANT_CATEGORIES,
     SPEAKING,
@@ -16,7 +18,6 @@ from memories.extraction.values import (
     visibility_of,
 )
 from memories.models import Episode, Fact, MemorySession, Source
-from memories.patterns import Talk, own
 from memories.supersession import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memories import providers
+from memories.english.patterns import entities
 from memories.extraction.values import Message
-from memories.patterns import entities
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.supersession import Quote
 

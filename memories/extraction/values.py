@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from memories.english.patterns.own import OwnPattern
+from memories.english.patterns.talk import UNKNOWN
 from memories.errors import ProviderError
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
-from memories.patterns.own import OwnPattern
-from memories.patterns.talk import UNKNOWN
 from memories.supersession import Claim
 
 TYPE_OF: dict[str, str] = {

@@ -1,4 +1,2 @@
-"""Features as rows: sets and their settings, what waits for them, changes with their history.
-
-Nothing here reads conversations; `memories.folding` does.
-"""
+"""Features: what is known of somebody, read out of episodes by rules or a model, written by hand,
+merged, taken back; and the profile that is made of them and of memories."""

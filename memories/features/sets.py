@@ -9,10 +9,10 @@ from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 
 from memories.errors import NotFound
-from memories.indexing import statements
+from memories.features import config as settings_of
+from memories.features.config import WORKSPACE_SETTING, Config, Effective
+from memories.index import statements
 from memories.models import FeatureSet
-from memories.semantics import config as settings_of
-from memories.semantics.config import WORKSPACE_SETTING, Config, Effective
 from workspaces.models import Subject, Workspace
 from workspaces.scope import Scope
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, compress
 
-from memories import lexical
 from memories.bounds import AT_ONCE, BESIDE
-from memories.indexing import due, entries, speakers, statements
-from memories.indexing.inserts import New
-from memories.indexing.spaces import embedder_of
+from memories.english import lexical
+from memories.index import due, entries, speakers, statements
+from memories.index.inserts import New
+from memories.index.workspace_index import embedder_of
 from memories.models import Episode, Layer, WorkspaceIndex
 
 TAIL = """

@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from memories import bounds, lexical
+from memories import bounds
+from memories.english import lexical
+from memories.english.patterns import clauses
 from memories.extraction import Message, Span
 from memories.models import Episode, Memory
-from memories.patterns import clauses
 from workspaces.scope import Scope
 
 HUMAN = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)

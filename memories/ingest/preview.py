@@ -9,14 +9,14 @@ from memories import extraction
 from memories.extraction import Extraction, Message, Wish, speaker_of
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import chain_from
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.ingest import own_output
 from memories.ingest.previous_messages import Place, said_before
 from memories.ingest.request import IngestRequest
 from memories.ingest.store import known_episodes
 from memories.models import Conversation, WorkspacePattern
+from workspaces.external_ids import agent_to_read, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.naming import agent_to_read, subject_to_write
 from workspaces.scope import Scope
 
 
@@ -33,7 +33,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
     messages = own_output.marked(_messages(request), lambda: asker)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     wish = Wish(
         request.extract,
         request.content is not None,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from memories.bounds import READ_CHARACTERS
 from memories.extraction import Message, speaker_of
-from memories.indexing import statements
+from memories.index import statements
 from memories.ingest.store import Kept
 
 LAST = 6  # messages

@@ -11,7 +11,7 @@ from memories.errors import Conflict
 from memories.extraction import Message, Wish
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
-from memories.indexing import due, repair, spaces
+from memories.index import due, repair, workspace_index
 from memories.ingest import own_output, session_queue
 from memories.ingest.previous_messages import before
 from memories.ingest.request import IngestRequest
@@ -34,7 +34,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     has one of which a part was not learned in `seconds`.
     """
     until = time.monotonic() + seconds
-    space = spaces.space_for(scope)
+    space = workspace_index.space_for(scope)
     here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
     kept = keep(scope, request, space, claimed=here)
     if not here:
@@ -46,7 +46,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
 def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
     if sum(len(message.content) for message in request.said) > AT_ONCE:
         return False
-    if spaces.embedder_of(space).is_remote:
+    if workspace_index.embedder_of(space).is_remote:
         return False
     return _ladder(request.extract, space) is None
 
@@ -72,7 +72,7 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
     if session is None:
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
-    space = spaces.space_of(session.workspace_id)
+    space = workspace_index.space_of(session.workspace_id)
     return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
 
 
@@ -104,7 +104,7 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
             return None
     if row.is_final:
         metrics.count("sessions_finished", outcome=row.state)
-    if steps.is_last and (is_long or spaces.embedder_of(kept.space).is_remote):
+    if steps.is_last and (is_long or workspace_index.embedder_of(kept.space).is_remote):
         due.fill(kept.space, session.episode_ids)
     return row
 

@@ -10,8 +10,8 @@ from psycopg.types.json import Jsonb
 
 from memories import leases, metrics, outbox
 from memories.errors import CapReached, Conflict, ProviderError
-from memories.features import waiting
-from memories.indexing import inserts, statements
+from memories.features import pending
+from memories.index import inserts, statements
 from memories.models import MemorySession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -190,7 +190,7 @@ def retry(scope: Scope, session: MemorySession) -> MemorySession:
     )  # fmt: skip
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
-    waiting.unmark(session.workspace_id, session.episode_ids)
+    pending.unmark(session.workspace_id, session.episode_ids)
     outbox.post("run_session", session.pk)
     session.refresh_from_db()
     return session

@@ -17,7 +17,7 @@ from django.db import transaction
 from memories import skip_counts, supersession, unmatched
 from memories.extraction import ExtractionRun, Message, Wish
 from memories.extraction.fallback import FallbackChain
-from memories.indexing import due, entries
+from memories.index import due, entries
 from memories.ingest import session_queue
 from memories.ingest.store import Kept
 from memories.ingest.written import Written

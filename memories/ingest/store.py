@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
-from memories.features import sets, waiting
-from memories.indexing import spaces, statements
+from memories.features import pending, sets
+from memories.index import statements, workspace_index
 from memories.ingest.episode_entries import Prepared, Tail, index, prepare, tail_of
 from memories.ingest.request import IngestRequest, NewMessage, check_ids
 from memories.models import (
@@ -20,9 +20,9 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.short_term import marking
+from memories.summaries import stale
+from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.naming import NotAllowed, agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 State = MemorySession.State
@@ -43,7 +43,7 @@ def receive(scope: Scope, request: IngestRequest) -> MemorySession:
     A message whose id is known with the same content is the same episode. Raises Conflict
     where it is known with other content, Invalid and Forbidden for what cannot be.
     """
-    return keep(scope, request, spaces.space_of(scope.workspace_id)).session
+    return keep(scope, request, workspace_index.space_of(scope.workspace_id)).session
 
 
 def keep(
@@ -84,8 +84,8 @@ def _keep(
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-        waiting.unmark(session.workspace_id, [e.pk for e in adopted])
-    marking.grown(session.conversation_id, tail.positions, tail.positions + len(made))
+        pending.unmark(session.workspace_id, [e.pk for e in adopted])
+    stale.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     _make_set(session, tail, made)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
         _finish_known(unfinished)
@@ -120,7 +120,7 @@ def append(
         messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
     )
     check_ids(request.messages)
-    space = spaces.space_of(scope.workspace_id)
+    space = workspace_index.space_of(scope.workspace_id)
     prepared = prepare(space, [message.content for message in request.messages])
     try:
         return _append(scope, request, space, prepared)
@@ -144,7 +144,7 @@ def _append(
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
     index(space, made, tail, prepared.of(fresh), beside=[made])
-    marking.grown(place.conversation_id, tail.positions, tail.positions + len(made))
+    stale.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 

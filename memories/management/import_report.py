@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from memories.models import MemorySession
-from memories.portability import Batch
 from memories.transcripts import BadLine, Transcript, Unreadable, read
+from memories.transfer.transcript_import import Batch
 
 SHOWN = 20  # bad lines told of each file; all are counted
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 
 from django.core.management.base import CommandError
 
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from workspaces.models import Workspace
 
@@ -33,7 +33,7 @@ def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
 
 
 def _space(workspace: Workspace) -> WorkspaceIndex:
-    space = spaces.space_of(workspace.pk)
+    space = workspace_index.space_of(workspace.pk)
     space.workspace = workspace
     return space
 

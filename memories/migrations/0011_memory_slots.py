@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='memory',
             name='slots',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, editable=False, help_text='Keys of the single-valued attributes that it tells; see indexing.slots.', size=None),
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, editable=False, help_text='Keys of the single-valued attributes that it tells; see index.slots.', size=None),
         ),
         migrations.AddIndex(
             model_name='memory',

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='workspaceindex',
             name='rules',
-            field=models.SmallIntegerField(db_default=0, default=0, help_text='All rows have marks of this version; see memories.indexing.rules.'),
+            field=models.SmallIntegerField(db_default=0, default=0, help_text='All rows have marks of this version; see memories.index.rules.'),
         ),
         migrations.CreateModel(
             name='IndexRepair',

@@ -1,13 +1,16 @@
 """What conversations are folded into: sets of features, and the history of every value."""
 
 import uuid
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from memories.english import lexical
+from memories.models.belief import AsOf
 from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
@@ -121,6 +124,24 @@ class FeatureQuerySet(models.QuerySet["Feature"]):
     def live(self) -> Self:
         return self.filter(ended_at=None)
 
+    def as_of(self, at: AsOf) -> "list[tuple[Feature, FeatureChange]]":
+        """What these features said at an instant, as far as was known then, with the change by
+        which they did. The features hold what they said; those that were not there are left out."""
+        changes = FeatureChange.objects.filter(feature__in=self)
+        if at.is_now:
+            changes = changes.filter(is_current=True)
+        if at.known_at is not None:
+            changes = changes.filter(created_at__lte=at.known_at)
+        if at.valid_at is not None:
+            changes = changes.filter(occurred_at__lte=at.valid_at)
+        last = changes.order_by("feature_id", "-pk").distinct("feature_id")
+        rows = []
+        for change in last.select_related("feature"):
+            if change.after is not None:
+                change.feature.set_to(change.after)
+                rows.append((change.feature, change))
+        return rows
+
 
 class Feature(Row):
     """One thing known: category / tag / feature = value. What it was before is its changes.
@@ -134,6 +155,11 @@ class Feature(Row):
         RULE = "rule"
         LLM = "llm", "model"
         MANUAL = "manual"
+
+    # What it says: its columns as its history keeps them.
+    SNAPSHOT = (
+        "category", "tag", "feature", "value", "about", "slot", "method", "visibility", "metadata",
+    )  # fmt: skip
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     set = models.ForeignKey(FeatureSet, models.CASCADE, related_name="features")
@@ -181,6 +207,30 @@ class Feature(Row):
 
     def __str__(self) -> str:
         return f"{self.feature}: {self.value}"[:80]
+
+    @staticmethod
+    def text_of(tag: str, feature: str, value: str, about: str = "") -> str:
+        """What is embedded of a feature, and searched by words."""
+        whose = f"{about} " if about else ""
+        return f"{whose}{feature.replace('_', ' ')} ({tag}): {value}"
+
+    @staticmethod
+    def fingerprint_of(values: Mapping[str, Any]) -> bytes:
+        """Of a feature's columns: two live features of a set with the same one would say the
+        same."""
+        parts = ("category", "tag", "feature", "about", "value")
+        return lexical.fingerprint(" | ".join(str(values[part]) for part in parts))
+
+    def snapshot(self) -> dict[str, Any]:
+        """What it says, as its history keeps it."""
+        return {name: getattr(self, name) for name in self.SNAPSHOT}
+
+    def set_to(self, values: Mapping[str, Any]) -> None:
+        """Let it say what these columns of a snapshot say; it is not saved."""
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.fingerprint = self.fingerprint_of(self.snapshot())
+        self.content = self.text_of(self.tag, self.feature, self.value, self.about)
 
 
 class FeatureChange(Row):

@@ -73,7 +73,7 @@ class WorkspaceIndex(models.Model):
     rules = models.SmallIntegerField(
         default=0,
         db_default=0,
-        help_text="All rows have marks of this version; see memories.indexing.rules.",
+        help_text="All rows have marks of this version; see memories.index.rules.",
     )
 
     # What `space_of` reads beside the row, because every ingest or search asks for it.

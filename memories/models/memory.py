@@ -167,7 +167,7 @@ class Memory(Row):
         models.BigIntegerField(),
         default=list,
         editable=False,
-        help_text="Keys of the single-valued attributes that it tells; see indexing.slots.",
+        help_text="Keys of the single-valued attributes that it tells; see index.slots.",
     )
     entities = ArrayField(models.CharField(max_length=255), default=list, blank=True)
     fact_type = models.CharField(max_length=10, choices=FactType, blank=True)

@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
-from memories.conflicts import OwnChange, OwnSlot
-from memories.conflicts.own_faults import change_faults, slot_faults
+from memories.english.statements import OwnChange, OwnSlot
+from memories.english.statements.own_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from workspaces.models import Row, Workspace
 

@@ -9,10 +9,10 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 
+from memories.english.patterns.own import OwnPattern, faults
 from memories.expressions import LONGEST_REGEX
 from memories.models.conversation import Visibility
 from memories.models.memory import Category
-from memories.patterns.own import OwnPattern, faults
 from workspaces.models import Row, Workspace
 
 NAME = r"^[a-z0-9][a-z0-9_-]*$"

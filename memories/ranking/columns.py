@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.lexical import LAYERS
+from memories.english.lexical import LAYERS
 from memories.ranking.values import Candidate
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from memories.lexical import STOP_WORDS, stems
+from memories.english.lexical import STOP_WORDS, stems
 from memories.ranking.dates import Anchor, anchors
 from memories.ranking.marks import Mark
 

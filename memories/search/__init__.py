@@ -1,6 +1,5 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
-from memories.search.answering import search
 from memories.search.asking import asked_of, in_layer, query_vector
 from memories.search.hits import MEMORY_ROWS, rows_of
 from memories.search.request import (
@@ -13,6 +12,7 @@ from memories.search.request import (
     SearchAnswer,
     SearchRequest,
 )
+from memories.search.run import search
 
 __all__ = [
     "INCLUDES",

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from memories import filters
 from memories.errors import Forbidden, ProviderError, Unasked
-from memories.indexing import query_vectors, statements
-from memories.indexing.shape import Asked, Wanted
-from memories.indexing.trace import Trace
+from memories.index import statements
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
+from memories.search import filters, query_vectors
+from memories.search.conditions import Asked, Wanted
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
-from workspaces.naming import NOBODY, NotAllowed, agent_to_read
+from memories.search.trace import Trace
+from workspaces.external_ids import NOBODY, NotAllowed, agent_to_read
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)

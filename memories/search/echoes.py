@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from memories.indexing import statements
-from memories.indexing.trace import Placed
+from memories.index import statements
 from memories.search.scored import Scored
+from memories.search.trace import Placed
 
 CITED = """
 select distinct f.memory_id, ci.episode_id

@@ -4,8 +4,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from memories.features import applying, history
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import AS_KNOWN, NOW, SAID, AsOf, Feature, chain
 from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest
@@ -151,9 +150,9 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
 
 
 def _as_they_were(rows: Sequence[Any], at: AsOf) -> list[Any]:
-    found = history.as_of(Feature.objects.filter(pk__in=[row.id for row in rows]), at)
+    found = Feature.objects.filter(pk__in=[row.id for row in rows]).as_of(at)
     said = {feature.pk: feature for feature, _ in found}
-    names = (*applying.SHOWN, "content")
+    names = (*Feature.SNAPSHOT, "content")
     return [
         row._replace(ended_at=None, **{name: getattr(said[row.id], name) for name in names})
         for row in rows
@@ -190,7 +189,7 @@ def _changes(ids: Sequence[uuid.UUID], at: AsOf) -> list[uuid.UUID]:
     """The changes by which these features say what they say."""
     if not ids:
         return []
-    return [change.pk for _, change in history.as_of(Feature.objects.filter(pk__in=ids), at)]
+    return [change.pk for _, change in Feature.objects.filter(pk__in=ids).as_of(at)]
 
 
 def _hit(found: Scored, row: Any) -> Hit:

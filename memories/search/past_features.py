@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from django.db.models import Q
 
-from memories import lexical, ranking
-from memories.features import history
-from memories.indexing import due, entries, statements
-from memories.indexing.candidates import TOP, Depth, Found
-from memories.indexing.shape import Asked
+from memories import ranking
+from memories.english import lexical
+from memories.index import due, entries, statements
 from memories.models import (
     SCOPE_CODE,
     AsOf,
@@ -26,6 +24,8 @@ from memories.models import (
     about_nobody,
 )
 from memories.ranking import Candidate, Columns
+from memories.search.candidates import TOP, Depth, Found
+from memories.search.conditions import Asked
 from memories.search.request import WORDS_ONLY
 
 MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
@@ -96,7 +96,7 @@ class Past:
 
     def _features(self) -> list[Feature]:
         """The oldest first."""
-        found = history.as_of(_reached(self.asked), self.at)
+        found = _reached(self.asked).as_of(self.at)
         if self.asked.wanted.condition:
             fitting = _fitting(self.asked, found)
             found = [pair for pair in found if pair[0].pk in fitting]

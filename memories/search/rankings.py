@@ -7,12 +7,13 @@ from functools import partial
 
 from django.utils import timezone
 
-from memories import ranking, reranking
-from memories.indexing import query_vectors, speakers
-from memories.indexing.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
-from memories.indexing.shape import Asked
+from memories import ranking
+from memories.index import speakers
 from memories.models import Layer, WorkspaceIndex
+from memories.search import query_vectors, rerank
 from memories.search.asking import in_layer, query_vector
+from memories.search.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
+from memories.search.conditions import Asked
 from memories.search.echoes import newest_first, told_once
 from memories.search.fusing import by_place
 from memories.search.past_features import Past
@@ -87,7 +88,7 @@ def _ranks(rows: Sequence[Found]) -> dict[uuid.UUID, dict[str, int]]:
 
 def _most(request: SearchRequest) -> int:
     """So many are ranked: what is asked for, or what the reranker reads, and some more."""
-    return (max(request.limit, reranking.MOST) if request.rerank else request.limit) + SPARE
+    return (max(request.limit, rerank.MOST) if request.rerank else request.limit) + SPARE
 
 
 def _parts(

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from memories.filters import Filter
-from memories.indexing.trace import Trace
 from memories.models import NOW, AsOf, Layer, Link
 from memories.ranking import Weights
+from memories.search.filters import Filter
+from memories.search.trace import Trace
 
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memories.indexing import candidates, spaces, statements
-from memories.indexing.candidates import Depth, Found
-from memories.indexing.shape import Asked, Wanted
+from memories.index import statements, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.ranking.columns import Array
+from memories.search import candidates
+from memories.search.candidates import Depth, Found
+from memories.search.conditions import Asked, Wanted
 
 Embed = Callable[[WorkspaceIndex], np.ndarray | None]  # the query's vector, in a workspace's model
 
@@ -73,7 +74,7 @@ def voices_of(space: WorkspaceIndex, asked: Asked, embed: Embed) -> Iterator[Voi
         return
     yield Voice(space, _only(asked, OTHERS))
     for model in models:
-        other = spaces.speaking(space, model)
+        other = workspace_index.speaking(space, model)
         there = replace(_only(asked, THEIRS, model.pk), vector=embed(other))
         yield Voice(other, there, space.embedding_model)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memories import conflicts, rejections
-from memories.conflicts import Reading
-from memories.indexing import entries, repair, slots, spaces
-from memories.indexing.nearest import Placement
+from memories import rejections
+from memories.english import statements as conflicts
+from memories.english.statements import Reading
+from memories.index import entries, repair, slots, workspace_index
+from memories.index.nearest import Placement
 from memories.models import Fact, WorkspaceIndex
 from memories.supersession import candidates
 from memories.supersession.claims import Claim, Outcome
@@ -38,7 +39,7 @@ def apply(
     judge = _judge(space)
     # Before the lock: other writers wait for nothing but the database.
     told = _Told.of(placement, claims, vectors, judge)
-    spaces.lock(space)
+    workspace_index.lock(space)
     repair.repair_locked(space, placement.subject_id)
     batch = Batch(space, placement, actor, session_id)
     resolver = _resolver(batch, told, judge)

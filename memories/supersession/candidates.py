@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from memories import conflicts, lexical
-from memories.conflicts import Reading
-from memories.indexing import nearest, slots, statements
-from memories.indexing.nearest import Pair, Placement, Reach
+from memories.english import lexical
+from memories.english import statements as conflicts
+from memories.english.statements import Reading
+from memories.index import nearest, slots, statements
+from memories.index.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex
 from memories.supersession.claims import Claim
 from memories.supersession.deciding import NEAREST, Belief, Judge

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from memories.indexing import inserts
-from memories.indexing.inserts import Rows
-from memories.indexing.nearest import Placement
+from memories.index import inserts
+from memories.index.inserts import Rows
+from memories.index.nearest import Placement
 from memories.models import Fact, MemorySession, Visibility
 from workspaces.scope import mates_of
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from pgvector import HalfVector
 
-from memories.indexing import statements
+from memories.index import statements
 from memories.models import Layer, WorkspaceIndex
 from memories.supersession.deciding import Decision
 from memories.supersession.resolver import Resolver

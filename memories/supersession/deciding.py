@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from memories import conflicts
-from memories.conflicts import NO_WORDS, Glance, OwnWords, Relation
-from memories.conflicts.policy import PINNED, held_by
+from memories.english import statements as conflicts
+from memories.english.statements import NO_WORDS, Glance, OwnWords, Relation
+from memories.english.statements.policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)

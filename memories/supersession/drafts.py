@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memories import lexical
-from memories.indexing import inserts
-from memories.indexing.entries import Item, texts_of
-from memories.indexing.inserts import Rows
-from memories.indexing.nearest import Placement
+from memories.english import lexical
+from memories.index import inserts
+from memories.index.entries import Item, texts_of
+from memories.index.inserts import Rows
+from memories.index.nearest import Placement
 from memories.models import SCOPE_CODE, VISIBILITY_CODE, Fact, Layer, Memory
 from memories.supersession.claims import Claim, values_of
 from memories.supersession.deciding import Belief

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories.conflicts.policy import PINNED, Policy, Replacement
+from memories.english.statements.policy import PINNED, Policy, Replacement
 from memories.models import Supersession
 from memories.supersession.deciding import OLDER
 from workspaces.ids import first_uuid7

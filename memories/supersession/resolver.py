@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from memories.indexing.nearest import Pair
+from memories.index.nearest import Pair
 from memories.supersession.deciding import Belief, Decision, Judge, Met
 
 TOGETHER = 128  # statements whose cosines are made at once

@@ -7,9 +7,9 @@ from dataclasses import replace
 from django.db.models import F
 from django.utils import timezone
 
-from memories.conflicts.policy import Policy, Replacement, held_by
-from memories.indexing import entries, inserts, statements
-from memories.indexing.nearest import Placement
+from memories.english.statements.policy import Policy, Replacement, held_by
+from memories.index import entries, inserts, statements
+from memories.index.nearest import Placement
 from memories.models import (
     Citation,
     Layer,

@@ -1,6 +1,6 @@
 """Readers for conversations in files. Pure: a path in, plain values out, no Django."""
 
-from memories.transcripts.reading import FORMATS, read
+from memories.transcripts.read_file import FORMATS, read
 from memories.transcripts.transcript import BadLine, Message, Transcript, Unreadable
 
 __all__ = ["FORMATS", "BadLine", "Message", "Transcript", "Unreadable", "read"]

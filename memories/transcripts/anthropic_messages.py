@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from memories.transcripts.parts import spoken
-from memories.transcripts.picking import first, string
+from memories.transcripts.content_parts import spoken
+from memories.transcripts.json_access import first, string
 from memories.transcripts.transcript import Json, Message
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from memories.transcripts.picking import first, items, string
-from memories.transcripts.times import written
+from memories.transcripts.json_access import first, items, string
+from memories.transcripts.timestamps import written
 from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
 
 DAY = "%B-%d-%Y"

@@ -6,10 +6,10 @@ What counts is the branch that was on the screen last: from `current_node` up to
 from collections.abc import Iterator
 from dataclasses import replace
 
-from memories.transcripts.identity import digest
-from memories.transcripts.parts import spoken
-from memories.transcripts.picking import fields, first, items, mapping, string
-from memories.transcripts.times import instant
+from memories.transcripts.content_parts import spoken
+from memories.transcripts.json_access import fields, first, items, mapping, string
+from memories.transcripts.message_ids import digest
+from memories.transcripts.timestamps import instant
 from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
 
 # The model thinking aloud was not said to anybody.

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from memories.transcripts import anthropic_messages
-from memories.transcripts.identity import digest, numbered
-from memories.transcripts.picking import fields, first, items, mapping, string
-from memories.transcripts.times import instant
+from memories.transcripts.json_access import fields, first, items, mapping, string
+from memories.transcripts.message_ids import digest, numbered
+from memories.transcripts.timestamps import instant
 from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
 
 ROLE_OF = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from memories.transcripts.cleaning import clean
+from memories.transcripts.clean import clean
 from memories.transcripts.transcript import BadLine, Json, Malformed, Value
 
 PIECE = 1024 * 1024

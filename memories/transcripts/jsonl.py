@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from memories.transcripts.cleaning import clean
+from memories.transcripts.clean import clean
 from memories.transcripts.lines import Line, lines
 from memories.transcripts.transcript import BadLine, Value
 

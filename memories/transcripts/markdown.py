@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from memories.transcripts.cleaning import clean_text
+from memories.transcripts.clean import clean_text
 from memories.transcripts.lines import Line, lines
 from memories.transcripts.paragraphs import LONGEST
 from memories.transcripts.plain_text import paragraph

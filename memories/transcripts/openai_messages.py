@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from memories.transcripts.parts import spoken
-from memories.transcripts.picking import first, items, mapping, string
+from memories.transcripts.content_parts import spoken
+from memories.transcripts.json_access import first, items, mapping, string
 from memories.transcripts.transcript import Json, Message
 
 CALLS = frozenset({"function_call", "custom_tool_call"})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memories.transcripts.cleaning import clean_text
+from memories.transcripts.clean import clean_text
 from memories.transcripts.lines import lines
 from memories.transcripts.paragraphs import LONGEST, pieces
 from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript

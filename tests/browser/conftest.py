@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from memories.management.story import PASSWORD, Told, tell
+from bench.story import PASSWORD, Told, tell
 from tests.live_server import wait_for
 
 LOOKS, PAUSE = 4, 0.1  # seconds

@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Download, Page, expect
 
+from bench.story import Told
 from memories import curation
-from memories.management.story import Told
 from memories.models import Memory
 from workspaces.models import AuditEntry
 from workspaces.scope import ROLE_CAPABILITIES, Scope

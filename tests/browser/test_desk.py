@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from memories.management.story import Told
+from bench.story import Told
 from memories.models import Memory, MemorySession, Supersession
 from workspaces.models import ApiKey, Membership
 

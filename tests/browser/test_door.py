@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from memories.management.story import PASSWORD, Told
+from bench.story import PASSWORD, Told
 from tests.browser.conftest import REFUSED
-from workspaces.door import second_factor
+from workspaces.login import second_factor
 from workspaces.models import LoginPause, SecondFactor, User
 from workspaces.onboarding import ask_for_another_password
 

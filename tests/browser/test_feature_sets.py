@@ -7,13 +7,14 @@ from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from memories import folding
-from memories.features import applying, history
-from memories.features.applying import Act
-from memories.indexing import spaces
-from memories.management.story import Told
+from bench.story import Told
+from memories.features import apply, undo
+from memories.features.apply import Act
+from memories.features.commands import ADD, Cited, Command
+from memories.features.discovery import discover_sets
+from memories.features.update import update_now
+from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureSet
-from memories.semantics.commands import ADD, Cited, Command
 from workspaces.scope import Scope, worker_scope
 
 KEY = "user:ada"
@@ -23,8 +24,8 @@ SCHEMES = [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
 @pytest.fixture
 def folded(told: Told) -> Scope:
     scope = worker_scope(told.workspace.pk, "test")
-    folding.discover()
-    folding.fold_now(scope, KEY)
+    discover_sets()
+    update_now(scope, KEY)
     return scope
 
 
@@ -41,7 +42,7 @@ def configuring(row: FeatureSet) -> str:
 
 
 def add_two_alike(scope: Scope) -> None:
-    space, found = spaces.space_of(scope.workspace_id), the_set()
+    space, found = workspace_index.space_of(scope.workspace_id), the_set()
     said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
     commands = [
         Command(
@@ -50,11 +51,11 @@ def add_two_alike(scope: Scope) -> None:
         )
         for value, each in zip(("likes warm plum jam", "likes warm plum jams"), said, strict=True)
     ]  # fmt: skip
-    texts = [applying.text_of("likes", "likes", each.value) for each in commands]
-    vectors = history.vectors_of(space, texts)
+    texts = [Feature.text_of("likes", "likes", each.value) for each in commands]
+    vectors = undo.vectors_of(space, texts)
     act = Act(found, "set:test", Feature.Method.RULE, "rules", said[0].agent_id)
     with transaction.atomic():
-        applying.carry_out(space, act, commands, vectors)
+        apply.carry_out(space, act, commands, vectors)
 
 
 def test_a_setting_is_said_by_the_set_and_shown_with_its_source(visit: Any, folded: Scope) -> None:

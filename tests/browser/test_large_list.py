@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import expect
 
-from memories.management.story import Told
+from bench.story import Told
 from memories.models import Memory
 
 MANY = 100_000

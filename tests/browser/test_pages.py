@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memories.management.story import Told
+from bench.story import Told
 from tests.admin_pages import pages, rows_of
 from workspaces.models import User
 

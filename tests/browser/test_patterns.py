@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from bench.story import Told
 from memories import unmatched
-from memories.management.story import Told
 from tests.factories import EpisodeFactory
 from workspaces.models import Role
 from workspaces.scope import ROLE_CAPABILITIES, Scope

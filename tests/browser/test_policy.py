@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from memories.management.story import Told
+from bench.story import Told
 from workspaces.models import AuditEntry, Workspace
 
 PAGE = "memories/supersession/policy/"

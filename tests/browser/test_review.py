@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from memories.management.story import Told
+from bench.story import Told
 from memories.models import Memory, Supersession
 from tests.factories import MemoryFactory, SupersessionFactory, evidence
 from workspaces.models import AuditEntry, User

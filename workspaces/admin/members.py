@@ -13,7 +13,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces import accounts, invitations, members
+from workspaces import invitation_pages, invitations, members
 from workspaces.desk.access import access_of
 from workspaces.desk.actors import names_of
 from workspaces.desk.columns import display
@@ -21,8 +21,8 @@ from workspaces.desk.filters import StateFilter
 from workspaces.desk.forms import WorkspaceChoiceForm
 from workspaces.desk.listing import Empty
 from workspaces.desk.pages import Button, PageAdmin, Verb, told
+from workspaces.external_ids import NotAllowed
 from workspaces.models import Capability, Invitation, Membership, Role
-from workspaces.naming import NotAllowed
 
 ROLES = {
     Role.OWNER: "Owner: everything, also other owners",
@@ -153,7 +153,7 @@ class MemberAdmin(PageAdmin):
             "title": "Invited",
             "opts": self.opts,
             "invitation": invitation,
-            "invite_url": accounts.link_of(request, invitation, token),
+            "invite_url": invitation_pages.link_of(request, invitation, token),
             "list_url": reverse("admin:workspaces_invitation_changelist"),
         }
         return TemplateResponse(request, "admin/workspaces/membership/invited.html", context)

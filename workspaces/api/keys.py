@@ -18,9 +18,9 @@ from workspaces.api.json_answers import Json
 from workspaces.api.paging import PageQuery, page_of, paged
 from workspaces.api.problems import invalid, refused
 from workspaces.api.views import ADMINISTERS, WorkspaceView
+from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import ApiKey, Capability, User
-from workspaces.naming import agent_to_write, subject_to_write
 from workspaces.scope import Scope
 
 

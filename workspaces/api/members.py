@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import accounts, invitations, members
+from workspaces import invitation_pages, invitations, members
 from workspaces.api.fields import Camel, Choice, Text, read
 from workspaces.api.json_answers import Json, column
 from workspaces.api.paging import PageQuery, page_of, paged
@@ -88,7 +88,7 @@ class MembersView(WorkspaceView):
         """Invite somebody: they are a member when they have accepted. The answer is the same
         whether or not the address has an account."""
         invitation, token = invitations.invite(self.scope, **read(NewMember, request.data))
-        link = accounts.link_of(request, invitation, token)
+        link = invitation_pages.link_of(request, invitation, token)
         return Response(NewInvitationJson.of(invitation, invite_url=link), status=201)
 
 

@@ -18,8 +18,8 @@ from rest_framework.response import Response
 from memoryproject.postgres.causes import cause_of
 from workspaces.api.json_answers import Json, JsonRenderer
 from workspaces.api.request_ids import request_id_of
+from workspaces.external_ids import NotAllowed
 from workspaces.members import MembershipConflict
-from workspaces.naming import NotAllowed
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from workspaces.api.problems import Problem, page
-from workspaces.door.addresses import is_of_this_machine
+from workspaces.login.client_address import is_of_this_machine
 
 API = "/api/v1/"
 

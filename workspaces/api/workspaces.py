@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import accounts, creation
+from workspaces import invitation_pages, new_workspace
 from workspaces.api.fields import Camel, Text, read
 from workspaces.api.json_answers import Free, Json
 from workspaces.api.paging import PageQuery, page_of, paged
@@ -87,9 +87,9 @@ class WorkspacesView(AskerView):
         if not actor:
             raise refused("Administrators of the server make workspaces.")
         body = read(NewWorkspaceBody, request.data)
-        if fault := creation.fault_of_slug(body["slug"]):
+        if fault := new_workspace.fault_of_slug(body["slug"]):
             raise invalid("slug", fault)
-        new = creation.NewWorkspace(
+        new = new_workspace.NewWorkspace(
             body["slug"],
             body["name"],
             owner=request.user if isinstance(request.user, User) else None,
@@ -97,10 +97,14 @@ class WorkspacesView(AskerView):
             with_key=True,
         )
         try:
-            made = creation.create_workspace(new, actor=actor)
-        except creation.SlugTaken:
+            made = new_workspace.create_workspace(new, actor=actor)
+        except new_workspace.SlugTaken:
             raise conflict("Another workspace has this slug.", field="slug") from None
-        link = accounts.link_of(request, made.invitation, made.token) if made.invitation else None
+        link = (
+            invitation_pages.link_of(request, made.invitation, made.token)
+            if made.invitation
+            else None
+        )
         answer = NewWorkspaceJson.of(made.workspace, key=made.key, invite_url=link)
         return Response(answer, status=201)
 

@@ -21,10 +21,10 @@ from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from memoryproject import first_run
-from workspaces.browsers import SEEN_AT
+from workspaces.browser_middleware import SEEN_AT
 from workspaces.desk.access import access_for
-from workspaces.door import second_factor, throttle
-from workspaces.door.throttle import TooEarly
+from workspaces.login import second_factor, throttle
+from workspaces.login.throttle import TooEarly
 from workspaces.models import Invitation, LoginAttempt, User
 
 HALF_WAY = "half_way"  # in the session: who has shown a password, and not yet a code

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from memories import calibration
 from memories.calibration import Calibration
 from memories.errors import ProviderError
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
 from memories.models import EmbeddingModel
@@ -48,7 +48,9 @@ class Command(CommandWithExamples):
     def measured(self, model: EmbeddingModel) -> Calibration:
         try:
             with progress(calibration.steps(), "statements", sys.stderr) as shown:
-                return calibration.calibrate(model, spaces.embedder_for(model), shown.update)
+                return calibration.calibrate(
+                    model, workspace_index.embedder_for(model), shown.update
+                )
         except ProviderError as error:
             raise CommandError(f"{model}: {error}") from error
 

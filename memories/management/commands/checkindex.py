@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.indexing import agreement, spaces, truth
-from memories.indexing.agreement import Agreement
+from memories.index import check, truth, workspace_index
+from memories.index.check import Agreement
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
 from memories.management.workspace_option import add_workspace, chosen_spaces
@@ -56,7 +56,7 @@ class Command(CommandWithExamples):
 def _check(space: WorkspaceIndex) -> Agreement:
     try:
         with progress(truth.size(space), "rows", sys.stderr) as shown:
-            return agreement.check(space, shown.update)
+            return check.check(space, shown.update)
     except ProviderError as error:
         raise CommandError(f"The embedding model failed: {error}") from error
 
@@ -81,7 +81,7 @@ def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
 
 
 def _is_configured(model: EmbeddingModel | None) -> bool:
-    wanted = embedder_from(spaces.configured_config())
+    wanted = embedder_from(workspace_index.configured_config())
     if model is None:
         return not wanted.dimensions
     known = (model.provider, model.name, model.dimensions)

@@ -12,9 +12,9 @@ from django.utils.dateparse import parse_date, parse_datetime
 from memories.management.examples import CommandWithExamples
 from memories.management.workspace_option import add_workspace, one_workspace
 from workspaces import server_keys
+from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
-from workspaces.naming import agent_to_write, subject_to_write
 from workspaces.scope import Scope, worker_scope
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

@@ -10,7 +10,7 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from memories.management.examples import CommandWithExamples
-from workspaces.creation import NewWorkspace, SlugTaken, create_workspace, fault_of_slug
+from workspaces.new_workspace import NewWorkspace, SlugTaken, create_workspace, fault_of_slug
 
 
 class Command(CommandWithExamples):

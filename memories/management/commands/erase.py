@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import erasing
-from memories.erasing import Target
+from memories import erase
+from memories.erase import Target
 from memories.errors import NotFound
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import interruptible
@@ -45,16 +45,16 @@ class Command(CommandWithExamples):
         scope = worker_scope(workspace.pk, "shell")
         try:
             row_id = _id_of(workspace, options["kind"], options["name"])
-            target = erasing.target_of(scope, options["kind"], row_id)
+            target = erase.target_of(scope, options["kind"], row_id)
         except NotFound as error:
             raise CommandError(f"There is no {options['kind']} {options['name']!r}.") from error
-        plan = erasing.plan(target)
+        plan = erase.plan(target)
         self.stdout.write(", ".join(f"{n} {what}" for what, n in plan.items() if n) or "nothing")
         if options["dry_run"]:
             return
         if not options["yes"]:
             raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
-        self._erase(erasing.request(scope, target), target)
+        self._erase(erase.request(scope, target), target)
 
     def _erase(self, asked: Erasure, target: Target) -> None:
         rows = sum(asked.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
@@ -62,7 +62,7 @@ class Command(CommandWithExamples):
             while (row := Erasure.objects.get(pk=asked.pk)).is_open:
                 if wish.is_asked:
                     raise CommandError("Stopped. The worker goes on with it.", returncode=130)
-                if erasing.run(asked.pk, STEP, shown.update) is None:
+                if erase.run(asked.pk, STEP, shown.update) is None:
                     time.sleep(0.5)  # the worker has it
         if row.state != Erasure.State.DONE:
             raise CommandError(f"It failed: {row.error}. {row.proof.get('found', '')}")

@@ -15,7 +15,7 @@ from django.utils import timezone
 from memories.errors import ProviderError
 from memories.evaluation import conflicts, extraction, locomo, realmem, report, retrieval
 from memories.evaluation.locomo import Case
-from memories.indexing import spaces
+from memories.index import workspace_index
 from memories.management import recording
 from memories.management.examples import CommandWithExamples
 from memories.management.progress import progress
@@ -94,7 +94,7 @@ class Command(CommandWithExamples):
 
     def conflicts(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         labelled = conflicts.pairs(dataset)[: limit or None]
-        embedder = embedder_from(spaces.configured_config())
+        embedder = embedder_from(workspace_index.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:
             found = conflicts.evaluate(labelled, embedder, shown.update)
         self.tell(report.conflict_lines(found))

@@ -16,8 +16,8 @@ from memories.management.import_report import Survey, Tally, survey
 from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import Progress, progress
 from memories.models import MemorySession
-from memories.portability import Wish, import_transcript
 from memories.transcripts import FORMATS, Transcript, read
+from memories.transfer.transcript_import import Wish, import_transcript
 from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.indexing import due, reembedding, spaces
+from memories.index import due, reembedding, workspace_index
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import progress
@@ -44,7 +44,7 @@ class Command(CommandWithExamples):
         slug = None if options["all"] else one_workspace(options["workspace"]).slug
         with interruptible() as asked:
             try:
-                target = spaces.configured_model()
+                target = workspace_index.configured_model()
                 for space in chosen_spaces(slug):
                     self.bring(space, target, asked, drop_old=options["drop_old"])
             except ProviderError as error:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.indexing import common_terms, rebuild, reembedding, sealing, truth
+from memories.index import build_segments, common_terms, rebuild, reembedding, truth
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import progress
@@ -34,7 +34,7 @@ class Command(CommandWithExamples):
             try:
                 for space in chosen_spaces(workspace):
                     self.rebuild(space, asked)
-                sealing.settle(self.stdout.write)
+                build_segments.settle(self.stdout.write)
             except ProviderError as error:
                 raise CommandError(
                     f"The entries are rebuilt, but the embedding model failed: {error}\n"

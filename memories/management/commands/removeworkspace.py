@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import workspace_removal
+from memories.erase import workspace_removal
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import interruptible
 from memories.management.progress import progress

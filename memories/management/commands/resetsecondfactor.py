@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from workspaces.door import second_factor
+from workspaces.login import second_factor
 from workspaces.models import User
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import folding, heartbeat, index_repairs
-from memories.indexing import sealing
+from memories import heartbeat, index_repairs
+from memories.features.update import update_due_sets
+from memories.index import build_segments
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
@@ -38,9 +39,9 @@ class Command(CommandWithExamples):
         if every is None:
             done = sweep(told, math.inf)
             index_repairs.run_all(math.inf, told)
-            done.episodes = folding.fold_due(math.inf, told)
+            done.episodes = update_due_sets(math.inf, told)
             told(summary(done))
-            sealing.settle(told)
+            build_segments.settle(told)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
@@ -50,7 +51,7 @@ class Command(CommandWithExamples):
             while not asked.is_asked:
                 done = sweep(told, every)
                 index_repairs.run_all(time.monotonic() + every, told)
-                done.episodes = folding.fold_due(time.monotonic() + every, told)
+                done.episodes = update_due_sets(time.monotonic() + every, told)
                 told(summary(done))
                 _wait(every, asked)
 

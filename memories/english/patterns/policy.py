@@ -1,0 +1,339 @@
+"""What a team always does, never does, or asks of everybody's work."""
+
+from memories.english.patterns.pattern import Pattern
+
+# what teams make rules about; "we always go camping" is no policy
+_work = (
+    r"(?:use|run|write|deploy|test|review|document|merge|commit|push|release|ship|log|store"
+    r"|validate|check|format|lint|name|version|tag|branch|rebase|squash|squash-merge|require|pin"
+    r"|encrypt|back up|backup|monitor|alert|cache|mock|type|handle|return|raise|wrap|add|include"
+    r"|avoid|prefer|import|export|follow|close|approve|assign|estimate|migrate|rotate|escalate"
+    r"|notify|enforce|ensure|hash|sanitize|sanitise|escape|disable|enable|expose|refactor|benchmark|hardcode|hard-code|skip|allow)"
+)
+_technical = r"(?:use|run|deploy|test|document|merge|commit|push|release|lint|version|rebase|squash|pin|encrypt|mock|hash|sanitize|sanitise|escape|hardcode|hard-code|refactor|validate|log)"
+_craft = (
+    r"(?:code|tests?|commits?|branch(?:es)?|main|master|pull requests?|prs?|reviews?|deploy\w*|releases?|builds?|ci|api|apis|endpoints?"
+    r"|database|migrations?|secrets?|passwords?|tokens?|keys?|logs?|logging|functions?|class(?:es)?|components?|types?|errors?|exceptions?"
+    r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema|timestamps?|columns?|tables?|ids?|requests?|responses?|payloads?|services?|apps?|modules?|packages?|librar(?:y|ies)|licen[cs]es?|repos?|repositor(?:y|ies)|images?|containers?|clients?)"
+)
+PATTERNS = (
+    Pattern(
+        name="team-always",
+        category="policy",
+        regex=rf"\bwe (?:all )?(?P<rule>(?:always|never|only) {_work}\b.{{2,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=("always", "never", "only"),
+        examples=(
+            (
+                "We always use Prettier for formatting",
+                "Team policy: always use Prettier for formatting",
+            ),
+            ("We never deploy on Fridays.", "Team policy: never deploy on Fridays"),
+        ),
+        counter_examples=("We always go camping in July", "I always use a pen"),
+    ),
+    Pattern(
+        name="asks-for-check",
+        category="policy",
+        regex=r"^(?:please|can you|could you|make sure to|remember to|don't forget to) (?P<rule>(?:add|include|put in|write) (?:[\w-]+ ){0,4}?(?:checks?|validation|tests?|guards?|handling)\b(?: .{1,120})?)",
+        statement="Should {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=("add", "include", "put", "write"),
+        examples=(
+            (
+                "Please add a bounds check before you index the buffer",
+                "Should add a bounds check before you index the buffer",
+            ),
+        ),
+        counter_examples=("Please add sugar", "Add a test tomorrow"),
+    ),
+    Pattern(
+        name="add-check",
+        category="policy",
+        regex=r"^(?P<rule>(?:always )?(?:add|include|do|perform|put in|write) (?:an? |the |some )?(?:[\w-]+ ){1,3}?(?:checks?|validation|guards?|handling|assertions?) (?:before|when|whenever|after|around|to|for|in|on|at|if|wherever)\b .{3,120})",
+        statement="Should {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=(
+            "check",
+            "checks",
+            "validation",
+            "guard",
+            "guards",
+            "handling",
+            "assertion",
+            "assertions",
+        ),
+        examples=(
+            (
+                "Add a length check before you slice the list",
+                "Should add a length check before you slice the list",
+            ),
+            (
+                "Always do a range check when parsing ports",
+                "Should always do a range check when parsing ports",
+            ),
+        ),
+        counter_examples=("Add a test tomorrow", "Do a check-up", "Add salt before the check"),
+    ),
+    Pattern(
+        name="agreed-on",
+        category="policy",
+        regex=r"^(?:let's|lets|let us) (?:all |always |just )*(?P<rule>(?:use|prefer|write|stick to|keep|run|adopt|go with|name|format|put|switch to|move to) (?!(?:it|this|that)\b).{2,120}? (?:instead of|rather than|from now on|going forward|everywhere|by default|for (?:all|every|any|new))\b.{0,120})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Let's use uv instead of pip from now on.",
+                "Team policy: use uv instead of pip from now on",
+            ),
+        ),
+        counter_examples=("Let's go out instead of cooking", "Let's use it instead of butter"),
+    ),
+    Pattern(
+        name="releases-when",
+        category="policy",
+        regex=r"^we (?P<rule>(?:deploy|release|ship|merge|push) .{0,60}?\b(?:only (?:on|at|after|before|in|from|with)\b|(?:on|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?\b).{2,120})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=("deploy", "release", "ship", "merge", "push"),
+        examples=(
+            (
+                "We release to the stores only on Mondays.",
+                "Team policy: release to the stores only on Mondays",
+            ),
+        ),
+        counter_examples=("We push the pram on", "We merge it now"),
+    ),
+    Pattern(
+        name="in-our-code",
+        category="policy",
+        regex=r"^in (?:our|this) (?:codebase|code base|code|repo|repository|monorepo|project|team)(?: now)?, (?!(?:I|you|there)\b).{8,200}",
+        confidence=0.9,
+        is_team=True,
+        examples=(
+            (
+                "In our codebase, dates are kept in UTC",
+                "In the team's codebase, dates are kept in UTC",
+            ),
+        ),
+        counter_examples=("In our team, I am the oldest", "In our street, cars are rare"),
+    ),
+    Pattern(
+        name="nobody-does",
+        category="policy",
+        regex=r"^(?P<rule>(?:nobody|no one|no (?:developer|engineer|contributor|commit|change|release|pr)) (?:may |can |should |must |ever |is allowed to |gets? to )*(?:merges?|deploys?|push(?:es)?|commits?|releases?|ships?|approves?|rebases?|goes? (?:in|live|out))\b.{3,160})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Nobody ships without a changelog entry.",
+                "Team policy: nobody ships without a changelog entry",
+            ),
+        ),
+        counter_examples=("Nobody goes there", "No one leaves without cake"),
+    ),
+    Pattern(
+        name="retention",
+        category="policy",
+        regex=r"^(?:(?:the|our) )?(?:[\w-]+ ){0,2}?retention(?: (?:period|time|policy|window))?(?: (?:for|of) [\w' -]{2,40}?)? (?:is|are|must be)\b .{2,80}",
+        confidence=0.95,
+        is_team=True,
+        examples=(
+            (
+                "The retention period for traces is 12 days",
+                "The retention period for traces is 12 days",
+            ),
+        ),
+        counter_examples=("Retention matters",),
+    ),
+    Pattern(
+        name="should-add-check",
+        category="policy",
+        regex=r"\b(?:should|must|needs? to|please|have to) (?P<verb>add|include) (?:an? |the |some |more |another )?(?P<what>[\w-]+(?: [\w-]+){0,2}? (?:check|validation|test|guard|handling)s?)\b",
+        statement="Should {verb} {what}",
+        confidence=0.8,
+        is_team=True,
+        needs=("add", "include"),
+        examples=(
+            (
+                "This function should add null check before reading the name",
+                "Should add null check",
+            ),
+            ("You should add a null check here", "Should add null check"),
+            ("This endpoint should include input validation", "Should include input validation"),
+        ),
+        counter_examples=("I should check the oven",),
+    ),
+    Pattern(
+        name="team-should",
+        category="policy",
+        regex=rf"\b(?:we|everyone|everybody|the team|our team|all developers|developers|engineers|contributors) (?P<rule>(?:should|must|have to|need to|shall|are required to|are expected to)(?: not|n't)?(?: always| never| only)? {_work}\b.{{2,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.8,
+        is_team=True,
+        needs=("we", "everyone", "everybody", "team", "developers", "engineers", "contributors"),
+        examples=(
+            (
+                "We should use feature flags for risky changes",
+                "Team policy: should use feature flags for risky changes",
+            ),
+            (
+                "Everyone must review at least one pull request a day",
+                "Team policy: must review at least one pull request a day",
+            ),
+        ),
+        counter_examples=("We should go out some time",),
+    ),
+    Pattern(
+        name="we-do-not",
+        category="policy",
+        regex=rf"^we (?P<rule>(?:don't|do not|can't|must not|mustn't|may not|are not allowed to|aren't allowed to|are not supposed to|aren't supposed to|are only allowed to|are required to|are forbidden to|are not permitted to) (?:ever )?(?:(?:deploy|commit|merge|push|release|hardcode|hard-code|rebase)\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.8,
+        is_team=True,
+        examples=(
+            (
+                "We aren't allowed to merge before the review is done",
+                "Team policy: aren't allowed to merge before the review is done",
+            ),
+            (
+                "We don't commit secrets to the repository",
+                "Team policy: don't commit secrets to the repository",
+            ),
+            (
+                "We can't deploy on Fridays because of support hours",
+                "Team policy: can't deploy on Fridays because of support hours",
+            ),
+        ),
+        counter_examples=(
+            "We don't use umbrellas",
+            "We can't come",
+            "We are not allowed to smoke at home",
+        ),
+    ),
+    Pattern(
+        name="craft-must",
+        category="policy",
+        regex=rf"^(?:all|every|each|any|no|new|public) (?:[\w-]+ ){{0,3}}?{_craft} (?:[\w-]+ ){{0,3}}?(?:must|should|has to|have to|needs? to|shall|may not|can't|are|is|gets?|goes)\b.{{3,200}}",
+        confidence=0.8,
+        is_team=True,
+        examples=(("All endpoints must be versioned", "All endpoints must be versioned"),),
+        counter_examples=("All guests must leave",),
+    ),
+    Pattern(
+        name="use-rather",
+        category="policy",
+        regex=r"^(?:please |always |and )*(?P<rule>(?:use|prefer|write|keep|put|run|name|format|avoid|stick to|follow|wrap|indent|document|log|return|import) (?!(?:it|this|that|me|your|the word)\b).{2,120}? (?:instead of|rather than|in (?:all|every|this (?:repo|repository|project|codebase|module|package)|(?:the|our) (?:repo|repository|codebase|docs|api|tests?))|for (?:all|every|any|new)|everywhere|by default)\b.{0,120})",
+        statement="Team policy: {rule}",
+        confidence=0.85,
+        is_team=True,
+        examples=(
+            (
+                "Please use tabs instead of spaces in this project.",
+                "Team policy: use tabs instead of spaces in this project",
+            ),
+            ("Use ISO dates in all tables", "Team policy: use ISO dates in all tables"),
+        ),
+        counter_examples=("Use it instead of butter", "Write a poem about the sea"),
+    ),
+    Pattern(
+        name="do-not-touch",
+        category="policy",
+        regex=r"^(?:please )?(?P<rule>(?:don't|do not) (?:touch|edit|change|modify|delete|remove|rename|restart|bump|upgrade|downgrade|disable|merge|deploy|commit|push|rebase|refactor|reformat|hardcode|mock) (?!(?:it|this|that|your mind|me|the subject|a thing)\b).{2,200})",
+        statement="Team policy: {rule}",
+        confidence=0.8,
+        is_team=True,
+        examples=(
+            (
+                "Don't restart the billing worker during the day",
+                "Team policy: don't restart the billing worker during the day",
+            ),
+        ),
+        counter_examples=("Don't touch it", "Don't worry about the worker"),
+    ),
+    Pattern(
+        name="always-imperative",
+        category="policy",
+        regex=rf"^(?:please )?(?P<rule>(?:always|never|don't ever|do not ever|make sure to|be sure to) (?:{_technical}\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.75,
+        is_team=True,
+        examples=(
+            (
+                "Always pin dependencies in the lock file",
+                "Team policy: always pin dependencies in the lock file",
+            ),
+        ),
+        counter_examples=(
+            "Never mind that",
+            "Always happy to help",
+            "Never skip the harbour market",
+        ),
+    ),
+    Pattern(
+        name="must-stay",
+        category="policy",
+        regex=r"^(?:the|this|that) (?:[\w-]+ ){0,4}?[\w.`'-]+ (?:must|may) (?:not |never |always |only )*(?:stay|remain|be|run|contain|exceed|leave|change|use|support|return|accept|respond|pass|expire|log|require)\b.{3,160}",
+        confidence=0.8,
+        is_team=True,
+        needs=("must", "may"),
+        examples=(
+            (
+                "The beta flag must stay off until the audit is done",
+                "The beta flag must stay off until the audit is done",
+            ),
+            ("The gateway must use TLS 1.3", "The gateway must use TLS 1.3"),
+        ),
+        counter_examples=("The show must go on", "The day may come"),
+    ),
+    Pattern(
+        name="our-policy",
+        category="policy",
+        regex=r"\bour (?:team )?(?:policy|convention|standard|rule|practice|guideline|coding style|style guide|process|workflow|definition of done) (?:is|says|requires|for|demands|forbids)\b.{3,200}",
+        confidence=0.85,
+        is_team=True,
+        needs=("our",),
+        examples=(
+            (
+                "Our convention is snake case for columns",
+                "The team's convention is snake case for columns",
+            ),
+        ),
+        counter_examples=("Policies are dull",),
+    ),
+    Pattern(
+        name="not-allowed",
+        category="policy",
+        regex=r"^(?P<what>[\w'. -]{3,80} (?:is|are) (?:not allowed|forbidden|prohibited|mandatory|required|not permitted|banned|off limits)\b.{0,160})",
+        statement="Team policy: {what}",
+        confidence=0.75,
+        is_team=True,
+        examples=(
+            (
+                "Direct pushes to main are not allowed",
+                "Team policy: direct pushes to main are not allowed",
+            ),
+            (
+                "HTTP 2.0 is required for the gateway",
+                "Team policy: HTTP 2.0 is required for the gateway",
+            ),
+        ),
+        counter_examples=("It is a dull day",),
+    ),
+    Pattern(
+        name="review-demand",
+        category="policy",
+        regex=r"^(?:this|these|the|you|that) ?(?:[\w().-]+ ){0,4}?(?P<what>should (?:not |also |always |never )?(?:be (?:validated|checked|tested|documented|escaped|sanitized|logged|cached|typed|wrapped|handled|extracted|renamed|memoized|encrypted|paginated|covered|removed|moved)|use|handle|validate|check|return|raise|throw|avoid|log)\b.{0,120})",
+        confidence=0.7,
+        is_team=True,
+        examples=(("This query should be paginated", "This query should be paginated"),),
+        counter_examples=("The sun should shine",),
+    ),
+)

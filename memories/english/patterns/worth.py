@@ -1,0 +1,159 @@
+"""Which of the clauses that fit a pattern say enough to be kept.
+
+First the message: signs of news about its speaker's life are weighed against signs of mere
+courtesy. Then its clauses: the looser a pattern, the more a clause must say. Weights and limits
+were fitted to labelled conversations (logistic regression, each conversation judged by weights
+from the others), one set for talk between people and one for talk with an assistant.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memories.english.patterns import content, person
+from memories.english.patterns.clauses import Clause
+from memories.english.patterns.pattern import Pattern
+from memories.english.patterns.talk import UNKNOWN, Talk
+
+CERTAIN, SURE, FIRM, FAIR, LOOSE = (
+    0.95,
+    0.9,
+    0.8,
+    0.7,
+    0.55,
+)  # confidence from which a pattern counts as such
+FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
+FEW = 3  # clauses of a message of which each is heard for itself
+AMONG_PEOPLE: Mapping[str, float] = {
+    "mentions": 0.22,
+    "questions": -0.22,
+    "weight": 0.19,
+    "is_answer": 0.53,
+    "exclamations": -0.06,
+    "new_words": 0.185,
+    "opens": -0.2,
+    "": -0.93,
+}
+WITH_ASSISTANT: Mapping[str, float] = {
+    "length": -0.73,
+    "times": 0.28,
+    "second_person": -0.32,
+    "clauses": 0.49,
+    "new_words": 0.076,
+    "owned": 0.38,
+    "is_answer": 0.54,
+    "opens": -0.25,
+    "": -0.4,
+}
+_time = re.compile(
+    r"\b(?:last|yesterday|ago|recently|lately|since|weeks?|months?|years?|today|tonight|tomorrow|weekend|next"
+    r"|just|still|already|soon|finally|new|first)\b",
+    re.IGNORECASE,
+)
+_second_person = re.compile(r"\b(?:you|your|yours|u|ur|you're|you've)\b", re.IGNORECASE)
+_owned = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A pattern that fits a clause; `weight` counts the telling words of the clause."""
+
+    pattern: Pattern
+    match: re.Match[str]
+    clause: Clause
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a message says as a whole: whether it tells `news`, how many clauses are no courtesy
+    (`heard`), whether any is about its speaker, and whether it is said to a machine. No news is
+    below 0."""
+
+    news: float
+    heard: int
+    is_about_speaker: bool
+    to_machine: bool
+
+
+def message(
+    text: str, name: str, read: Sequence[tuple[Clause, str]], fits: Sequence[Fit], talk: Talk
+) -> Message:
+    """`read` holds the clauses of `text` with their words as patterns read them."""
+    told = " ".join(words for _, words in read)
+    to_machine = name == UNKNOWN or talk.with_assistant
+    signs = _signs(text, name, read, talk)
+    signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
+    weights = WITH_ASSISTANT if to_machine else AMONG_PEOPLE
+    return Message(
+        news=sum(weight * signs[sign] for sign, weight in weights.items()),
+        heard=sum(not content.is_courtesy(words) for _, words in read),
+        is_about_speaker=person.mentions_speaker(told),
+        to_machine=to_machine,
+    )
+
+
+def _signs(
+    text: str, name: str, read: Sequence[tuple[Clause, str]], talk: Talk
+) -> dict[str, float]:
+    """What a message is judged by; each sign has an end, so that no long text wins by length."""
+    said = [words for clause, words in read if not clause.is_question]
+    return {
+        "mentions": min(6, sum(person.mentions(words) for words in said)),
+        "questions": min(3, len(read) - len(said)),
+        "exclamations": min(4, text.count("!")),
+        "new_words": min(20, len(content.telling(text) - talk.words - {name.lower()})),
+        "is_answer": bool(talk.question_to(name)),
+        "length": math.log1p(len(text.split())),
+        "times": min(3, len(_time.findall(text))),
+        "second_person": min(4, len(_second_person.findall(text))),
+        "clauses": min(6, len(read)),
+        "owned": min(3, len(_owned.findall(text))),
+        "opens": not talk.words,
+        "": 1.0,
+    }
+
+
+def kept(fits: Sequence[Fit], told: Message) -> list[Fit]:
+    """Those of a message's fits that claim something, in their order."""
+    is_all = len(fits) >= told.heard  # no clause beside those that claim something
+    firm = [fit for fit in fits if _says_enough(fit, told)]
+    if not firm and told.news >= 0:
+        heaviest = max(fits, key=lambda fit: fit.weight)
+        firm = [heaviest] if heaviest.weight else []
+    places = {fit.clause.start for fit in firm}
+    return [
+        fit for fit in fits if fit.clause.start in places or (is_all and _stands_alone(fit, told))
+    ]
+
+
+def _stands_alone(fit: Fit, told: Message) -> bool:
+    """Whether a clause that is all of a message is a claim: it needs no more around it."""
+    if told.heard > 1:
+        return _is_own(fit) and fit.weight >= 1
+    if fit.pattern.confidence >= FAIR:
+        return fit.weight >= 1
+    return told.is_about_speaker and fit.pattern.confidence >= LOOSE and fit.weight >= 3
+
+
+def _is_own(fit: Fit) -> bool:
+    """Whether a clause surely tells of its speaker."""
+    return fit.pattern.confidence >= FIRM and person.mentions_speaker(fit.match.string)
+
+
+def _says_enough(fit: Fit, told: Message) -> bool:
+    confidence = fit.pattern.confidence
+    if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
+        return True
+    if (fit.clause.is_item or fit.clause.is_answer) and confidence >= FAIR and fit.weight:
+        return True
+    # To a machine, what somebody tells of themselves stands beside what they ask it to do.
+    if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
+        return True
+    if told.news < 0 or not fit.weight:
+        return False
+    if confidence >= FIRM:
+        return True
+    least = FAIR_WEIGHT if confidence >= FAIR else LOOSE_WEIGHT
+    return confidence >= LOOSE and fit.weight >= least

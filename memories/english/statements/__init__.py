@@ -1,0 +1,36 @@
+"""Same, newer or different: what two statements about one subject have to do with each other.
+
+Pure: no database, no network. Words, attributes and signs of change are rows of data.
+"""
+
+from memories.english.statements.earlier import came_before
+from memories.english.statements.glance import Glance, are_strangers, glance, glance_of, is_still
+from memories.english.statements.own import NO_WORDS, OwnChange, OwnSlot, OwnWords
+from memories.english.statements.reading import Reading, read, slot_keys
+from memories.english.statements.relation import relation
+from memories.english.statements.replacement import NUMBERED, negates
+from memories.english.statements.restated import restates
+from memories.english.statements.values import Slot
+from memories.english.statements.verdict import Relation
+
+__all__ = [
+    "NO_WORDS",
+    "Glance",
+    "NUMBERED",
+    "OwnChange",
+    "OwnSlot",
+    "OwnWords",
+    "Reading",
+    "Relation",
+    "Slot",
+    "are_strangers",
+    "came_before",
+    "glance",
+    "glance_of",
+    "is_still",
+    "negates",
+    "read",
+    "relation",
+    "restates",
+    "slot_keys",
+]

@@ -1,0 +1,41 @@
+"""Whether a change that is told late came before what is known: "I moved to Porto in 2015"."""
+
+import calendar
+import re
+from datetime import datetime, timedelta
+
+from memories.english.statements.reading import Reading
+
+# Of these the date in a statement is the day on which it came true; a deadline's is its value.
+LASTING = frozenset("residence place employer job school relationship spouse car".split())
+_current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORECASE)
+# A belief without a date holds at least from when it was said on, and for how long before?
+UNKNOWN = timedelta(days=366)
+_month = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b|\d-\d", re.IGNORECASE
+)
+
+
+def came_before(told: Reading, event: datetime, rule: str, since: datetime, *, dated: bool) -> bool:
+    """Whether `told`, of which `event` is the first day that is meant, came true before what is
+    believed `since` then; `dated`: since a day that was named. `rule` names the attribute."""
+    if rule.removeprefix("slot:") not in LASTING or not _is_over(told):
+        return False
+    margin = timedelta(0) if dated else UNKNOWN
+    return since - _last_day(told.statement, event) > margin
+
+
+def _is_over(told: Reading) -> bool:
+    """It tells what happened, not what is."""
+    if _current.search(told.statement):
+        return False
+    return "to" in told.change or any(word.is_past for word in told.words)
+
+
+def _last_day(statement: str, first: datetime) -> datetime:
+    """The last day that may be meant: of "in 2015", the year's."""
+    if first.day != 1:
+        return first
+    if first.month == 1 and not _month.search(statement):
+        return first.replace(month=12, day=31)
+    return first.replace(day=calendar.monthrange(first.year, first.month)[1])

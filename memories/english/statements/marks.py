@@ -1,0 +1,143 @@
+"""Takes negations, auxiliaries and signs of change out of the words, and notes them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from memories.english.statements.grammar import (
+    ADVERBS,
+    ARTICLES,
+    CHANGED_NOW,
+    FUNCTION,
+    MODAL,
+    NOW,
+    PARTICIPLES,
+    PAST_TIMES,
+)
+from memories.english.statements.opposites import NEGATIVES
+from memories.english.statements.sentence import Parse
+from memories.english.statements.wording import Word, root
+
+NO = frozenset("not no never nobody nothing none neither nor noone nowhere".split())
+GETS = frozenset("get gets got getting".split())
+EACH = frozenset("daily weekly monthly yearly nightly every each per in".split())
+QUIT = frozenset("stop stops stopped stopping quit quits quitting ceased ceases".split())
+NO_ING = frozenset(
+    "morning evening nothing thing string meeting building wedding king ring spring ceiling "
+    "something anything everything feeling earring during amazing interesting challenging".split()
+)
+
+
+def take(found: Parse, word: Word, after: Sequence[Word]) -> None:
+    text = word.text
+    if text in ARTICLES or (text == "always"):
+        found.known |= {next_word.root for next_word in after[:1] if text == "the"}
+        return
+    if text in NOW:
+        found.change |= {text} & CHANGED_NOW
+        if text == "anymore":
+            found.change.add("end")
+    elif text in PAST_TIMES and not (text == "once" and _has(after, *EACH)):
+        found.is_past = True
+        found.change.add("past")
+    elif text in ADVERBS or text == "once":
+        return
+    elif text in NO or text == "nolonger":
+        _deny(found, after, ends=text == "nolonger")
+    elif text in QUIT and not _has(after, "at", "by", "for", "in"):
+        _deny(found, after, ends=True)
+    elif word.root in ("be", "have", "do") or text in ("will", "to") or _gets(text, after):
+        _auxiliary(found, word, after)
+    elif text in MODAL:
+        found.is_plan = True
+    else:
+        _keep(found, word, after)
+
+
+def _gets(text: str, after: Sequence[Word]) -> bool:
+    """ "got married", "gets postponed"."""
+    return text in GETS and bool(after) and is_participle(after[0].text)
+
+
+def _has(after: Sequence[Word], *texts: str) -> bool:
+    return bool(after) and after[0].text in texts
+
+
+def _deny(found: Parse, after: Sequence[Word], *, ends: bool) -> None:
+    found.denials += 1
+    if ends:
+        found.change.add("end")
+        found.verbs.add(len(found.words))
+    found.negated += [w.root for w in after if w.root not in FUNCTION and w.text not in ARTICLES][
+        :1
+    ]
+
+
+def _keep(found: Parse, word: Word, after: Sequence[Word]) -> None:
+    opposite = negatives().get(word.text)
+    # "closed the shop" is an act, "the shop is closed" a state.
+    is_act = word.text == "closed" and after and after[0].text in (*ARTICLES, "down")
+    if opposite and not is_act:
+        found.flips += 1
+        found.negated.append(root(opposite))
+        word = replace(word, root=root(opposite))
+    found.words.append(word)
+
+
+@cache
+def negatives() -> dict[str, str]:
+    forms = dict(NEGATIVES)
+    for word in "hate dislike detest loathe despise forbid ban disallow distrust".split():
+        forms |= {word + ending: NEGATIVES[word] for ending in ("s", "d", "ed")}
+    return forms
+
+
+def _auxiliary(found: Parse, word: Word, after: Sequence[Word]) -> None:
+    """Drop "is" before "going", "has" before "gone", "does" before "not"; note the tense."""
+    verb = next((w.text for w in after if w.text not in ADVERBS and w.text not in NO), "")
+    here = len(found.words)
+    match word.root:
+        case "be":
+            is_auxiliary = _be(found, word, verb, after)
+        case "have":
+            is_auxiliary = verb == "been" or is_participle(verb)
+            if verb == "to":
+                found.is_plan = is_auxiliary = True
+        case "do":
+            found.is_past |= word.text == "did"
+            is_auxiliary = True
+        case "get":
+            found.is_past |= word.text == "got"
+            is_auxiliary = found.is_passive = True
+            found.passives.add(verb)
+        case _:
+            is_auxiliary = word.text == "will"
+    if word.text != "to":
+        found.verbs.add(here)
+    if not is_auxiliary:
+        found.words.append(word)
+
+
+def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
+    found.is_past |= word.text in ("was", "were")
+    if verb == "going" and any(w.text == "to" for w in after[1:]):
+        return True
+    if _is_progressive(verb):
+        found.is_past = False
+        found.is_ongoing = True
+        return True
+    if is_participle(verb) and verb not in ("called", "named"):
+        found.is_passive = True
+        found.passives.add(verb)
+        return True
+    return False
+
+
+def _is_progressive(verb: str) -> bool:
+    return len(verb) > 4 and verb.endswith("ing") and verb not in NO_ING
+
+
+def is_participle(verb: str) -> bool:
+    if verb in PARTICIPLES:
+        return True
+    return verb.endswith("ed") and len(verb) > 3 and verb not in ("red", "bed", "need")

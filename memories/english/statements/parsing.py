@@ -1,0 +1,255 @@
+"""Subject, verb and rest of a statement."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from memories.bounds import WHOLE
+from memories.english.statements.grammar import FUNCTION, PLAN, SAME_IN_PAST, VERBS
+from memories.english.statements.marks import QUIT, take
+from memories.english.statements.sentence import RENAMED, Parse, is_date, is_when, plain
+from memories.english.statements.slot_words import CHANGE_TO
+from memories.english.statements.tools import tool_role
+from memories.english.statements.wording import Word, root, words
+
+STARTS = frozenset("every each on in since by at".split())
+OFTEN = frozenset("daily nightly weekly monthly yearly".split())
+PERIODS = OFTEN | frozenset("day days week weeks weekend weekends month months year years".split())
+FRONTED = frozenset(
+    "before after since during in on at by for with without until despite as from".split()
+)
+ME = {"i": "user", "me": "user", "myself": "user", "we": "team", "us": "team"}
+MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
+
+
+def parse(statement: str) -> Parse:
+    """A statement, as far as a memory may be long."""
+    found = Parse()
+    pending = _with_subject(_first_person(words(statement[:WHOLE])))
+    found.is_definite = bool(pending) and pending[0].text in ("the", "team")
+    for position, word in enumerate(pending):
+        take(found, word, pending[position + 1 : position + 4])
+    _turn_around(found)
+    found.words = _changes_to(found)
+    found.verb = _boundary(found)
+    _settle_tense(found)
+    return found
+
+
+def _first_person(found: list[Word]) -> list[Word]:
+    out: list[Word] = []
+    for word in found:
+        if word.text in ME:
+            out.append(plain(ME[word.text]))
+        elif word.text in MY:
+            out += [plain(MY[word.text]), plain("'s")]
+        else:
+            out.append(word)
+    return out
+
+
+def _with_subject(found: list[Word]) -> list[Word]:
+    """ "Prefers tea" is said of the user; "Plans cost 12 euros" is not."""
+    if len(found) < 2:
+        return found
+    first, second = found[:2]
+    is_noun = second.root in ("be", "have", "'s") or second.text in VERBS
+    is_now = first.text in _third_persons() or first.text in ("is", "has", "does")
+    is_over = first.text in QUIT or first.is_past and (second.is_function or second.is_name)
+    return [plain(ME["i"]), *found] if is_over or (is_now and not is_noun) else found
+
+
+def _turn_around(found: Parse) -> None:
+    """ "Every Friday Ann swims" is "Ann swims every Friday"; "likes A better" is "prefers A"."""
+    _move_front(found)
+    all_words = found.words
+    end = 0
+    if all_words and all_words[0].text in STARTS | OFTEN:
+        while end < len(all_words) and (_tells_when(all_words[end]) or all_words[end].is_function):
+            end += 1
+        if any(map(_tells_when, all_words[:end])) and end < len(all_words) - 1:
+            moved = [word for word in all_words[:end] if word.text != ","]
+            found.words = [*all_words[end:], *moved]
+            found.verbs = {place - end for place in found.verbs if place >= end}
+    for place, word in enumerate(found.words):
+        if word.text in ("better", "best", "most", "more") and place > 1:
+            liked = [i for i, w in enumerate(found.words[:place]) if w.root == root("love")]
+            if liked and (place + 1 == len(found.words) or found.words[place + 1].text == "over"):
+                found.words[liked[0]] = plain("prefers")
+                found.words.pop(place)
+                return
+
+
+def _tells_when(word: Word) -> bool:
+    return is_when(word) or word.text in PERIODS
+
+
+def _move_front(found: Parse) -> None:
+    """ "Before work, Ann runs" is "Ann runs before work"."""
+    words = found.words
+    if not words or words[0].text not in FRONTED:
+        return
+    comma = next((i for i, word in enumerate(words[:7]) if word.text == ","), 0)
+    name = next((i for i in range(2, min(5, len(words))) if _begins(words, i)), 0)
+    end, skipped = (comma, 1) if comma else (name, 0)
+    if end and end + skipped + 1 < len(words):
+        found.words = [*words[end + skipped :], *words[:end]]
+        found.verbs = {i - end - skipped for i in found.verbs if i >= end + skipped}
+
+
+def _begins(words: Sequence[Word], i: int) -> bool:
+    """A name after a plain word begins the clause: "since college Marcus"."""
+    previous = words[i - 1]
+    is_plain = not (previous.is_name or previous.is_function or is_date(previous))
+    return words[i].is_name and not is_date(words[i]) and is_plain
+
+
+@cache
+def change_roots() -> frozenset[str]:
+    return frozenset(map(root, CHANGE_TO))
+
+
+def _changes_to(found: Parse) -> list[Word]:
+    """ "rose from 3 to 5" becomes "@ 5"; the place keeps its number in `verbs`."""
+    old = found.words
+    for start, word in enumerate(old[1:], 1):
+        if word.root not in change_roots():
+            continue
+        near = range(start + 1, min(start + 7, len(old) - 1))
+        end = next((i for i in near if old[i].text in ("to", "until", "till")), 0)
+        if not end:
+            continue
+        between = old[start + 1 : end]
+        if between and between[0].text not in ("from", "back", "by", "up", "down", "over"):
+            if _is_measured(old[end + 1]) and not found.is_passive:
+                return _of_object(found, start, end)
+            continue
+        if word.root == root("move") and not between and _is_place(old[end + 1]):
+            continue  # "Ann moved to Oslo" tells where Ann lives
+        found.change.add("to")
+        found.replaced += [w.root for w in between if w.root not in FUNCTION]
+        found.verbs.add(start)
+        return [*old[:start], Word(word.text, RENAMED), *old[end + 1 :]]
+    return old
+
+
+def _is_measured(word: Word) -> bool:
+    return word.is_number or is_date(word) or bool(tool_role(word))
+
+
+def _of_object(found: Parse, start: int, end: int) -> list[Word]:
+    """ "Ann's landlord raised the rent to 900" is "Ann's rent @ 900"; "Bo moved the sync to
+    Friday" is "sync @ Friday"."""
+    old = found.words
+    owner = next((i + 1 for i, word in enumerate(old[:start]) if word.root == "'s"), 0)
+    thing = [word for word in old[start + 1 : end] if word.text not in ("back", "up", "down")]
+    found.change.add("to")
+    found.is_past = False
+    found.is_definite |= not owner
+    words = [*old[:owner], *thing, Word(old[start].text, RENAMED), *old[end + 1 :]]
+    found.verbs = {owner + len(thing)}
+    return words
+
+
+def _is_place(word: Word) -> bool:
+    return word.is_name and not is_date(word)
+
+
+def _boundary(found: Parse) -> int:
+    """Where the verb stands: the first word after the subject."""
+    all_words = found.words
+    colon = next((i for i, word in enumerate(all_words[:4]) if word.text == ":"), 0)
+    if colon and colon + 1 < len(all_words):
+        return colon + 1  # "Team policy: never deploy on Fridays"
+    for i in range(1, len(all_words)):
+        if _is_verb(found, i):
+            return i
+    return min(1, len(all_words))
+
+
+@cache
+def _third_persons() -> frozenset[str]:
+    third = {verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s") for verb in VERBS}
+    return frozenset(third | {verb[:-1] + "ies" for verb in VERBS if verb.endswith("y")})
+
+
+def _is_verb(found: Parse, i: int) -> bool:
+    word, previous = found.words[i], found.words[i - 1]
+    if word.root in ("be", "have", RENAMED) or i in found.verbs:
+        return True
+    if word.is_function or previous.root == "'s" or word.text[:1].isdigit():
+        return False
+    if word.is_past and not word.is_name:
+        return True
+    if word.text in _third_persons() and not word.is_name:
+        return True
+    agrees = previous.text.endswith("s") or i == 1 or previous.is_name
+    if word.text in VERBS and agrees and not word.is_name:
+        return not _next_is_verb(found, i)  # "Ann's Slack handle is @ann"
+    starts_with_name = i == 1 and not (found.is_definite or found.words[0].is_function)
+    return starts_with_name and word.text.endswith("s") and not _next_is_verb(found, i)
+
+
+def _next_is_verb(found: Parse, i: int) -> bool:
+    return i + 1 in found.verbs or (
+        i + 1 < len(found.words) and found.words[i + 1].root in ("be", RENAMED)
+    )
+
+
+def second_clause(found: Parse) -> Parse | None:
+    """ "Ann left Bergen and now lives in Oslo": what is said after "and", of Ann."""
+    for i in range(found.verb + 1, len(found.words) - 2):
+        if found.words[i].text == "and" and _is_verb(found, i + 1):
+            words = [*found.noun_phrase, *found.words[i + 1 :]]
+            later = Parse(words=words, verb=found.verb, change=set(found.change))
+            later.is_definite, later.passives = found.is_definite, found.passives
+            _settle_tense(later)
+            return later
+    return _other_clause(found)
+
+
+def _other_clause(found: Parse) -> Parse | None:
+    """ "Karl retired and Zoe reports to Birgit": what is said of Zoe."""
+    for i in range(found.verb + 1, len(found.words) - 3):
+        words = found.words[i + 1 :]
+        if found.words[i].text == "and" and words[0].is_name and not is_date(words[0]):
+            verbs = {place - i - 1 for place in found.verbs if place > i}
+            later = Parse(words=words, verbs=verbs, change=set(found.change))
+            later.verb = 1
+            if _is_verb(later, 1):
+                _settle_tense(later)
+                return later
+    return None
+
+
+def _settle_tense(found: Parse) -> None:
+    head = next((w for w in found.predicate if not w.is_function), None)
+    if head is None:
+        return
+    rest = [w.text for w in found.predicate[found.predicate.index(head) + 1 :]]
+    is_wish = head.root not in _of_things() or "to" in rest[:2]
+    found.is_plan |= head.root in _plan_roots() and is_wish and not found.is_passive
+    found.is_plan |= (
+        found.predicate[0].root == "be" and found.words[found.verb - 1].root in _wishes()
+    )
+    first = found.predicate[0]
+    was_once = first.text in SAME_IN_PAST and any(
+        w.text in ("last", "ago", "yesterday") for w in found.words
+    )
+    if (first.is_past or was_once) and not found.is_passive:
+        found.is_past = True
+
+
+@cache
+def _of_things() -> frozenset[str]:
+    """Wishes that take a thing as well: "wants short answers"."""
+    return frozenset(map(root, "want need wish apply offer".split()))
+
+
+@cache
+def _wishes() -> frozenset[str]:
+    return frozenset(map(root, "dream wish hope intention ambition".split()))
+
+
+@cache
+def _plan_roots() -> frozenset[str]:
+    return frozenset(map(root, PLAN))

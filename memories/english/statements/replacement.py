@@ -1,0 +1,302 @@
+"""Does the new statement deny, end or replace what the old one says?"""
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from memories.english.statements.changes import (
+    ENDINGS,
+    EVENTS,
+    HABITS,
+    KINDS,
+    MANY_VALUED,
+    NOW_SINGLE,
+)
+from memories.english.statements.overlap import (
+    Overlap,
+    light,
+    meet,
+    same_head,
+    same_subject,
+    subject_words,
+    weight,
+)
+from memories.english.statements.own import NO_WORDS, OwnChange, OwnWords
+from memories.english.statements.parsing import change_roots
+from memories.english.statements.reading import Reading
+from memories.english.statements.sentence import RENAMED
+from memories.english.statements.values import condition_of
+from memories.english.statements.verdict import Relation
+from memories.english.statements.wording import RELATIVE_DATES, Word, root
+
+NUMBERED = "numbered"  # the number that differs tells which one is meant
+NUMBER_WORDS = {"number", "no", "nr"}
+SPEAKERS = {"user", "team"}  # who say "pay" where others say "pays"
+
+
+def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """The same, denied: "likes olives" and "does not like olives"."""
+    if old.is_negated == new.is_negated or old.is_past and not old.is_negated:
+        return None
+    if not (same_subject(old, new) or overlap.is_equal) or not _same_or_less(old, new):
+        return None
+    if "past" in new.change or (new.is_plan and not old.is_plan):
+        return None
+    if old.is_plan and not new.is_plan and "end" not in new.change:
+        return None
+    if not (old.negated | new.negated) & overlap.shared:
+        return None  # "wants it simple" and "wants it simple and does no searching"
+    covered = weight(overlap.shared - subject_words(old))
+    lost, added = overlap.missing, overlap.added
+    if covered < 1 or lost > 0.5 and "end" not in new.change:
+        return None
+    if min(lost, added) >= 1 or max(lost, added) > covered + 1:
+        return None
+    is_given_up = "end" in new.change and new.head in overlap.shared and old.head in _habits()
+    return Relation("update", "denied") if is_given_up or same_head(old, new) else None
+
+
+@cache
+def _habits() -> frozenset[str]:
+    """What one does with a thing: "drinks coffee" is over when coffee is given up."""
+    return frozenset(map(root, HABITS))
+
+
+def _same_or_less(old: Reading, new: Reading) -> bool:
+    return new.numbers <= old.numbers and new.dates <= old.dates
+
+
+@dataclass(frozen=True, slots=True)
+class _Verbs:
+    verbs: frozenset[str]
+    ended: frozenset[str]
+    is_any: bool
+    needs_object: bool
+    ends_ongoing: bool
+
+
+@lru_cache(maxsize=64)
+def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
+    """Those that ship, then a workspace's own."""
+    rows = [(row.verbs, row.ended, row.needs_object) for row in ENDINGS]
+    rows += [(change.verbs, change.ended, True) for change in changes]
+    return tuple(
+        _Verbs(
+            frozenset(map(root, verbs.split())),
+            frozenset(map(root, ended.split())) - {"*"},
+            ended == "*",
+            needs_object,
+            "ongoing" in ended,
+        )
+        for verbs, ended, needs_object in rows
+    )
+
+
+@lru_cache(maxsize=64)
+def ending_verbs(changes: tuple[OwnChange, ...]) -> frozenset[str]:
+    return frozenset().union(*(row.verbs for row in _endings(changes)))
+
+
+def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
+    """ "sold her Fiat" ends "drives a Fiat"."""
+    if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
+        return None
+    if not meet(old, new) and not _name_each_other(old, new) and not _is_named(old, new):
+        return None
+    verbs = new.clause_verbs
+    if ending_verbs(own.changes).isdisjoint(verbs):
+        return None
+    for row in _endings(own.changes):
+        for verb, place in verbs.items():
+            if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
+                return Relation("update", f"ended:{verb}")
+    return None
+
+
+def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
+    """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
+    if reading.is_plan:
+        return ()
+    verbs = set(reading.clause_verbs)
+    ends = not verbs.isdisjoint(ending_verbs(own.changes))
+    if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
+        return ()
+    said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]
+    return tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
+
+
+def _name_each_other(old: Reading, new: Reading) -> bool:
+    """ "The parser has a leak" and "the leak of the parser" are about the same."""
+    return subject_words(old) <= new.stems and subject_words(new) <= old.stems
+
+
+def _is_named(old: Reading, new: Reading) -> bool:
+    """ "Ann has a cat named Milo", "Milo died": what the new one is about has its name there."""
+    about = subject_words(new)
+    return bool(about) and about <= old.names - subject_words(old)
+
+
+def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
+    said = old.stems - {old.subject.partition("/")[0]} - set(old.subject.split("-"))
+    verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
+    states = row.ended & (said | verb & {"be", "have"})
+    if old.is_ongoing and row.ends_ongoing:
+        states |= verb
+    if not row.is_any and not states:
+        return False
+    if not row.needs_object:
+        return True
+    objects = _objects(new, place)
+    if not objects:  # "the parrot died", "the trip was cancelled"
+        about = frozenset(word.rpartition(":")[2] for word in subject_words(new))  # "to:oslo"
+        objects = about - {new.subject.partition("/")[0]} or about
+    found = objects & (said | subject_words(old)) - row.ended
+    if not found or not objects <= found | row.ended | _unsaid():
+        return False
+    is_ahead = old.is_plan or old.is_ongoing and bool(old.dates)
+    covered = weight(found - states) + len(states) + (1 if is_ahead else 0)
+    return covered * 2.5 >= weight(said)
+
+
+@cache
+def _unsaid() -> frozenset[str]:
+    return light() | frozenset(map(root, EVENTS)) | {"new", "old"}
+
+
+def _objects(reading: Reading, place: int) -> frozenset[str]:
+    """The content words right after the verb: "Fiat" of "sold her Fiat to Liv"."""
+    found: list[str] = []
+    after = reading.words[place + 1 :]
+    source = next((i for i, word in enumerate(after) if word.text == "from"), 0)
+    for word in after[source:]:
+        if word.text in RELATIVE_DATES:
+            continue
+        if (
+            word.is_function
+            and word.text != "of"
+            and (found or word.text in ("because", "since", "after", "before"))
+        ):
+            break
+        if not word.is_function:
+            found.append(word.root)
+    return frozenset(found)
+
+
+def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """The new one names what it replaces: "B instead of A", "from A to B"."""
+    gone = new.ousted
+    if not gone or new.is_plan and not old.is_plan or old.is_past or new.is_negated:
+        return None
+    said = old.stems - subject_words(old)
+    is_told = 4 * weight(gone) >= weight(said)
+    if gone - subject_words(old) and gone <= old.stems and is_told and meet(old, new):
+        texts = {word.text for word in new.words}
+        if (
+            "to" in new.change
+            or texts & {"insteadof", "replace"}
+            or new.head in _turning()
+            and "to" in texts
+        ):
+            return Relation("update", "replaced")
+    return None
+
+
+@cache
+def _turning() -> frozenset[str]:
+    return change_roots() | {root("go")}
+
+
+def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """All is alike but for one value, and the thing can have but one."""
+    if old.is_negated != new.is_negated or subject_words(old) != subject_words(new):
+        return None
+    if old.is_past or new.is_past and not new.change or old.is_plan != new.is_plan:
+        return None
+    numbers = old.numbers != new.numbers
+    rest = overlap.only_old - old.numbers, overlap.only_new - new.numbers
+    is_alike = old.dates == new.dates and _is_like(old, new, weight(rest[0]), weight(rest[1]))
+    if numbers and old.numbers and new.numbers and is_alike and _is_measure(old):
+        is_name = not new.change and _is_name_of(old, old.numbers - new.numbers)
+        return Relation("update", NUMBERED if is_name else "number")
+    if new.change & {"now", "nowadays", "again", "to", "instead"}:
+        return _now(old, new, overlap)
+    return None
+
+
+def _is_like(old: Reading, new: Reading, missing: float, added: float) -> bool:
+    """The new one may add a phrase after the same measure: "of four siblings since May"; not one
+    that says when it holds: "on weekends"."""
+    if missing + added < 1:
+        return True
+    if condition_of(new.words[new.verb_at + 1 :]):
+        return False
+    return missing < 0.5 and added <= 3 and old.head == new.head and _units(old) == _units(new)
+
+
+def _units(reading: Reading) -> list[str]:
+    words = reading.words
+    return [words[i + 1].root for i in range(len(words) - 1) if words[i].is_number]
+
+
+def _is_measure(reading: Reading) -> bool:
+    """A number of something, not the number that names it (ticket 12, port 80)."""
+    return any(word.is_number and i >= reading.verb_at for i, word in enumerate(reading.words))
+
+
+def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
+    """Whether such a number tells which one is meant: "has locker 12", not "has 12 lockers"."""
+    words = reading.words
+    return any(
+        words[i].root in numbers
+        and _is_noun(words[i - 1])
+        and not (i + 1 < len(words) and _is_noun(words[i + 1]))
+        for i in range(_end_of_verb(reading) + 1, len(words))
+    )
+
+
+def _end_of_verb(reading: Reading) -> int:
+    """The place after the verb; in a title or a label without any, before its last noun, or 0:
+    "this is message 3", "test message 3", "message number 3"."""
+    at, words = reading.verb_at, reading.words
+    if not 0 < at < len(words) or words[at].is_function:
+        return at + 1
+    if words[at].is_number or words[at].text in NUMBER_WORDS:
+        return 0
+    is_inflected = words[at].text.endswith(("s", "ed")) or reading.subject in SPEAKERS
+    is_named = words[at - 1].is_function and not reading.subject
+    return at if is_named or not is_inflected else at + 1
+
+
+def _is_noun(word: Word) -> bool:
+    return not word.is_function and not word.is_number
+
+
+def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    if old.subject != new.subject or not overlap.only_old or len(overlap.only_new) > 3:
+        return None
+    common = overlap.shared - subject_words(old)
+    if "instead" in new.change and weight(common) >= 1 and len(overlap.only_old) <= 2:
+        return Relation("update", "instead")
+    if old.head != new.head and new.head != RENAMED:
+        return None
+    if old.head in _many_valued():
+        is_close = len(common) > 1 and overlap.missing <= 1 and overlap.added <= 2
+        if not is_close or old.head not in _now_single() and common <= _kinds() | {old.head}:
+            return None
+    elif not common and "/" not in old.subject and not (old.is_definite and old.head == "be"):
+        return None
+    return Relation("update", "now")
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(map(root, KINDS))
+
+
+@cache
+def _now_single() -> frozenset[str]:
+    return frozenset(map(root, NOW_SINGLE))
+
+
+@cache
+def _many_valued() -> frozenset[str]:
+    return frozenset(map(root, MANY_VALUED))

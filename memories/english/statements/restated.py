@@ -1,0 +1,241 @@
+"""Is a new statement one that a person has rejected, in other words?
+
+Stricter than "same": what is wrongly taken for a rejected claim is lost without a trace in
+memory. It must say all that the rejected one said, about the same, with the same numbers, dates
+and sense; and what it adds must be words that say little.
+"""
+
+import re
+from functools import cache
+
+from memories.english.statements.duplicates import breaks, owner, swapped
+from memories.english.statements.grammar import PREPOSITIONS
+from memories.english.statements.opposites import KIN
+from memories.english.statements.overlap import Overlap, compare, light, subject_words
+from memories.english.statements.reading import Reading
+from memories.english.statements.relation import relation
+from memories.english.statements.roles import exchanged
+from memories.english.statements.wording import root
+
+NEARNESS = ("near", "other-verb")  # rules that trust the embedder
+FLOOR = 0.45  # how far below the model's threshold the cosine of a restatement may lie
+# They turn what is said round, or say that it is over or not so yet.
+TURNS = frozenset("against without except unless instead away anti former ex ended over".split())
+# They name what an attribute is; its value is said by other words.
+FRAME = frozenset(
+    """
+    home profession age aged yearsold member date instrument diet salary income birth collection
+    collector owner one moment amount value location address code belong take follow suffer
+    directly part participate most more best rather
+    """.split()
+)
+# With one of these a fact is only wished for.
+WISHES = frozenset("want plan try hope wish dream".split())
+# Words of one meaning where the rest of a statement is the same.
+TWINS = (
+    "choose chose decide decision settle agree", "write implement build program code",
+    "visit trip travel go went", "job work profession employ", "name call",
+    "prefer favorite preference choice best better rather", "afraid fear frighten scare",
+)  # fmt: skip
+# A word that is added to all that was rejected makes it another claim, where it is one of these.
+ENDINGS = frozenset(
+    """
+    stop quit leave left give gave sell sold lose lost cancel delay finish refuse deny avoid forget
+    fail teach learn dream doubt want plan hope wish try consider watch visit former retire
+    used almost nearly hardly rarely seldom
+    """.split()
+)
+SURE = 0.02  # how far above the threshold the cosine must lie where a word is added
+STATES = frozenset("be have use own get belong".split())
+SUFFIXES = frozenset(
+    "er r ner or ist list ian ic al ing ment ion ation ship ed d s es y ly li".split()
+)
+_wished = re.compile(r"\bwould (like|rather|prefer)\b", re.IGNORECASE)
+_future = re.compile(r"\b(will|going to|planning|plans?|intends?)\b", re.IGNORECASE)
+
+
+def restates(rejected: Reading, new: Reading, cosine: float | None, threshold: float) -> bool:
+    """Whether `new` claims again what `rejected` did; cosine and threshold as in `relation`."""
+    if cosine is not None and cosine < threshold - FLOOR:
+        return False
+    if not _same_sense(rejected, new):
+        return False
+    overlap = compare(rejected, new)
+    is_near = cosine is not None and cosine >= threshold + SURE
+    if _covers(rejected, new, overlap, is_near):
+        return True
+    found = relation(rejected, new, cosine=cosine, threshold=threshold)
+    says_less = overlap.missing > overlap.added
+    return found.kind == "same" and found.rule not in NEARNESS and not says_less
+
+
+def _same_sense(old: Reading, new: Reading) -> bool:
+    return (
+        old.is_negated == new.is_negated
+        and _numbers(old) == _numbers(new)
+        and old.dates == new.dates
+        and _ends(old) == _ends(new)
+        and _same_time(old, new)
+        and not (old.stems ^ new.stems) & _wishes() - _excused(old, new)
+        and not _roles_turned(old, new)
+        and not _roles_turned(new, old)
+        and exchanged(old, new) is None
+    )
+
+
+def _ends(reading: Reading) -> frozenset[str]:
+    said = {word.text for word in reading.words}
+    return frozenset(said & TURNS) | (reading.change & {"past", "end"})
+
+
+def _numbers(reading: Reading) -> frozenset[str]:
+    """ "thirty-four" is read as two numbers."""
+    found = reading.numbers
+    tens = [n for n in found if n.isdigit() and len(n) == 2 and n[1] == "0"]
+    ones = [n for n in found if n.isdigit() and len(n) == 1]
+    if len(found) == 2 and tens and ones:
+        return frozenset({str(int(tens[0]) + int(ones[0]))})
+    return found
+
+
+def _same_time(old: Reading, new: Reading) -> bool:
+    """A wish is no fact; a plan and what will be are one."""
+    if _is_plan(old) == _is_plan(new) or root("want") in old.stems & new.stems:
+        return True
+    return _are_future(old, new)
+
+
+def _are_future(old: Reading, new: Reading) -> bool:
+    return all(_future.search(reading.statement) for reading in (old, new))
+
+
+def _is_plan(reading: Reading) -> bool:
+    return reading.is_plan and not _wished.search(reading.statement)
+
+
+def _roles_turned(one: Reading, other: Reading) -> bool:
+    """ "Ann's tutor is Bo" and "Ann tutors Bo"."""
+    owner, _, owned = one.subject.partition("/")
+    verb = _verb(other)
+    return verb != root("married") and verb in owned.split("-") and other.subject == owner
+
+
+def _verb(reading: Reading) -> str:
+    return reading.words[reading.verb_at].root if reading.verb_at < len(reading.words) else ""
+
+
+def _covers(old: Reading, new: Reading, overlap: Overlap, is_near: bool) -> bool:
+    missing, added = _unpaired(overlap)
+    more = added - _frame() - {root("like")} - new.numbers
+    if more and not (_is_acted(old, new, more) or (is_near and _is_detail(new, more))):
+        return False
+    if not _may_lack(old, new, missing - old.numbers, is_all=bool(more)):
+        return False
+    about = subject_words(old)
+    if not about <= new.stems | _frame() or _is_swapped(old, new):
+        return False
+    # Besides whom it is about, something must have been said in both.
+    told = overlap.shared - about
+    return bool(told - _frame() or told & (old.numbers | old.names))
+
+
+def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) -> bool:
+    """Words that say little, or a verb for which a state stands: "plays a cello", "has a cello"."""
+    if root("prefer") in missing:
+        return False
+    if is_all:
+        return not missing - _states()
+    heavy = missing - _frame()
+    return not heavy or (heavy == {_verb(old)} and _verb(new) in _states())
+
+
+def _is_acted(old: Reading, new: Reading, added: set[str]) -> bool:
+    """ "Ann's rent is 900 euros", "Ann pays 900 euros of rent"."""
+    return added == {_verb(new)} and _verb(old) == "be" and bool(old.numbers)
+
+
+def _is_detail(new: Reading, added: set[str]) -> bool:
+    """One more word, which names nobody, turns nothing and makes no compound: "coffee cake"."""
+    if len(added) > 1 or added & (new.names | new.order_words | _kin() | _endings()):
+        return False
+    return not any(breaks(new.words, i, frozenset(added)) for i in range(1, len(new.words)))
+
+
+def _unpaired(overlap: Overlap) -> tuple[set[str], set[str]]:
+    """The words of one side only, but for those that stand for one another: runs, runner."""
+    missing, added = set(overlap.only_old), set(overlap.only_new)
+    for word in sorted(missing):
+        twin = next((other for other in sorted(added) if _twins(word, other)), None)
+        if twin:
+            missing.discard(word)
+            added.discard(twin)
+    return missing, added
+
+
+def _twins(one: str, other: str) -> bool:
+    return any({one, other} <= group for group in _groups()) or _derived(one, other)
+
+
+def _derived(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    base = short[:-1] if len(short) > 4 else short
+    return len(base) >= 3 and long.startswith(base) and _tail(long, short, base) in SUFFIXES
+
+
+def _tail(long: str, short: str, base: str) -> str:
+    return long.removeprefix(short if long.startswith(short) else base)
+
+
+def _is_swapped(old: Reading, new: Reading) -> bool:
+    """Two who are named in both have changed places, and the verb is not turned with them."""
+    if owner(old) and owner(new) and owner(old) != owner(new):
+        return True
+    both = (old.names | subject_words(old)) & old.stems & new.stems
+    return len(both) > 1 and _first(old, both) != _first(new, both) and swapped(old, new)
+
+
+def _first(reading: Reading, names: frozenset[str]) -> str:
+    """The first of the names that no preposition leads in, as "in Oslo" does."""
+    before = ["", *(word.text for word in reading.words)]
+    led = zip(before, reading.words, strict=False)
+    return next((w.root for led_by, w in led if w.root in names and led_by not in _leading()), "")
+
+
+@cache
+def _leading() -> frozenset[str]:
+    return frozenset(word for word in PREPOSITIONS if word.isalpha()) - {"and", "or", "but"}
+
+
+@cache
+def _frame() -> frozenset[str]:
+    return frozenset(map(root, FRAME)) | light()
+
+
+@cache
+def _wishes() -> frozenset[str]:
+    return frozenset(map(root, WISHES))
+
+
+def _excused(old: Reading, new: Reading) -> frozenset[str]:
+    """A plan may be told as what will be."""
+    return frozenset({root("plan")}) if _are_future(old, new) else frozenset()
+
+
+@cache
+def _groups() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(map(root, group.split())) for group in TWINS)
+
+
+@cache
+def _endings() -> frozenset[str]:
+    return frozenset(map(root, ENDINGS))
+
+
+@cache
+def _kin() -> frozenset[str]:
+    return frozenset(map(root, KIN))
+
+
+@cache
+def _states() -> frozenset[str]:
+    return frozenset(map(root, STATES))

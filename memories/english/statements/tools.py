@@ -1,0 +1,133 @@
+"""Tools in a role: "uses Postgres", "switched from Jest to Vitest", "Node 20"."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from memories.english.statements.opposites import AMBIGUOUS_TOOLS, TOOLS
+from memories.english.statements.sentence import RENAMED, Parse, key
+from memories.english.statements.values import Slot, value_of
+from memories.english.statements.wording import Word, root
+
+SHORT = 16  # words; a longer text tells more than one version
+NUMBERED = frozenset(
+    "phase step day week month chapter part task level module section room floor stage sprint "
+    "ticket bug issue task unit lesson line gate platform group team grade class year q".split()
+)
+TOOL_VERBS = frozenset(
+    map(
+        root,
+        "use run deploy host switch migrate move replace adopt choose pick drop dropped change "
+        "keep track store manage be install go prefer settle standardize handle rely be".split(),
+    )
+) | {RENAMED}
+OURS = frozenset(
+    map(root, "project app application build codebase repo repository system product".split())
+)
+ROLE_NAMES = {
+    "database": "database", "storag": "database", "data": "database", "authentication": "authentication",
+    "cach": "cache", "queue": "queue", "ci": "ci", "bundl": "bundler", "chat-team": "chat",
+    "host": "hosting", "deploy": "hosting", "monitor": "monitoring", "browser": "browser",
+    "email": "mail", "mail": "mail", "call": "calls", "music": "music", "note": "notes",
+    "editor": "editor", "search": "search", "styl": "styling",
+}  # fmt: skip
+
+
+_running = TOOL_VERBS | frozenset(
+    map(root, "require need support upgrade target update bump pin compile build work".split())
+)
+
+
+@cache
+def _roles_of_tools() -> dict[str, str]:
+    return {tool: role for role, tools in TOOLS.items() for tool in tools.split()}
+
+
+def tool_role(word: Word) -> str:
+    """What the tool of that name is for; empty for any other word."""
+    if word.text in AMBIGUOUS_TOOLS and not word.is_name:
+        return ""
+    return _roles_of_tools().get(word.text, "")
+
+
+def tools(parse: Parse) -> Iterator[Slot]:
+    predicate = parse.predicate
+    named = [(i, w) for i, w in enumerate(parse.words) if tool_role(w)]
+    if predicate and named and predicate[0].root in TOOL_VERBS:
+        yield from _tool_in_role(parse, named)
+    handled = _handled_by(parse, named)
+    if handled:
+        yield handled
+    if len(parse.words) < SHORT and predicate and predicate[0].root in _running:
+        yield from _versions(parse)
+
+
+def _versions(parse: Parse) -> Iterator[Slot]:
+    """ "runs on Node 20", "requires Python version 3.9"; not "is in Phase 2"."""
+    for i, word in enumerate(parse.words[:-1]):
+        number = parse.words[i + 1]
+        if number.text == "version" and i + 2 < len(parse.words):
+            number = parse.words[i + 2]
+        is_versioned = tool_role(word) or word.is_name and word.text not in NUMBERED
+        if is_versioned and i >= parse.verb and number.is_number and not parse.is_past:
+            yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
+
+
+def _handled_by(parse: Parse, named: Sequence[tuple[int, Word]]) -> Slot | None:
+    """ "Login is handled by Auth0 for the team"."""
+    for i, tool in named:
+        if parse.is_passive and parse.words[i - 1].text == "by":
+            after = parse.words[i + 1 :]
+            owner = key(value_of(after)) if after and after[0].text in ("for", "in") else ""
+            if owner:
+                return Slot(owner, "tool", tool_role(tool), tool.root)
+    return None
+
+
+def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[Slot]:
+    in_predicate = [(i, w) for i, w in named if i >= parse.verb]
+    if not in_predicate:
+        return
+    i, tool = _chosen(parse.words, in_predicate)
+    role = tool_role(tool)
+    explicit = _explicit_role(parse.words, i)
+    subject = key(parse.noun_phrase)
+    if explicit or _stands_alone(parse.words, i):
+        kept = f"{explicit or role} {_condition(parse.words, i)}".rstrip()
+        yield Slot(_whose(subject), "tool", kept, tool.root)
+
+
+def _whose(subject: str) -> str:
+    """The project's bundler is the team's."""
+    return "team" if subject in OURS else subject
+
+
+def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[int, Word]:
+    """Of "from A to B", "A with B", "A in favour of B": B."""
+    for i, word in named:
+        if i and words[i - 1].text in ("with", "by", "infavorof"):
+            return i, word
+    for i, word in named:
+        if words[i - 1].text not in ("from", "insteadof", "over"):
+            return i, word
+    return named[-1]
+
+
+def _stands_alone(words: Sequence[Word], i: int) -> bool:
+    return i + 1 >= len(words) or words[i + 1].is_function or words[i + 1].is_number
+
+
+def _explicit_role(words: Sequence[Word], i: int) -> str:
+    for j in range(i + 1, len(words) - 1):
+        if words[j].text in ("for", "as"):
+            purpose = key(value_of(words[j + 1 :]))
+            return ROLE_NAMES.get(purpose, purpose)
+    return ""
+
+
+def _condition(words: Sequence[Word], i: int) -> str:
+    """Where or with whom it is used: "in production", "with clients"."""
+    near = words[i + 1 : i + 2]
+    if not near or near[0].text not in ("in", "on", "with"):
+        return ""
+    said = value_of(words[i + 1 :])
+    return "" if any(map(tool_role, said)) else key(said)

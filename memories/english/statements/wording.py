@@ -1,0 +1,292 @@
+"""The normal form of a statement: one way of writing numbers, times, dates, names of things."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+
+from memories.english import lexical
+from memories.english.statements.grammar import (
+    BE,
+    DO,
+    FUNCTION,
+    HAVE,
+    IRREGULAR_PAST,
+    NOT_PAST,
+)
+from memories.english.statements.phrases import PHRASES
+from memories.english.statements.synonyms import CLASSES
+
+Replacement = str | Callable[[re.Match[str]], str]
+_months = "january february march april may june july august september october november december"
+MAY = "maymonth"  # the month, which else reads as what may be
+MONTHS = {name: f"{i:02}" for i, name in enumerate(_months.split(), 1)} | {MAY: "05"}
+_short_months = {name[:3]: number for name, number in MONTHS.items()} | {"sept": "09"}
+_weekdays = "monday tuesday wednesday thursday friday saturday sunday"
+WEEKDAYS = frozenset(_weekdays.split())
+_days = {day + "s": day for day in WEEKDAYS} | {
+    short: day for day in WEEKDAYS for short in (day[:3], day[:4]) if short not in ("sun", "sat")
+}
+RELATIVE_DATES = frozenset(
+    "yesterday today tonight tomorrow last next week month year weekend ago".split()
+)
+_number_text = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty
+"""
+NUMBERS = {word: str(i) for i, word in enumerate(_number_text.split())} | {
+    "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70",
+    "eighty": "80", "ninety": "90", "hundred": "100", "thousand": "1000",
+    "once": "1", "twice": "2", "dozen": "12",
+}  # fmt: skip
+ORDINALS = {
+    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th",
+    "sixth": "6th", "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th",
+}  # fmt: skip
+
+_month = r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_units = "ms|mg|kg|km|gb|mb|tb|ml|cm|mm|min|fps|rpm|hz|kb|usd|eur|lbs|h|g|l"
+_scale = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "m": 1e6}
+
+
+def _clock(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 + (12 if match[3] == "p" else 0)
+    return f" {hour:02}:{match[2] or '00'} "
+
+
+def _scaled(match: re.Match[str]) -> str:
+    return f"{float(match[1]) * _scale[match[2]]:.10g}"
+
+
+def _month_number(name: str) -> str:
+    return _short_months[name[:3]]
+
+
+@cache
+def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
+    """(what must be there, whether a digit must be there too, pattern, replacement), in this
+    order."""
+    currencies = {"$": "dollar", "€": "euro", "£": "pound"}
+    rows: tuple[tuple[str, str, Replacement], ...] = (
+        ("'", r"\bcan't\b", "can not"),
+        ("'", r"\bwon't\b", "will not"),
+        ("'", r"n't\b", " not"),
+        ("cannot", r"\bcannot\b", "can not"),
+        ("'", r"\bi'm\b", "i am"),
+        ("'", r"'(re|ve|ll|d)\b", lambda m: f" {_full[m[1]]}"),
+        ("'", r"s'(?=\s|$)", "s 's"),
+        ("'", r"'s\b", " 's"),
+        (",", r"(?<=\d),(?=\d{3}\b)", ""),
+        ("", r"([$€£])\s?(\d[\d.]*)", lambda m: f"{m[2]} {currencies[m[1]]}"),
+        ("%", r"\s?%", " percent"),
+        ("per cent", r"\bper cent\b", "percent"),
+        ("m", r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", _clock),
+        (":", r"\b(\d):(\d\d)\b", r"0\1:\2"),
+        ("'", r"\b(\d{1,2}) ?o'clock\b", lambda m: f"{int(m[1]):02}:00"),
+        ("noon", r"\bnoon\b", "12:00"),
+        ("-", r"\b(\d{4})-(\d\d)-(\d\d)\b", r"\2_\3 \1"),
+        ("", rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_month}\b",
+         lambda m: f"{_month_number(m[2])}_{int(m[1]):02}"),
+        ("", rf"\b{_month} (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:\d])",
+         lambda m: f"{_month_number(m[1])}_{int(m[2]):02}"),
+        (" may", r"\b(in|since|until|till|by|during|before|after|around|from|of|last|next|this|early|mid|late)"
+         r" may\b(?! (?:be|not|have|also|well)\b)", rf"\1 {MAY}"),
+        ("", r"(?<![\w.])\+?\d[\d()]*(?:[ -]\d{2,}){1,4}(?!\w)",
+         lambda m: re.sub(r"\D", "", m[0]) if sum(map(str.isdigit, m[0])) > 6 else m[0]),
+        ("", r"\b(\d+(?:\.\d+)?) ?(k|thousand|million|billion)\b", _scaled),
+        ("", rf"(?<=\d)({_units})\b", r" \1"),
+        ("v", r"\bv(?:ersion )?(?=\d)", "version "),
+        ("-", r"(?<=[a-z0-9])-(?=[a-z])", " "),
+    )  # fmt: skip
+    return tuple((need, r"\d" in regex, re.compile(regex), new) for need, regex, new in rows)
+
+
+_full = {"re": "are", "ve": "have", "ll": "will", "d": "would"}
+_pieces = re.compile(
+    r"https?://[^\s,;()]*[^\s,;().?!]|(?<!\w)@\w[\w.-]*\w|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d\d_\d\d|\d+(?:[.:]\d+)*(?:st|nd|rd|th)?\+?|'s\b"
+    r"|[^\W\d][\w]*(?:[.'/&][^\W_]\w*)*(?:\+\+|#)?|[,:;(]"
+)
+_plain = re.compile(r"[a-z ,]*[.!?]*")
+_capital = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w&]*|^[A-Z]\w*(?='s)|\b\w+[A-Z]\w*|\b[A-Z]{2,}\b")
+
+
+_reported = re.compile(
+    r"^(\w+) (?:says|said|mentions|mentioned|reports|reported)(?: that)? (he|she|they|his|her|their) ",
+    re.I,
+)
+
+
+def _told(match: re.Match[str]) -> str:
+    """ "Ann says her car is red" is "Ann's car is red"."""
+    is_owner = match[2].lower() in ("his", "her", "their")
+    return f"{match[1]}'s " if is_owner else f"{match[1]} "
+
+
+_digit = re.compile(r"\d")
+_number_root = re.compile(r"\d[\d.]*$")
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of the normal form: what stood there, what it is compared by, how it is used."""
+
+    text: str
+    root: str
+    is_name: bool = False
+    is_past: bool = False
+
+    @cached_property
+    def is_function(self) -> bool:
+        return self.root in FUNCTION
+
+    @cached_property
+    def is_number(self) -> bool:
+        return bool(_number_root.match(self.root))
+
+
+def words(statement: str) -> list[Word]:
+    """Every word of the statement in its normal form, articles and auxiliaries included."""
+    text = _plainly_told(statement)
+    names = _names(text)
+    return [_word(piece, piece in names) for piece in _normal(text.lower())]
+
+
+def texts(statement: str) -> list[str]:
+    """The texts of these words."""
+    return _normal(_plainly_told(statement).lower())
+
+
+def _plainly_told(statement: str) -> str:
+    text = _unaccented(statement).strip().replace("\u2019", "'").replace("\u2018", "'")
+    return _reported.sub(_told, text)
+
+
+def _normal(low: str) -> list[str]:
+    has_numbers = bool(_digit.search(low)) or "noon" in low
+    for need, of_numbers, regex, new in _rewritings():
+        if (has_numbers or not of_numbers) and need in low:
+            low = regex.sub(new, low)
+    pieces = _cut(low)
+    return _phrased(pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs])
+
+
+def _cut(low: str) -> list[str]:
+    """Most statements are letters and commas, which takes no search."""
+    if _plain.fullmatch(low):
+        return low.rstrip(".!?").replace(",", " , ").split()
+    return _pieces.findall(low)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Words with a capital that is not just the first letter of the statement's."""
+    if text[1:].islower() and "'s" not in text:
+        return frozenset()
+    return frozenset(name.lower() for name in _capital.findall(text))
+
+
+# Tried once for each word with hyphens, not at each of its letters.
+_identifier = re.compile(r"@|://|(?<![\w-])(?:(?![a-z])[\w-])*+[a-z][\w-]*+\.[a-z]{2}|[a-z]/[a-z]")
+
+
+def is_identifier(text: str) -> bool:
+    """An address, a handle or a path: it is compared as it stands."""
+    return not text.isalnum() and bool(_identifier.search(text))
+
+
+def _unaccented(text: str) -> str:
+    """ "café" as "cafe"; other scripts stay as they are."""
+    if text.isascii():
+        return text
+    return lexical.normal("NFC", _accents.sub(r"\1", lexical.normal("NFD", text)))
+
+
+_accents = re.compile("([A-Za-z])[\u0300-\u036f]+")
+_theirs = frozenset("his her their its".split())
+
+
+@lru_cache(maxsize=50_000)
+def _word(text: str, is_name: bool) -> Word:
+    is_name = (is_name or is_identifier(text)) and text not in FUNCTION
+    return Word(text, root(text), is_name, is_past(text))
+
+
+@lru_cache(maxsize=50_000)
+def is_past(text: str) -> bool:
+    if text in IRREGULAR_PAST:
+        return True
+    return len(text) > 3 and text.endswith("ed") and text not in NOT_PAST
+
+
+@lru_cache(maxsize=50_000)
+def root(text: str) -> str:
+    """What a word is compared by: its class of synonyms, else its stem; a form of "be" is be."""
+    if is_identifier(text):
+        return text
+    if text in BE:
+        return "be"
+    if text in HAVE:
+        return "have"
+    if text in DO:
+        return "do"
+    if text in FUNCTION:
+        return text
+    return NUMBERS.get(text) or ORDINALS.get(text) or _days.get(text) or _classed(text)
+
+
+def _classed(text: str) -> str:
+    if text[:1].isdigit():
+        return _number(text)
+    stem, classes = _stem(text), _class_of()
+    # "responses" is many a response, whatever else has its stem.
+    return classes.get(text) or classes.get(text.removesuffix("s")) or classes.get(stem) or stem
+
+
+def _number(text: str) -> str:
+    plain = text.removesuffix("+")
+    if "." in plain and plain.count(".") == 1 and plain.replace(".", "").isdigit():
+        return plain.rstrip("0").rstrip(".")
+    return plain
+
+
+def _stem(text: str) -> str:
+    stems = lexical.stems(text)
+    return stems[0] if len(stems) == 1 else text
+
+
+@cache
+def _class_of() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for members in CLASSES:
+        for member in members:
+            found.setdefault(member, members[0])
+    for members in CLASSES:
+        for member in members:
+            found.setdefault(_stem(member), members[0])
+    return found
+
+
+@cache
+def _phrases() -> dict[str, list[tuple[list[str], list[str]]]]:
+    """By their first word, the longest first."""
+    found: dict[str, list[tuple[list[str], list[str]]]] = {}
+    for phrase in sorted(PHRASES, key=len, reverse=True):
+        parts = phrase.split()
+        found.setdefault(parts[0], []).append((parts, PHRASES[phrase].split()))
+    return found
+
+
+def _phrased(pieces: list[str]) -> list[str]:
+    known, position = _phrases(), 0
+    if known.keys().isdisjoint(pieces):
+        return pieces
+    out: list[str] = []
+    while position < len(pieces):
+        for parts, instead in known.get(pieces[position], ()):
+            if pieces[position : position + len(parts)] == parts:
+                out += instead
+                position += len(parts)
+                break
+        else:
+            out.append(pieces[position])
+            position += 1
+    return out

@@ -1,0 +1,12 @@
+"""Erasing: a subject, a conversation or an episode goes, and all that was made of it.
+
+`plan` counts what would go. `request` writes down that it is to go, `run` takes it away in short
+transactions, each whole in itself: whatever interrupts it, it goes on from the rows that are left.
+At last `proof` looks for what was said, by searching and by reading every table.
+"""
+
+from memories.erase.lifecycle import due, request, run
+from memories.erase.plan import plan
+from memories.erase.target import Target, target_of
+
+__all__ = ["Target", "due", "plan", "request", "run", "target_of"]

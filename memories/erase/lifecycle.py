@@ -1,0 +1,180 @@
+"""An erasure from its request to its proof. The row is the queue; every step can run again."""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeAlias
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memories import leases, outbox
+from memories.erase import proof, remainder
+from memories.erase.plan import plan
+from memories.erase.remove import (
+    TALLY,
+    remove_episodes,
+    remove_facts,
+    remove_features,
+    remove_memories,
+)
+from memories.erase.target import Target, target_again
+from memories.index import statements, workspace_index
+from memories.leases import TakenOver
+from memories.models import Erasure, WorkspaceIndex
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+State = Erasure.State
+BATCH = 50  # rows of one transaction; writers of the workspace wait as long as one takes
+AGAIN = timedelta(seconds=30)
+MAX_ATTEMPTS = 20
+LONGEST = 240.0  # seconds
+
+CLAIM = f"""
+update memories_erasure
+set state = 'running', lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1,
+    updated_at = %(now)s
+where id = %(id)s and state in ('waiting', 'running') and due_at <= %(now)s and {leases.FREE}
+returning *
+"""
+
+
+@transaction.atomic(durable=True)
+def request(scope: Scope, target: Target) -> Erasure:
+    """Write down that it is to go, and wake the worker; asked twice, it is the same erasure."""
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
+    open_ones = Erasure.objects.filter(
+        workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
+        state__in=[State.WAITING, State.RUNNING],
+    )  # fmt: skip
+    if known := open_ones.first():
+        return known
+    texts, shared = proof.probes(target)
+    made = Erasure.objects.create(
+        workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
+        requested_by=scope.actor, plan=plan(target), probes=texts, proof={"shared": shared},
+        due_at=timezone.now(),
+    )  # fmt: skip
+    _audit(made, scope.actor, "erase", after={"plan": made.plan})
+    outbox.post("erase", made.pk)
+    return made
+
+
+def due() -> list[uuid.UUID]:
+    """Erasures whose turn it is, and those whose worker died."""
+    now = timezone.now()
+    free = leases.free(now)
+    rows = Erasure.objects.filter(free, due_at__lte=now, state__in=[State.WAITING, State.RUNNING])
+    return list(rows.order_by("due_at").values_list("pk", flat=True))
+
+
+def run(
+    erasure_id: uuid.UUID,
+    seconds: float = LONGEST,
+    advance: Callable[[int], object] | None = None,
+) -> Erasure | None:
+    """Go on with an erasure for about `seconds`; None where another worker has it, or it is done.
+
+    `advance` hears how many rows each step took. What is left is due again.
+    """
+    now = timezone.now()
+    claimed = statements.rows(CLAIM, {"id": erasure_id, "now": now, "until": leases.end()})
+    if not claimed:
+        return None
+    row = Erasure(**claimed[0]._asdict())
+    row._state.adding = False
+    until = time.monotonic() + seconds
+    try:
+        with leases.renewed(partial(held, row)) as work:
+            for done in _steps(row):
+                work.advance()
+                (advance or _quiet)(sum(done.values()))
+                if time.monotonic() >= until:
+                    row.attempts = 0  # a turn that was too short is no failure
+                    return _leave(row, "")
+            return _finish(row)
+    except IntegrityError:
+        # Somebody wrote about it meanwhile: what came is taken away with the rest.
+        return _leave(row, "the database refused a step, as when rows come in meanwhile")
+    except TakenOver:
+        return None
+
+
+def held(row: Erasure) -> QuerySet[Erasure]:
+    """The erasure, as long as this claim of it stands."""
+    return Erasure.objects.filter(pk=row.pk, claims=row.claims, state=State.RUNNING)
+
+
+Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
+
+
+def _steps(row: Erasure) -> Iterator[TALLY]:
+    target, space = target_again(row), workspace_index.space_of(row.workspace_id)
+    remainder.stop_sessions(target)
+    yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
+    yield from _emptied(row, space, lambda: target.facts, remove_facts)
+    yield from _emptied(row, space, lambda: target.memories, remove_memories)
+    yield from _emptied(row, space, lambda: target.features, remove_features)
+    yield _batch(row, space, lambda: remainder.end(space, target))
+
+
+def _emptied(
+    row: Erasure, space: WorkspaceIndex, rows: Callable[[], QuerySet[Any]], remove: Remove
+) -> Iterator[TALLY]:
+    while ids := list(rows().order_by("pk").values_list("pk", flat=True)[:BATCH]):
+        yield _batch(row, space, partial(remove, space, ids))
+
+
+def _batch(row: Erasure, space: WorkspaceIndex, act: Callable[[], TALLY]) -> TALLY:
+    """One step in one transaction, counted with what it takes away."""
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        done = act()
+        row.removed = dict(Counter(row.removed) + done)
+        if not held(row).update(removed=row.removed, lease_until=leases.end()):
+            raise TakenOver
+    return done
+
+
+def _leave(row: Erasure, error: str) -> Erasure | None:
+    """Due again; after many attempts it waits for a person."""
+    row.state = State.FAILED if row.attempts >= MAX_ATTEMPTS else State.RUNNING
+    row.due_at, row.lease_until, row.error = timezone.now(), None, error
+    if error:
+        row.due_at += AGAIN
+    return row if _write(row, "state", "attempts", "due_at", "lease_until", "error") else None
+
+
+def _write(row: Erasure, *names: str) -> bool:
+    values = {name: getattr(row, name) for name in names}
+    return bool(held(row).update(**values, updated_at=timezone.now()))
+
+
+def _finish(row: Erasure) -> Erasure:
+    """Look for it, and keep what was found: nothing, or where it still stands."""
+    row.proof |= proof.prove(target_again(row), row.probes)
+    is_clean = row.proof["clean"]
+    row.state = State.DONE if is_clean else State.FAILED
+    row.error = "" if is_clean else "something of it was found"
+    row.probes, row.due_at, row.lease_until = [], None, None
+    row.finished_at = timezone.now()
+    with transaction.atomic():
+        names = ("proof", "state", "error", "probes", "due_at", "lease_until", "finished_at")
+        if not _write(row, *names):
+            raise TakenOver
+        _audit(row, "worker", "erased", after={"removed": row.removed, "clean": is_clean})
+    return row
+
+
+def _audit(row: Erasure, actor: str, action: str, **details: object) -> None:
+    AuditEntry.line(row.workspace_id, actor, action, row, **details).save()
+
+
+def _quiet(rows: int) -> None:
+    pass

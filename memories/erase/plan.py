@@ -1,0 +1,193 @@
+"""What an erasure would take away, in rows by table. Nothing is changed."""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from memories.erase.target import Kind, Target
+from memories.features import redact
+from memories.index import statements
+from memories.models import (
+    Citation,
+    ConversationSummary,
+    Entry,
+    Episode,
+    Fact,
+    FeatureChange,
+    FeatureCitation,
+    FeatureRefusal,
+    Layer,
+    Memory,
+    Miss,
+    Rejection,
+    Supersession,
+    Vector,
+)
+from workspaces.models import AuditEntry
+
+MemoryRows: TypeAlias = QuerySet[Memory]
+RejectionRows: TypeAlias = QuerySet[Rejection]
+AuditRows: TypeAlias = QuerySet[AuditEntry]
+WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # lines with values
+# Ids that stand in a kept answer, compared with those that go.
+ANSWERED = """a.workspace_id = %(workspace)s and exists (
+  select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
+  where m[1]::uuid = any(%(ids)s::uuid[]))
+"""
+COUNT_ANSWERS = f"select count(*) as n from memories_idempotentanswer a where {ANSWERED}"
+
+
+def plan(target: Target) -> dict[str, int]:
+    """Rows that go, by what they are; what is `recomputed` stays, with what else it stands on."""
+    gone, kept = doomed(target)
+    memories = with_edits(set(gone.values_list("pk", flat=True)))
+    gone = Memory.objects.filter(pk__in=memories)
+    facts = Fact.objects.filter(Q(pk__in=target.facts.values("pk")) | Q(memory__in=memories))
+    episodes = list(target.episodes.values_list("pk", flat=True))
+    rejections, misses = rejections_of(target, gone), Miss.objects.filter(episode__in=episodes)
+    features, counts = _features(target, episodes)
+    named = {
+        *episodes, *memories, *features.named, target.id,
+        *(pk for rows in (facts, rejections, misses) for pk in rows.values_list("pk", flat=True)),
+        *_sessions(target),
+    }  # fmt: skip
+    return {
+        "episodes": len(episodes),
+        "sessions": target.sessions.count(),
+        "facts": facts.count(),
+        "citations": Citation.objects.filter(fact__in=facts.values("pk")).count(),
+        "memories": len(memories),
+        "memories recomputed": kept.exclude(pk__in=memories).count(),
+        "supersessions": _supersessions(gone),
+        "rejections": rejections.count(),
+        "misses": misses.count(),
+        **counts,
+        **_of_the_sets(target, episodes),
+        **_of_the_index(episodes, memories, features.gone),
+        "kept answers": _answers(target, named),
+        "audit values": audit_of(target, named).count(),
+        **_ending(target),
+    }
+
+
+def _of_the_sets(target: Target, episodes: Sequence[uuid.UUID]) -> dict[str, int]:
+    heard = target.episodes.values("conversation")
+    return {
+        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
+        "feature sets": target.sets.count(),
+        "summaries": ConversationSummary.objects.filter(conversation__in=heard).count(),
+    }
+
+
+def _of_the_index(
+    episodes: Collection[uuid.UUID],
+    memories: Collection[uuid.UUID],
+    features: Collection[uuid.UUID],
+) -> dict[str, int]:
+    items = [
+        (Layer.EPISODES, episodes), (Layer.MEMORIES, memories), (Layer.FEATURES, features),
+    ]  # fmt: skip
+    return {
+        "index entries": sum(_entries(*each).count() for each in items),
+        "vectors": sum(vectors_of(*each).count() for each in items),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Features:
+    gone: set[uuid.UUID]
+    named: set[uuid.UUID]  # with their changes, and those that stay but are touched
+
+
+def _features(target: Target, episodes: Sequence[uuid.UUID]) -> tuple[_Features, dict[str, int]]:
+    """Those of its own sets go; of others what does not stand on other words."""
+    own = set(target.own_features.values_list("pk", flat=True))
+    left = [each for each in redact.remains(episodes) if each.feature.pk not in own]
+    gone = own | {each.feature.pk for each in left if each.is_gone}
+    kept = [each for each in left if not each.is_gone]
+    changes = set(FeatureChange.objects.filter(feature__in=gone).values_list("pk", flat=True))
+    fallen = {change.pk for each in kept for change in each.fallen}
+    cited = FeatureCitation.objects.filter(feature__in=gone).count()
+    counts = {
+        "features": len(gone),
+        "features recomputed": len(kept),
+        "feature changes": len(changes | fallen),
+        "feature citations": cited + sum(each.citations_gone for each in kept),
+    }
+    return _Features(gone, gone | changes | fallen | {each.feature.pk for each in kept}), counts
+
+
+def _ending(target: Target) -> dict[str, int]:
+    """A conversation in which others spoke too stays."""
+    if target.kind == Kind.EPISODE:
+        return {}
+    others = Episode.objects.filter(conversation=OuterRef("pk"))
+    others = others.exclude(pk__in=target.episodes.values("pk"))
+    ended = {"conversations": target.conversations.exclude(Exists(others)).count()}
+    return ended | ({"subjects": 1} if target.kind == Kind.SUBJECT else {})
+
+
+def _sessions(target: Target) -> set[uuid.UUID]:
+    """Their own, and those that lose some of their words."""
+    heard = target.episodes.filter(session__isnull=False).values_list("session", flat=True)
+    conversations = target.conversations.values_list("pk", flat=True)
+    return {*target.sessions.values_list("pk", flat=True), *heard, *conversations}
+
+
+def with_edits(ids: set[uuid.UUID]) -> set[uuid.UUID]:
+    """Memories, and what a person made of their words."""
+    found = set(ids)
+    while True:
+        edits = Memory.objects.filter(
+            replaces_through__old__in=found, replaces_through__rule="edit"
+        ).exclude(pk__in=found)
+        stands = Fact.objects.filter(memory__in=edits.values("pk")).exclude(rule="edit")
+        more = set(edits.exclude(pk__in=stands.values("memory")).values_list("pk", flat=True))
+        if not more:
+            return found
+        found |= more
+
+
+def doomed(target: Target) -> tuple[MemoryRows, MemoryRows]:
+    """The memories that go, and those that stay on other words."""
+    touched = Memory.objects.filter(workspace_id=target.workspace_id, facts__in=target.facts)
+    others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=target.facts.values("pk"))
+    named = Memory.objects.filter(pk__in=touched.values("pk")).annotate(stands=Exists(others))
+    own = target.memories.values("pk")
+    gone = Memory.objects.filter(Q(pk__in=named.filter(stands=False).values("pk")) | Q(pk__in=own))
+    kept = named.filter(stands=True).exclude(pk__in=own)
+    return gone, kept
+
+
+def rejections_of(target: Target, gone: MemoryRows) -> RejectionRows:
+    rows = Rejection.objects.filter(workspace_id=target.workspace_id)
+    own = Q(subject=target.id) if target.kind == Kind.SUBJECT else Q(pk=None)
+    return rows.filter(own | Q(memory__in=gone.values("pk")))
+
+
+def audit_of(target: Target, named: set[uuid.UUID]) -> AuditRows:
+    """Lines whose values are blanked; that somebody did something stays."""
+    rows = AuditEntry.objects.filter(WRITTEN, workspace_id=target.workspace_id)
+    own = Q(subject_id=target.id) if target.kind == Kind.SUBJECT else Q(pk=None)
+    return rows.filter(own | Q(target_id__in=named))
+
+
+def _answers(target: Target, named: set[uuid.UUID]) -> int:
+    values = {"workspace": target.workspace_id, "ids": list(named)}
+    return int(statements.rows(COUNT_ANSWERS, values)[0].n)
+
+
+def _supersessions(gone: MemoryRows) -> int:
+    ids = gone.values("pk")
+    return Supersession.objects.filter(Q(old__in=ids) | Q(new__in=ids)).count()
+
+
+def _entries(layer: int, ids: Collection[uuid.UUID]) -> QuerySet[Entry]:
+    return Entry.objects.filter(layer=layer, item__in=ids)
+
+
+def vectors_of(layer: int, ids: Collection[uuid.UUID]) -> QuerySet[Vector]:
+    return Vector.objects.filter(entry_id__in=_entries(layer, ids).values("pk"))

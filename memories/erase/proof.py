@@ -1,0 +1,119 @@
+"""Proof that it is gone: searching for what was said, and reading every table that could hold it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db.models import CharField, F, Q, TextField
+from django.db.models.functions import Cast
+
+from memories.english.patterns import clauses
+from memories.erase.copies import CONTENT, UNREADABLE
+from memories.erase.target import Target
+from memories.models import Entry, Episode, Memory, WorkspaceIndex
+from memories.search import SearchRequest, search
+from memories.search.request import LAYERS
+from workspaces.models import Subject
+from workspaces.scope import worker_scope
+
+MOST = 12  # texts that are looked for
+LOOKED_AT = 200  # of the newest rows
+SHORTEST = 16  # characters
+# What JSON writes otherwise than it was said could not be found in it.
+_plain = re.compile(r"[^\"\\\n\r\t]+")
+
+
+def probes(target: Target) -> tuple[list[str], int]:
+    """Words that nothing else of the workspace says, and how many others say too."""
+    said = list(target.episodes.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
+    believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
+    found = dict.fromkeys([*_pieces(said), *_pieces(believed)])
+    longest = sorted(found, key=lambda text: (-len(text), text))
+    chosen: list[str] = []
+    shared = 0
+    for text in longest:
+        if len(chosen) == MOST:
+            break
+        if _is_shared(target, text):
+            shared += 1
+        else:
+            chosen.append(text)
+    return chosen, shared
+
+
+def _pieces(texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        for start, end in clauses.sentences(text):
+            longest = max(_plain.findall(text[start:end]), key=len, default="").strip()
+            if len(longest) >= SHORTEST:
+                yield longest[:200]
+
+
+def _is_shared(target: Target, text: str) -> bool:
+    others = Episode.objects.filter(workspace_id=target.workspace_id, content__contains=text)
+    if others.exclude(pk__in=target.episodes.values("pk")).exists():
+        return True
+    own = Memory.objects.filter(workspace_id=target.workspace_id, content__contains=text)
+    rest = own.exclude(facts__in=target.facts).exclude(pk__in=target.memories.values("pk"))
+    return rest.exists()
+
+
+def prove(target: Target, texts: Sequence[str]) -> dict[str, Any]:
+    """What was looked for and where, in numbers; `clean`: nothing was found."""
+    tables = {name: n for name, n in _counted(target, texts) if n}
+    hits = sum(_hits(target, text) for text in texts)
+    left = target.episodes.count() + target.memories.count()
+    return {
+        "texts": len(texts),
+        "searches": len(texts) * len(RANKINGS),
+        "hits": hits,
+        "columns": sum(1 for _ in _columns()),
+        "found": tables,
+        "rowsLeft": left,
+        "clean": not tables and not hits and not left,
+    }
+
+
+RANKINGS = ("hybrid", "keyword")
+
+
+def _hits(target: Target, text: str) -> int:
+    """Results that say it, in all layers and rankings, by nobody's restrictions."""
+    found = 0
+    for ranking in RANKINGS:
+        wish = SearchRequest(text, limit=20, ranking=ranking, layers=tuple(LAYERS))
+        for hit in search(worker_scope(target.workspace_id), wish).hits:
+            row = hit.memory or hit.episode
+            found += row is not None and text in row.content
+    return found
+
+
+def _columns() -> Iterator[tuple[Any, str]]:
+    for model, names in CONTENT.items():
+        for name in names:
+            if name not in UNREADABLE:
+                yield model, name
+
+
+def _counted(target: Target, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
+    for model, name in _columns():
+        rows = model.objects.filter(_of_workspace(model, target)).annotate(_text=_as_text(name))
+        says = Q(pk__in=[])
+        for text in texts:
+            says |= Q(_text__contains=text)
+        yield f"{model._meta.db_table}.{name}", rows.filter(says).count()
+
+
+def _of_workspace(model: Any, target: Target) -> Q:
+    number = WorkspaceIndex.objects.filter(workspace=target.workspace_id).values("number")
+    if model is Subject:
+        return Q(workspace_id=target.workspace_id)
+    names = {field.name for field in model._meta.fields}
+    if "workspace" not in names:
+        return Q(entry__workspace__in=number)
+    is_numbered = model is Entry or model._meta.model_name == "speaker"
+    return Q(workspace__in=number) if is_numbered else Q(workspace_id=target.workspace_id)
+
+
+def _as_text(name: str) -> Any:
+    return Cast(F(name), TextField()) if name else CharField()

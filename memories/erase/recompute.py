@@ -1,0 +1,86 @@
+"""What is believed when some of what it stood on is gone: other words, or the version before."""
+
+import uuid
+from collections.abc import Collection
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memories.english import lexical
+from memories.index import entries, slots
+from memories.models import (
+    Fact,
+    Layer,
+    Liveness,
+    Memory,
+    Supersession,
+    WorkspaceIndex,
+)
+
+Ids = Collection[uuid.UUID]
+
+
+def recompute(space: WorkspaceIndex, ids: Ids) -> int:
+    """Memories that stand on fewer facts now: counted anew, and told in words that are left.
+
+    The one place where a memory's content changes: the words it had were erased.
+    """
+    for memory in Memory.objects.filter(pk__in=ids).order_by("pk"):
+        facts = list(memory.facts.order_by("pk"))
+        rows = Memory.objects.filter(pk=memory.pk)
+        rows.update(source_count=len(facts), updated_at=timezone.now())
+        own = bytes(memory.fingerprint)
+        if all(lexical.fingerprint(fact.statement) != own for fact in facts):
+            _tell(space, memory, facts[-1])
+    return len(ids)
+
+
+def _tell(space: WorkspaceIndex, memory: Memory, fact: Fact) -> None:
+    memory.content = fact.statement
+    memory.fingerprint = lexical.fingerprint(fact.statement)
+    memory.entities, memory.metadata = fact.entities, {}
+    memory.event_date = fact.event_date
+    memory.slots = slots.of_memory(memory, slots.words_of(space))
+    memory.save(
+        update_fields=["content", "fingerprint", "entities", "metadata", "event_date", "slots"]
+    )
+    entries.remove(space, Layer.MEMORIES, [memory.pk])
+    entries.write(space, [entries.memory_item(memory)], None)
+
+
+def unlink_all(space: WorkspaceIndex, gone: Ids) -> int:
+    """Take memories out of their chains: the version before is replaced by the one after, or is
+    the head again. The number of decisions that go with them."""
+    before = Memory.objects.filter(superseded_by__in=gone).exclude(pk__in=gone)
+    for old in before.order_by("pk"):
+        _unlink(space, old, gone)
+    of_both = Q(old__in=gone) | Q(new__in=gone)
+    return Supersession.objects.filter(of_both).delete()[0]
+
+
+def _unlink(space: WorkspaceIndex, old: Memory, gone: Ids) -> None:
+    removed = old.superseded_by
+    heir = removed
+    while heir is not None and heir.pk in gone:
+        heir = heir.superseded_by
+    if old.valid_until is not None and removed and old.valid_until == removed.valid_from:
+        old.valid_until = heir.valid_from if heir else None
+    old.superseded_by = heir
+    old.superseded_at = old.superseded_at if heir else None
+    old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+    decision = Supersession.objects.filter(old=old, state=Supersession.State.APPLIED)
+    if heir is not None:
+        decision.update(new=heir, similarity=None, note="")
+    elif old.forgotten_at is None and old.held_at is None:
+        _revive(space, old)
+
+
+def _revive(space: WorkspaceIndex, memory: Memory) -> None:
+    if not memory.liveness.filter(until_at=None).exists():
+        Liveness.objects.create(
+            workspace_id=memory.workspace_id,
+            memory=memory,
+            from_at=timezone.now(),
+            cause=Liveness.Cause.UNDONE,
+        )
+    entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)

@@ -1,0 +1,251 @@
+"""Taking away a batch of episodes, memories or features, with all that was made of them.
+
+Each function runs in the caller's transaction, which holds the workspace's lock.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeAlias
+
+from django.db.models import F, Q, QuerySet
+
+from memories import outbox
+from memories.erase.plan import ANSWERED, WRITTEN, vectors_of, with_edits
+from memories.erase.recompute import recompute, unlink_all
+from memories.features import redact
+from memories.features.pending import unmark
+from memories.index import entries, speakers, statements, truth
+from memories.models import (
+    Citation,
+    Episode,
+    Fact,
+    Feature,
+    FeatureChange,
+    FeatureRefusal,
+    FeatureSet,
+    Layer,
+    Memory,
+    MemorySession,
+    Miss,
+    Rejection,
+    Speaker,
+    WorkspaceChange,
+    WorkspaceIndex,
+    WorkspacePattern,
+    WorkspaceSlot,
+)
+from memories.summaries import stale
+from workspaces.models import AuditEntry, erasing_audit
+
+QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
+Ids: TypeAlias = Collection[uuid.UUID]
+
+# Beside an episode that goes stand those whose index entries borrowed words from it.
+BESIDE = """
+select distinct n.id from memories_episode e
+cross join lateral (
+  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at desc, p.position desc limit 1)
+  union all
+  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) > (e.occurred_at, e.position)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at, p.position limit 1)
+  union all
+  (select p.id from memories_episode p where e.conversation_id is null
+     and p.conversation_id is null and p.session_id = e.session_id
+     and p.position between e.position - 1 and e.position + 1 and p.id <> all(%(ids)s::uuid[]))
+) n where e.id = any(%(ids)s::uuid[])
+"""
+ANSWERS = f"delete from memories_idempotentanswer a where {ANSWERED}"
+TALLY: TypeAlias = Counter[str]
+
+
+def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
+    """Episodes, with what was read out of them; what stands on others too is made of those."""
+    episodes = list(Episode.objects.filter(pk__in=ids).order_by("pk"))
+    beside = [row.id for row in statements.rows(BESIDE, {"ids": list(ids)})]
+    sessions = {e.session_id for e in episodes if e.session_id}
+    done = remove_facts(space, _facts_of(ids, sessions))
+    done += _remove_misses(space, ids)
+    done += _unsay_features(space, ids)
+    done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
+    _clean_examples(space, [episode.content for episode in episodes])
+    _clean_errors(space, {episode.subject_id for episode in episodes})
+    _unhear(space, episodes)
+    done += _unindex(space, Layer.EPISODES, ids)
+    conversations = {e.conversation_id for e in episodes if e.conversation_id}
+    done["summaries"] += stale.start_again(conversations)
+    Episode.objects.filter(pk__in=ids).delete()
+    done["episodes"] += len(episodes)
+    for item in truth.items(Layer.EPISODES, beside):
+        entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
+    done += _close_sessions(space, sessions, set(ids))
+    return done + forget_traces(space, ids)
+
+
+def _facts_of(ids: Ids, sessions: Iterable[uuid.UUID]) -> set[uuid.UUID]:
+    """What cites the episodes; and what a session of theirs read without citing anything."""
+    cited = Fact.objects.filter(citations__episode__in=ids)
+    bare = Fact.objects.filter(session__in=sessions, citations=None)
+    return set(cited.values_list("pk", flat=True)) | set(bare.values_list("pk", flat=True))
+
+
+def _clean_errors(space: WorkspaceIndex, subjects: set[uuid.UUID | None]) -> None:
+    """What a provider complained of may quote what it was asked; what still fails says so again."""
+    about = Q(subject__in=subjects - {None}) | Q(subject=None)
+    rows = FeatureSet.objects.filter(about, workspace_id=space.workspace_id)
+    failed = rows.exclude(error="", embedding_error="")
+    failed.update(error="", embedding_error="")
+
+
+def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
+    facts = Fact.objects.filter(pk__in=ids)
+    _clean_examples(space, list(facts.values_list("statement", flat=True)))
+    touched = {one for one in facts.values_list("memory_id", flat=True) if one}
+    standing = Fact.objects.filter(memory__in=touched).exclude(pk__in=ids)
+    stands = set(standing.values_list("memory_id", flat=True))
+    done = remove_memories(space, touched - stands)
+    done["citations"] += Citation.objects.filter(fact__in=ids).count()
+    done["facts"] += facts.delete()[1].get("memories.Fact", 0)
+    done["memories recomputed"] += recompute(space, stands)
+    return done + forget_traces(space, ids)
+
+
+def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
+    """Memories with their edits, which say the same in a person's words."""
+    gone = with_edits(set(ids))
+    if not gone:
+        return Counter()
+    done: TALLY = Counter()
+    done["supersessions"] += unlink_all(space, gone)
+    rows = Memory.objects.filter(pk__in=gone)
+    same = Q(pk=None)
+    for subject_id, fingerprint in rows.values_list("subject_id", "fingerprint"):
+        same |= Q(subject_id=subject_id, fingerprint=bytes(fingerprint))
+    rejections = Rejection.objects.filter(
+        same | Q(memory__in=gone), workspace_id=space.workspace_id
+    )
+    done += forget_traces(space, list(rejections.values_list("pk", flat=True)))
+    done["rejections"] += rejections.delete()[0]
+    done += _unindex(space, Layer.MEMORIES, gone)
+    facts = list(Fact.objects.filter(memory__in=gone).values_list("pk", flat=True))
+    done["citations"] += Citation.objects.filter(fact__in=facts).count()
+    counts = rows.delete()[1]
+    done["memories"] += counts.get("memories.Memory", 0)
+    done["facts"] += counts.get("memories.Fact", 0)
+    return done + forget_traces(space, [*gone, *facts])
+
+
+def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
+    """Features with their history. What else they stood on is taken in again."""
+    if not ids:
+        return Counter()
+    rows = Feature.objects.filter(pk__in=ids)
+    others = rows.values_list("citations__episode", flat=True).distinct()
+    unmark(space.workspace_id, {one for one in others if one})
+    done = _unindex(space, Layer.FEATURES, ids)
+    changes = list(FeatureChange.objects.filter(feature__in=ids).values_list("pk", flat=True))
+    counts = rows.delete()[1]
+    done["features"] += counts.get("memories.Feature", 0)
+    done["feature changes"] += counts.get("memories.FeatureChange", 0)
+    done["feature citations"] += counts.get("memories.FeatureCitation", 0)
+    return done + forget_traces(space, [*ids, *changes])
+
+
+def _unsay_features(space: WorkspaceIndex, episodes: Ids) -> TALLY:
+    """What stands on nothing but these words goes; the others keep what other words carry."""
+    left = redact.remains(episodes)
+    done = remove_features(space, [each.feature.pk for each in left if each.is_gone])
+    for each in left:
+        if not each.is_gone:
+            done += redact.keep(space, each, episodes)
+            changes = [change.pk for change in each.fallen]
+            done += forget_traces(space, [each.feature.pk, *changes])
+    return done
+
+
+def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
+    """Values in the audit log, kept answers and failed tasks that are about these rows.
+
+    That somebody did something stays in the log; what it was about does not.
+    """
+    if not ids:
+        return Counter()
+    lines = AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=ids)
+    done = blank(lines)
+    answers = {"workspace": space.workspace_id, "ids": list(ids)}
+    done["kept answers"] += statements.execute(ANSWERS, answers)
+    outbox.forget(ids)
+    return done
+
+
+def _unindex(space: WorkspaceIndex, layer: int, ids: Ids) -> TALLY:
+    vectors = vectors_of(layer, ids).count()
+    gone = entries.remove(space, layer, ids)
+    return Counter({"index entries": gone, "vectors": vectors})
+
+
+def blank(lines: QuerySet[AuditEntry]) -> TALLY:
+    with erasing_audit():
+        number = lines.filter(WRITTEN).update(before=None, after=None, reason="")
+    return Counter({"audit values": number})
+
+
+def _remove_misses(space: WorkspaceIndex, episodes: Ids) -> TALLY:
+    rows = Miss.objects.filter(episode__in=episodes)
+    done = forget_traces(space, list(rows.values_list("pk", flat=True)))
+    return done + Counter({"misses": rows.delete()[0]})
+
+
+def _clean_examples(space: WorkspaceIndex, texts: Sequence[str]) -> None:
+    """Examples of the workspace's patterns, slots and changes that were taken from these texts."""
+    for model in (WorkspacePattern, WorkspaceSlot, WorkspaceChange):
+        for row in model._default_manager.filter(workspace_id=space.workspace_id):
+            examples = _not_in(texts, row.examples)
+            counter = _not_in(texts, row.counter_examples)
+            if (examples, counter) != (row.examples, row.counter_examples):
+                same = model._default_manager.filter(pk=row.pk)
+                same.update(examples=examples, counter_examples=counter)
+
+
+def _not_in(texts: Sequence[str], examples: Sequence[str]) -> list[str]:
+    """The examples that neither stand in one of the texts nor quote one."""
+    said = [" ".join(text.split()) for text in texts]
+    quotable = [text for text in said if len(text) >= QUOTABLE]
+    plain = {one: " ".join(one.split()) for one in examples}
+    return [
+        one
+        for one in examples
+        if not any(plain[one] in text for text in said)
+        and not any(text in plain[one] for text in quotable)
+    ]
+
+
+def _unhear(space: WorkspaceIndex, episodes: Sequence[Episode]) -> None:
+    heard = Counter((e.subject_id, e.author, speakers.is_assistant(e.kind)) for e in episodes)
+    for (subject, author, assistant), number in sorted(heard.items(), key=str):
+        rows = Speaker.objects.filter(
+            workspace=space.number, subject=subject, author=author, assistant=assistant
+        )
+        rows.update(episodes=F("episodes") - number)
+        rows.filter(episodes__lte=0).delete()
+
+
+def _close_sessions(
+    space: WorkspaceIndex, sessions: Iterable[uuid.UUID], gone: set[uuid.UUID]
+) -> TALLY:
+    """A session whose episodes are gone goes; another keeps its numbers and loses its words."""
+    done: TALLY = Counter()
+    for session in MemorySession.objects.filter(pk__in=sessions):
+        left = [one for one in session.episode_ids if one not in gone]
+        rows = MemorySession.objects.filter(pk=session.pk)
+        if left:
+            rows.update(episode_ids=left, reason="", error="", steps=[])
+            done += blank(AuditEntry.objects.filter(target_id=session.pk))
+        else:
+            done += forget_traces(space, [session.pk])
+            rows.delete()
+            done["sessions"] += 1
+    return done

@@ -1,0 +1,290 @@
+"""A workspace goes, with every row of it in every table; its certificate stays.
+
+`request` shuts its doors at once and writes down that it is to go, `run` takes the rows away in
+short transactions, each whole in itself: whatever interrupts it, it goes on from what is left.
+Which tables hold rows of a workspace is read off the models, so that a new one cannot be forgotten.
+"""
+
+import secrets
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.db import IntegrityError, connection, models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from memories import outbox
+from memories.index import statements, workspace_index
+from memories.models import (
+    ConversationSummary,
+    Entry,
+    Erasure,
+    FeatureSet,
+    Memory,
+    MemorySession,
+    Vector,
+    WorkspaceIndex,
+)
+from workspaces.auth import as_uuid
+from workspaces.models import (
+    REMOVED,
+    ApiKey,
+    Invitation,
+    Membership,
+    Workspace,
+    WorkspaceRemoval,
+    erasing_audit,
+)
+
+State = WorkspaceRemoval.State
+BATCH = 1_000  # rows of one transaction
+LEASE = timedelta(seconds=120)
+AGAIN = timedelta(seconds=30)
+MAX_ATTEMPTS = 20
+LONGEST = 240.0  # seconds
+HAVE_TASKS = (MemorySession, FeatureSet, ConversationSummary, Erasure)  # ids that tasks are about
+
+CLAIM = """
+update workspaces_workspaceremoval
+set state = 'running', lease_until = %(until)s, attempts = attempts + 1, updated_at = %(now)s
+where id = %(id)s and state in ('waiting', 'running') and due_at <= %(now)s
+  and (lease_until is null or lease_until < %(now)s)
+returning *
+"""
+SOME = "{table}.ctid = any(array(select ctid from {table} where {rows} limit {batch}))"
+# A successor that is gone may have no predecessor that names it.
+UNLINK = f"update memories_memory set superseded_by_id = null where {SOME}"
+DELETE = f"delete from {{table}} where {SOME} returning {{key}}"
+
+
+class _TakenOver(Exception):
+    """The lease ran out and another worker has it: the batch is rolled back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Where rows of a workspace stand: `rows` is the SQL condition, by its id or its number."""
+
+    model: type[models.Model]
+    rows: str
+
+    @property
+    def name(self) -> str:
+        return self.model._meta.db_table
+
+    @property
+    def told(self) -> str:
+        return str(self.model._meta.verbose_name_plural)
+
+
+@cache
+def tables() -> tuple[Table, ...]:
+    """Every table that holds rows of workspaces; what points at others stands before them."""
+    every = [*apps.get_app_config("memories").get_models(include_auto_created=True)]
+    every += apps.get_app_config("workspaces").get_models(include_auto_created=True)
+    found: dict[type[models.Model], Table] = {}
+
+    def visit(model: type[models.Model]) -> None:
+        if model in found or not (rows := _rows_of(model)):
+            return
+        for pointing in every:
+            if pointing is not model and model in _pointed_at(pointing):
+                visit(pointing)
+        found[model] = Table(model, rows)
+
+    for model in every:
+        visit(model)
+    return tuple(found.values())
+
+
+def _pointed_at(model: type[models.Model]) -> set[Any]:
+    if model is Vector:  # its key to the entry is the database's alone
+        return {Entry}
+    return {field.related_model for field in model._meta.concrete_fields if field.is_relation}
+
+
+def _rows_of(model: type[models.Model]) -> str:
+    """The condition for the rows of a workspace; empty where the table is the server's."""
+    if model in (Workspace, WorkspaceRemoval):
+        return ""
+    for field in model._meta.concrete_fields:
+        if field.related_model is Workspace:
+            return f"{field.column} = %(id)s::uuid"
+        if field.related_model is WorkspaceIndex:
+            return f"{field.column} = %(number)s::int4"
+        if field.name == "workspace":
+            is_number = isinstance(field, models.IntegerField)
+            return "workspace = %(number)s::int4" if is_number else "workspace = %(id)s::uuid"
+    for field in model._meta.concrete_fields:
+        owner: Any = field.related_model
+        if owner and not field.null and (rows := _rows_of(owner)):
+            return f"{field.column} in (select id from {owner._meta.db_table} where {rows})"
+    return ""
+
+
+def plan(workspace: Workspace) -> dict[str, int]:
+    """Rows that would go, by what they are. Nothing is changed."""
+    found = Counter({"workspaces": 1})
+    number = WorkspaceIndex.objects.filter(workspace=workspace).values_list("number", flat=True)
+    values = {"id": workspace.pk, "number": number.first()}
+    for table in tables():
+        if table.model is not WorkspaceIndex:  # a part of the workspace
+            found[table.told] += _count(table, values)
+    return {told: rows for told, rows in found.items() if rows}
+
+
+def _count(table: Table, values: Mapping[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"select count(*) from {table.name} where {table.rows}", values)
+        return int(cursor.fetchone()[0])
+
+
+@transaction.atomic(durable=True)
+def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
+    """Let nobody in any more, free its slug, and write down that it is to go; asked twice, it is
+    the same removal, and one that was given up is tried again."""
+    space = workspace_index.space_of(workspace.pk)
+    workspace_index.lock(space)
+    if known := WorkspaceRemoval.objects.filter(workspace_id=workspace.pk).first():
+        failed = WorkspaceRemoval.objects.filter(pk=known.pk, state=State.FAILED)
+        failed.update(state=State.WAITING, attempts=0, due_at=timezone.now())
+        return known
+    made = WorkspaceRemoval.objects.create(
+        workspace_id=workspace.pk, number=space.number, requested_by=actor, plan=plan(workspace),
+        due_at=timezone.now(),
+    )  # fmt: skip
+    for doors in (ApiKey, Membership, Invitation):
+        _, gone = doors._default_manager.filter(workspace=workspace).delete()
+        for label, rows in gone.items():
+            told = str(apps.get_model(label)._meta.verbose_name_plural)
+            made.removed[told] = made.removed.get(told, 0) + rows
+    made.save(update_fields=["removed"])
+    # The tail is new: whoever knows the id could have given its name to another workspace.
+    slug = f"{REMOVED}{workspace.pk.hex}-{secrets.token_hex(8)}"
+    Workspace.objects.filter(pk=workspace.pk).update(slug=slug, name="being removed", settings={})
+    waiting = MemorySession.objects.filter(workspace=workspace).exclude(
+        state__in=MemorySession.FINAL
+    )
+    waiting.update(
+        state=MemorySession.State.FAILED, error="removed", next_attempt_at=None, lease_until=None,
+        finished_at=timezone.now(),
+    )  # fmt: skip
+    _drop_tasks(workspace, space.number)
+    outbox.post("remove_workspace", made.pk)
+    return made
+
+
+def _drop_tasks(workspace: Workspace, number: int) -> None:
+    """Those that wait to do something about it."""
+    tasks = outbox.waiting()
+    named = {one for ids in tasks.values() for one in ids}
+    known = [one for one in map(as_uuid, named) if one]
+    own = {str(number)}
+    for model in HAVE_TASKS:
+        rows = model._default_manager.filter(workspace=workspace, pk__in=known)
+        own |= {str(pk) for pk in rows.values_list("pk", flat=True)}
+    outbox.drop([task for task, ids in tasks.items() if ids & own])
+
+
+def due() -> list[uuid.UUID]:
+    """Removals whose turn it is, and those whose worker died."""
+    now = timezone.now()
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    rows = WorkspaceRemoval.objects.filter(free, due_at__lte=now, state__in=WorkspaceRemoval.OPEN)
+    return list(rows.order_by("due_at").values_list("pk", flat=True))
+
+
+def run(
+    removal_id: uuid.UUID,
+    seconds: float = LONGEST,
+    advance: Callable[[int], object] | None = None,
+) -> WorkspaceRemoval | None:
+    """Go on with a removal for about `seconds`; None where another worker has it, or it is done.
+
+    `advance` hears how many rows each step took. What is left is due again.
+    """
+    now = timezone.now()
+    claimed = statements.rows(CLAIM, {"id": removal_id, "now": now, "until": now + LEASE})
+    if not claimed:
+        return None
+    row = WorkspaceRemoval(**claimed[0]._asdict())
+    row._state.adding = False
+    until = time.monotonic() + seconds
+    try:
+        for rows in _steps(row):
+            if advance:
+                advance(rows)
+            if time.monotonic() >= until:
+                return _leave(row, "")
+        return _finish(row)
+    except IntegrityError:
+        # Somebody wrote meanwhile: what came is taken away with the rest.
+        return _leave(row, "the database refused a step, as when rows come in meanwhile")
+    except _TakenOver:
+        return None
+
+
+def _steps(row: WorkspaceRemoval) -> Iterator[int]:
+    for table in tables():
+        if table.model is Memory:
+            linked = f"{table.rows} and superseded_by_id is not null"
+            while _batch(row, UNLINK.format(table=table.name, rows=linked, batch=BATCH)):
+                yield 0
+        if table.model is WorkspaceIndex:
+            continue  # goes with the workspace: without it a late writer would make another
+        key = "id" if table.model in HAVE_TASKS else "1"
+        text = DELETE.format(table=table.name, rows=table.rows, batch=BATCH, key=key)
+        while taken := _batch(row, text, table):
+            yield taken
+
+
+def _batch(row: WorkspaceRemoval, text: str, table: Table | None = None) -> int:
+    """One step in one transaction, counted with what it takes away."""
+    with transaction.atomic(durable=True), erasing_audit(), connection.cursor() as cursor:
+        workspace_index.lock(WorkspaceIndex(number=row.number))
+        cursor.execute(text, {"id": row.workspace_id, "number": row.number})
+        taken: int = cursor.rowcount
+        if table is not None and taken:
+            row.removed[table.told] = row.removed.get(table.told, 0) + taken
+            if table.model in HAVE_TASKS:
+                outbox.forget([one for (one,) in cursor.fetchall()])
+        before, row.lease_until = row.lease_until, timezone.now() + LEASE
+        own = WorkspaceRemoval.objects.filter(pk=row.pk, lease_until=before, state=State.RUNNING)
+        if not own.update(removed=row.removed, lease_until=row.lease_until):
+            raise _TakenOver
+    return taken
+
+
+def _leave(row: WorkspaceRemoval, error: str) -> WorkspaceRemoval:
+    """Due again; after many attempts it waits for a person."""
+    row.state = State.FAILED if error and row.attempts >= MAX_ATTEMPTS else State.RUNNING
+    row.due_at, row.lease_until, row.error = timezone.now(), None, error
+    if error:
+        row.due_at += AGAIN
+    row.save(update_fields=["state", "due_at", "lease_until", "error", "updated_at"])
+    return row
+
+
+def _finish(row: WorkspaceRemoval) -> WorkspaceRemoval:
+    """Take the workspace itself, once no table has a row of it left."""
+    values = {"id": row.workspace_id, "number": row.number}
+    with transaction.atomic(durable=True):
+        workspace_index.lock(WorkspaceIndex(number=row.number))
+        left = [t.name for t in tables() if t.model is not WorkspaceIndex and _count(t, values)]
+        if left:
+            raise IntegrityError(f"rows came into {', '.join(left)}")
+        WorkspaceIndex.objects.filter(pk=row.number)._raw_delete(using="default")
+        Workspace.objects.filter(pk=row.workspace_id)._raw_delete(using="default")
+        row.removed["workspaces"] = 1
+        row.state, row.error, row.finished_at = State.DONE, "", timezone.now()
+        row.due_at, row.lease_until = None, None
+        row.save()
+    outbox.post("seal")  # the worker drops the approximate indexes that nobody asks any more
+    return row

@@ -1,0 +1,147 @@
+"""Commands on features: add, update, delete; and why one is not done."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memories.features.config import Category
+
+ADD, UPDATE, DELETE = "add", "update", "delete"
+ACTIONS = (ADD, UPDATE, DELETE)
+LONGEST_VALUE, LONGEST_NAME = 1_000, 100  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """Words of an episode: `quote` is its content from start to end; said at `occurred_at`."""
+
+    episode_id: uuid.UUID
+    start: int
+    end: int
+    quote: str
+    occurred_at: datetime
+    fact_id: uuid.UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A feature that a set holds already, as far as commands care."""
+
+    id: uuid.UUID
+    category: str
+    tag: str
+    feature: str
+    value: str
+    about: str
+    slot: str
+    method: str
+    occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One change that is asked for. `target` is the feature to update or delete; `occurred_at`
+    when it was said; `slot` names the attribute where it has one value at a time."""
+
+    action: str
+    category: str = ""
+    tag: str = ""
+    feature: str = ""
+    value: str = ""
+    about: str = ""
+    slot: str = ""
+    target: uuid.UUID | None = None
+    cited: tuple[Cited, ...] = ()
+    occurred_at: datetime | None = None
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As a person reads it, without what is empty."""
+        told = asdict(self)
+        told.pop("occurred_at")
+        told["cited"] = [{"episode": str(c.episode_id), "quote": c.quote} for c in self.cited]
+        return {
+            name: str(value) if name == "target" else value for name, value in told.items() if value
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A command that is not done. `raw` is what was said where it was no command at all."""
+
+    reason: str
+    command: Command | None = None
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return self.command.as_json() if self.command else dict(self.raw)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What shall be done, and what not."""
+
+    commands: list[Command] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+
+
+def plan(
+    commands: Sequence[Command], categories: Sequence[Category], known: Sequence[Known]
+) -> Plan:
+    """The commands that may be done to what is `known`, and the others with the reason."""
+    made, by_id = Plan(), {each.id: each for each in known}
+    touched: set[uuid.UUID] = set()
+    for command in commands:
+        target = by_id.get(command.target) if command.target else None
+        reason = _fault(command, categories, target) or (
+            "the feature is changed by an earlier command"
+            if target and target.id in touched
+            else ""
+        )
+        if reason:
+            made.refused.append(Refused(reason, command))
+            continue
+        if target:
+            touched.add(target.id)
+        made.commands.append(command)
+    return made
+
+
+def _fault(command: Command, categories: Sequence[Category], target: Known | None) -> str:
+    if command.action not in ACTIONS:
+        return f"there is no command {command.action!r}"
+    if command.action != ADD:
+        return _fault_of_target(command, target) or fault_of_value(command, categories)
+    return fault_of_value(command, categories) or ("" if command.cited else NO_EVIDENCE)
+
+
+NO_EVIDENCE = "no words of the messages stand behind it"
+
+
+def _fault_of_target(command: Command, target: Known | None) -> str:
+    if target is None:
+        return "there is no such feature in this set"
+    if target.method == "manual":
+        return "it was written by a person"
+    if command.occurred_at and command.occurred_at < target.occurred_at:
+        return "what is known is newer"
+    return "" if command.cited else NO_EVIDENCE
+
+
+def fault_of_value(command: Command, categories: Sequence[Category]) -> str:
+    if command.action == DELETE:
+        return ""
+    category = next((each for each in categories if each.name == command.category), None)
+    if category is None:
+        return f"the set has no category {command.category!r}"
+    if command.tag not in {tag.name for tag in category.tags}:
+        return f"the category {command.category} has no tag {command.tag!r}"
+    if not command.feature.strip() or not command.value.strip():
+        return "it names no feature, or no value"
+    if len(command.feature) > LONGEST_NAME:
+        return f"the feature's name is longer than {LONGEST_NAME} characters"
+    if len(command.value) > LONGEST_VALUE:
+        return f"the value is longer than {LONGEST_VALUE} characters"
+    return ""

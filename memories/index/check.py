@@ -1,0 +1,301 @@
+"""Proof that truth and index agree, and that the truth holds together. Reads only."""
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from django.db import connection, transaction
+
+from memories import ranking
+from memories.bounds import BESIDE
+from memories.english import lexical
+from memories.english.statements import OwnWords
+from memories.index import build_segments, due, rebuild, slots, statements, truth, workspace_index
+from memories.index.entries import Item
+from memories.models import DueVector, Entry, Layer, WorkspaceIndex
+from memories.providers.embedder import embeddable
+
+SHOWN = 20
+PLAIN_COLUMNS = (
+    "subject", "agent", "visibility", "scope", "place", "conversation", "occurred_at",
+    "event_at", "role", "author", "position", "live",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Disagreement:
+    """How many rows break a rule, and the ids of the first of them."""
+
+    rule: str
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Agreement:
+    """What was looked at in a workspace, and what disagrees, by rule."""
+
+    memories: int = 0
+    episodes: int = 0
+    features: int = 0
+    entries: int = 0
+    vectors: int = 0
+    due: int = 0
+    other_vectors: int = 0
+    broken: dict[str, Disagreement] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken
+
+    def add(self, rule: str, identity: object) -> None:
+        found = self.broken.setdefault(rule, Disagreement(rule))
+        found.number += 1
+        if len(found.ids) < SHOWN:
+            found.ids.append(str(identity))
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """One state of the database for all that follows; within a transaction, that one's."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        statements.execute("set transaction isolation level repeatable read, read only", {})
+        yield
+
+
+def check(space: WorkspaceIndex, advance: Callable[[int], object]) -> Agreement:
+    """Compare each thing of the workspace with its entry, then the rules of the whole."""
+    found = Agreement()
+    with snapshot():
+        # What is counted is read here: the caller's row is from before the snapshot.
+        space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=space.pk)
+        words = slots.words_of(space)
+        for layer in truth.TABLE:
+            for ids in truth.batches(space, layer):
+                _check_batch(space, layer, ids, words, found)
+                advance(len(ids))
+        _check_counts(space, found)
+        _check_speakers(space, found)
+        _check_seals(space, found)
+        for rule, statement in RULES.items():
+            _check_rule(space, rule, statement, found)
+        _check_cycles(space, found)
+    return found
+
+
+def _check_batch(
+    space: WorkspaceIndex,
+    layer: Layer,
+    ids: Sequence[uuid.UUID],
+    words: OwnWords,
+    found: Agreement,
+) -> None:
+    name = layer.label
+    setattr(found, name, getattr(found, name) + len(ids))
+    known = {row.item: row for row in Entry.objects.filter(layer=layer, item__in=ids)}
+    here = []
+    for item in truth.items(layer, ids):
+        entry = known.get(item.id)
+        if entry is None:
+            found.add(f"{name} without an entry", item.id)
+            continue
+        here.append((entry.pk, item))
+        is_unmade = entry.length == 0 and len(item.text) > BESIDE
+        if is_unmade and DueVector.objects.filter(entry=entry.pk).exists():
+            continue  # its keys are due with its vectors
+        for column in _differing(space, entry, item):
+            found.add(f"{name} whose entry has another {column}", item.id)
+    if layer == Layer.MEMORIES:
+        for memory in slots.stale(ids, words):
+            found.add("memories with other keys of attributes", memory.pk)
+    lacking = set(rebuild.incomplete(space, here))
+    _check_vectors(space, [(e, item) for e, item in here if e in lacking], found)
+
+
+def _differing(space: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
+    names = [name for name in PLAIN_COLUMNS if getattr(entry, name) != getattr(item, name)]
+    own = {
+        "workspace": entry.workspace == space.number,
+        "marks": entry.marks == ranking.marks(item.text),
+        "trigrams": entry.trigrams == lexical.trigram_keys(space.number, item.layer, item.text),
+        "terms": _has_terms(space, entry, item),
+        "weights": (entry.weights is None) == (not entry.terms),
+    }
+    return [*names, *(name for name, agrees in own.items() if not agrees)]
+
+
+def _has_terms(space: WorkspaceIndex, entry: Entry, item: Item) -> bool:
+    """Its own words at least: what neighbours lend depends on the order in which they came."""
+    wanted = lexical.term_keys(space.number, item.layer, lexical.document(item.text))
+    if item.layer != Layer.EPISODES:
+        return list(entry.terms) == wanted
+    return set(wanted) <= set(entry.terms)
+
+
+def _check_vectors(
+    space: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], found: Agreement
+) -> None:
+    """Of entries that have not one vector per text: is a text without one a text without words?"""
+    if not lacking:
+        return
+    values = {"ids": [entry for entry, _ in lacking], "model": space.embedding_model_id}
+    parts = {row.id: set(row.parts or ()) for row in statements.rows(rebuild.PARTS, values)}
+    wanted = _wanted_parts(space, [item for _, item in lacking])
+    for (entry, item), expected in zip(lacking, wanted, strict=True):
+        name = Layer(item.layer).label
+        if expected - parts[entry]:
+            found.add(f"{name} without all their vectors, and not due", item.id)
+        if parts[entry] - expected:
+            found.add(f"{name} with vectors of texts that are not there", item.id)
+
+
+def _wanted_parts(space: WorkspaceIndex, items: Sequence[Item]) -> list[set[int]]:
+    if space.embedding_model_id is None:
+        return [set() for _ in items]
+    if workspace_index.embedder_of(
+        space
+    ).is_remote:  # asking it costs; what it cannot embed is blank
+        return [{n for n, text in enumerate(item.texts) if embeddable(text)} for item in items]
+    vectors = due.embed(space, [item.texts for item in items])
+    return [{n for n, vector in enumerate(own) if vector is not None} for own in vectors]
+
+
+def _check_counts(space: WorkspaceIndex, found: Agreement) -> None:
+    live = rebuild.live_counts(space)
+    for layer in truth.TABLE:
+        noted = getattr(space, f"live_{layer.label}")
+        if noted != live.get(layer, 0):
+            found.add(f"count of live {layer.label}", f"{noted} noted, {live.get(layer, 0)} there")
+    values = {"workspace": space.number, "model": space.embedding_model_id}
+    totals = statements.rows(TOTALS, values)[0]
+    found.entries, found.due = totals.entries, totals.due
+    found.vectors, found.other_vectors = totals.vectors, totals.others
+
+
+def _check_speakers(space: WorkspaceIndex, found: Agreement) -> None:
+    for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(space)):
+        found.add(
+            "count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said"
+        )
+
+
+def _check_seals(space: WorkspaceIndex, found: Agreement) -> None:
+    for state in build_segments.states():
+        if state.number == space.number and state.upto and not state.is_sealed:
+            found.add("sealed layers without their vector index", Layer(state.layer).label)
+
+
+def _check_rule(space: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:
+    values = {"workspace": space.number, "owner": space.workspace_id, "most": SHOWN}
+    rows = statements.rows(LISTED.format(statement), values)
+    if rows:
+        found.broken[rule] = Disagreement(rule, rows[0].number, [str(row.id) for row in rows])
+
+
+def _check_cycles(space: WorkspaceIndex, found: Agreement) -> None:
+    rows = statements.rows(SUCCESSORS, {"owner": space.workspace_id})
+    for memory in endless({row.id: row.superseded_by_id for row in rows}):
+        found.add("memories whose chain has no head", memory)
+
+
+def endless(successors: Mapping[uuid.UUID, uuid.UUID]) -> list[uuid.UUID]:
+    """Those from which following `successors` never ends."""
+    ends: dict[uuid.UUID, bool] = {}
+    for start in successors:
+        path: list[uuid.UUID] = []
+        here: uuid.UUID | None = start
+        while here is not None and here not in ends:
+            ends[here] = False  # until the end is seen; met again on the way, it is a circle
+            path.append(here)
+            here = successors.get(here)
+        is_ended = here is None or ends[here]
+        ends.update(dict.fromkeys(path, is_ended))
+    return [memory for memory, is_ended in ends.items() if not is_ended]
+
+
+TOTALS = """
+select (select count(*) from memories_entry where workspace = %(workspace)s) as entries,
+       (select count(*) from memories_vector where workspace = %(workspace)s
+          and embedding_model_id = %(model)s::int2) as vectors,
+       (select count(*) from memories_vector where workspace = %(workspace)s
+          and embedding_model_id is distinct from %(model)s::int2) as others,
+       (select count(*) from memories_duevector d join memories_entry e on e.id = d.entry_id
+        where e.workspace = %(workspace)s) as due
+"""
+SPEAKERS_DIFFER = f"""
+select coalesce(s.author, said.author) as author, coalesce(s.episodes, 0) as noted,
+       coalesce(said.episodes, 0) as said
+from (select * from memories_speaker where workspace = %(workspace)s) s
+full join ({rebuild.SAID}) said
+  on said.author = s.author and said.assistant = s.assistant
+     and coalesce(said.subject, '{uuid.UUID(int=0)}') = coalesce(s.subject, '{uuid.UUID(int=0)}')
+where s.episodes is distinct from said.episodes
+"""
+LISTED = "select id, count(*) over () as number from ({}) broken order by id limit %(most)s"
+SUCCESSORS = """
+select id, superseded_by_id from memories_memory
+where workspace_id = %(owner)s and superseded_by_id is not null
+"""
+_WITHOUT_TRUTH = """
+select e.item as id from memories_entry e
+where e.workspace = %(workspace)s and e.layer = {layer} and not exists (
+  select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
+"""
+_LIVE = "m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null"
+_SPAN = "select 1 from memories_liveness l where l.memory_id = m.id and l.until_at is null"
+
+# Each selects the ids of what breaks it.
+RULES = {
+    **{
+        f"entries of {layer.label} that are not there": _WITHOUT_TRUTH.format(
+            layer=int(layer), table=table
+        )
+        for layer, table in truth.TABLE.items()
+    },
+    "entries whose vectors have another scope": f"""
+        select distinct e.id from memories_entry e join memories_vector v on v.entry_id = e.id
+        where e.workspace = %(workspace)s and {rebuild.VECTORS_DIFFER}""",
+    "live memories without an open span of liveness": f"""
+        select m.id from memories_memory m
+        where m.workspace_id = %(owner)s and {_LIVE} and not exists ({_SPAN})""",
+    "memories with an open span of liveness that are not live": f"""
+        select m.id from memories_memory m
+        where m.workspace_id = %(owner)s and not ({_LIVE}) and exists ({_SPAN})""",
+    "memories with more than one open span of liveness": """
+        select memory_id as id from memories_liveness
+        where workspace_id = %(owner)s and until_at is null
+        group by memory_id having count(*) > 1""",
+    "memories with more than one applied supersession": """
+        select old_id as id from memories_supersession
+        where workspace_id = %(owner)s and state = 'applied'
+        group by old_id having count(*) > 1""",
+    "superseded memories without the decision": """
+        select m.id from memories_memory m
+        where m.workspace_id = %(owner)s and m.superseded_by_id is not null and not exists (
+          select 1 from memories_supersession s where s.old_id = m.id
+            and s.new_id = m.superseded_by_id and s.state = 'applied')""",
+    "applied supersessions whose old memory says otherwise": """
+        select s.id from memories_supersession s join memories_memory m on m.id = s.old_id
+        where s.workspace_id = %(owner)s and s.state = 'applied'
+          and m.superseded_by_id is distinct from s.new_id""",
+    "memories superseded across workspaces": """
+        select m.id from memories_memory m join memories_memory n on n.id = m.superseded_by_id
+        where m.workspace_id = %(owner)s and n.workspace_id <> m.workspace_id""",
+    "citations of features whose quote is not in its episode": """
+        select c.id from memories_featurecitation c join memories_episode e on e.id = c.episode_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
+    "live features that no change says so of, and changes of ended ones that say they live": """
+        select f.id from memories_feature f left join memories_featurechange c
+          on c.feature_id = f.id and c.is_current
+        where f.workspace_id = %(owner)s
+          and (c.after is null) is distinct from (f.ended_at is not null)""",
+    "citations whose quote is not in its episode": """
+        select c.id from memories_citation c join memories_episode e on e.id = c.episode_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(e.content, c.start + 1, c."end" - c.start)""",
+}

@@ -1,0 +1,206 @@
+"""Vectors that are still to be made: what an embedder could not be asked for at once."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memories import breakers, leases
+from memories.bounds import BESIDE, LARGE, runs
+from memories.errors import ProviderError, Unasked
+from memories.index import entries, model_change, statements
+from memories.index.entries import Item, Vectors
+from memories.index.workspace_index import embedder_of, line_to, lock
+from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
+from memories.providers import Embedder, embeddable
+
+BATCH = 256
+TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
+    Layer.MEMORIES: Memory,
+    Layer.EPISODES: Episode,
+    Layer.FEATURES: Feature,
+}
+
+
+def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
+    """Vectors of each sequence of texts; raises ProviderError."""
+    flat = _embedded(embedder_of(space), [text for group in texts for text in group])
+    found: list[Vectors] = []
+    at = 0
+    for group in texts:
+        found.append(flat[at : at + len(group)])
+        at += len(group)
+    return found
+
+
+def _embedded(embedder: Embedder, texts: list[str]) -> Vectors:
+    if not embedder.is_remote or not any(map(embeddable, texts)):
+        return embedder.embed(texts)
+    line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT)
+    return breakers.call(line, lambda: embedder.embed(texts))
+
+
+def embed_or_leave(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
+    """Vectors, or None where the provider failed: then the entries stay due for the sweep."""
+    try:
+        return embed(space, texts) if texts else []
+    except ProviderError:
+        return None
+
+
+def fill(space: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
+    """Make the vectors that are due of these items; the number of entries done.
+
+    A provider that fails again leaves them due, later each time.
+    """
+    waiting = DueVector.objects.filter(entry__workspace=space.number, entry__item__in=list(items))
+    return fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
+
+
+CLAIM = """
+update memories_duevector set next_attempt_at = %(until)s
+where entry_id = any(%(ids)s::int8[]) and next_attempt_at <= %(now)s
+returning entry_id
+"""
+
+
+def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
+    """Make the vectors of these due entries, in bounded batches; the number done.
+
+    A batch is tried again by nobody else before the lease on it runs out.
+    """
+    done = tried = 0
+    make_keys(space, ids)
+    for batch in batches(ids):
+        tried += len(batch)
+        values = {"ids": batch, "now": timezone.now(), "until": leases.end()}
+        claimed = [row.entry_id for row in statements.rows(CLAIM, values)]
+        rows = DueVector.objects.filter(entry_id__in=claimed)
+        found = items_of(Entry.objects.filter(pk__in=claimed))
+        try:
+            with leases.renewed(rows.all, "next_attempt_at"):
+                vectors = embed(space, [item.texts for _, item in found])
+        except ProviderError as error:
+            _postpone([*claimed, *ids[tried:]], error)
+            break
+        done += _store(space, found, vectors)
+    return done
+
+
+UNMADE = """
+select e.id from memories_entry e join memories_episode p on p.id = e.item
+where (e.id = any(%(ids)s::int8[]) or e.item = any(%(items)s::uuid[]))
+  and e.layer = 2 and e.length = 0 and octet_length(p.content) > %(beside)s
+order by e.id
+"""
+
+
+def make_keys(
+    space: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()
+) -> None:
+    """Make the keys of long episodes that were kept without: from here on words find them."""
+    values = {"ids": list(ids), "items": list(items), "beside": BESIDE}
+    for row in statements.rows(UNMADE, values):
+        for _, item in items_of(Entry.objects.filter(pk=row.id)):
+            entries.set_keys(row.id, entries.keys_of_episode(space.number, item.text))
+
+
+SIZES = """
+select e.id, coalesce(octet_length(p.content), octet_length(m.content), 0) as size
+from memories_entry e
+left join memories_episode p on e.layer = 2 and p.id = e.item
+left join memories_memory m on e.layer = 1 and m.id = e.item
+where e.id = any(%(ids)s::int8[])
+"""
+
+
+def batches(ids: Sequence[int]) -> Iterator[list[int]]:
+    """Entries in their order, as many as are embedded at once: few where their texts are long."""
+    for at in range(0, len(ids), BATCH):
+        asked = list(ids[at : at + BATCH])
+        size = {row.id: row.size for row in statements.rows(SIZES, {"ids": asked})}
+        yield from runs(((entry, size.get(entry, 0)) for entry in asked), LARGE)
+
+
+def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
+    """Entry ids with their items, read from the truth again."""
+    found = list(rows.defer("terms", "trigrams", "weights"))
+    texts = _texts(found)
+    return [(row.pk, _item(row, texts[row.item])) for row in found if row.item in texts]
+
+
+def _texts(rows: list[Entry]) -> dict[uuid.UUID, str]:
+    texts: dict[uuid.UUID, str] = {}
+    for layer, model in TEXTS.items():
+        ids = [row.item for row in rows if row.layer == layer]
+        if ids:
+            found = model._default_manager.filter(pk__in=ids)
+            texts |= dict(found.values_list("pk", "content"))
+    return texts
+
+
+def _item(row: Entry, text: str) -> Item:
+    return Item(
+        id=row.item,
+        layer=row.layer,
+        text=text,
+        counts={},
+        occurred_at=row.occurred_at,
+        subject=row.subject,
+        agent=row.agent,
+        visibility=row.visibility,
+        scope=row.scope,
+        place=row.place,
+        live=row.live,
+        position=row.position,
+        texts=entries.texts_of(text),
+    )
+
+
+@transaction.atomic
+def _store(
+    space: WorkspaceIndex, found: Sequence[tuple[int, Item]], vectors: Sequence[Vectors]
+) -> int:
+    """Write vectors of entries that are still due; another worker may have been faster.
+
+    The workspace's lock, because an entry may be superseded between reading and writing.
+    """
+    lock(space)
+    ids = [entry for entry, _ in found]
+    taken = statements.rows(
+        "delete from memories_duevector d using memories_entry e"
+        " where d.entry_id = e.id and d.entry_id = any(%(ids)s) returning e.id, e.live, e.visibility",
+        {"ids": ids},
+    )
+    now = {row.id: row for row in taken}
+    ready = [
+        (entry, replace(item, live=now[entry].live, visibility=now[entry].visibility), own)
+        for (entry, item), own in zip(found, vectors, strict=True)
+        if entry in now
+    ]
+    entries.write_vectors(space, ready)
+    model_change.leave_due(space, list(now))
+    return len(ready)
+
+
+POSTPONE = """
+update memories_duevector set error = %(error)s, attempts = attempts + 1,
+    next_attempt_at = now() + interval '30 seconds' * 2 ^ least(attempts, 7)
+where entry_id = any(%(ids)s)
+"""
+WAIT = """
+update memories_duevector set next_attempt_at = now() + make_interval(secs => %(seconds)s)
+where entry_id = any(%(ids)s)
+"""
+
+
+def _postpone(ids: Sequence[int], error: ProviderError) -> None:
+    """Each failure doubles the pause; where nobody was asked, only that of the breaker is waited for."""
+    if isinstance(error, Unasked) and error.retry_after:
+        statements.execute(WAIT, {"ids": list(ids), "seconds": float(error.retry_after)})
+    else:
+        statements.execute(POSTPONE, {"ids": list(ids), "error": error.message})

@@ -1,0 +1,272 @@
+"""Which live memories say nearly the same as new statements: the conflict check."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector
+
+from memories.index import matrix, segments, statements
+from memories.index.segments import Seal
+from memories.models import (
+    SCOPE_CODE,
+    VISIBILITY_CODE,
+    WIDEST_COVERED,
+    Layer,
+    WorkspaceIndex,
+    place_of,
+)
+
+# The rows that a new statement of one visibility may meet. `n` are the statements, where there
+# are several in one text.
+MEETS = """
+    and {subject} and x.part = 0 and x.scope = %(scope)s
+    and x.place is not distinct from %(place)s::uuid and {who}"""
+EXACT = """
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide}x.wide {meets}"""
+ASKED = """
+  select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
+  with ordinality n(v, visible, i) where v is not null"""
+# The best pairs at or over a cosine in one scan of the subject's rows, index-only.
+PAIRS = """
+with asked as materialized ({asked}),
+near as materialized (
+  select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity,
+         row_number() over (partition by n.i order by x.embedding <#> n.v, x.entry_id) as rank
+  from asked n cross join lateral (select x.entry_id, x.embedding {exact}) x
+  where (x.embedding <#> n.v) <= -%(threshold)s::float8)
+select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+where near.rank <= %(most)s
+order by near.i, near.similarity desc, near.entry_id
+"""
+# In a sealed layer: of each statement the best of the HNSW and, where they are few statements, of
+# the tail. One case of all conditions: else the planner would multiply its guesses of each, and
+# shun the HNSW.
+SEALED = """
+with asked as materialized ({asked}),
+near as materialized (
+  select n.i, y.entry_id, -y.d as similarity,
+         row_number() over (partition by n.i order by y.d, y.entry_id) as rank
+  from asked n cross join lateral (
+    (select x.entry_id, x.embedding::{seal.kind} <#> n.v::{seal.kind} as d from memories_vector x
+     where {seal.rows} and entry_id <= {seal.upto} and case when true {meets} then true else false end
+     order by x.embedding::{seal.kind} <#> n.v::{seal.kind} limit {most}){tail}) y
+  where y.d <= -%(threshold)s::float8)
+select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+where near.rank <= %(most)s
+order by near.i, near.similarity desc, near.entry_id
+"""
+AND_TAIL = """
+    union all
+    (select x.entry_id, x.embedding <#> n.v as d from memories_vector x
+     where {seal.rows} and entry_id > {seal.upto} {meets}
+     order by x.embedding <#> n.v limit {most})"""
+TAIL = """
+  from memories_vector x where {seal.rows} and entry_id > {seal.upto} {meets}"""
+# The same for one statement: without the join, a third faster.
+ONE = """
+select 0 as i, near.similarity, e.item from (
+  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity {exact}
+    and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
+  order by similarity desc, x.entry_id limit %(most)s) near
+join memories_entry e on e.id = near.entry_id
+order by near.similarity desc, near.entry_id
+"""
+ROWS_OF_ONE = "select x.entry_id, x.embedding {exact}"
+# From so many statements on the comparison is a product of matrices.
+MANY = 16
+# Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
+# are of the statement's visibility: what says the same lies near.
+NO_FARTHER = "select set_config('hnsw.max_scan_tuples', '2000', true) as most"
+QUICK, QUICKER = (
+    f"{NO_FARTHER}, set_config('hnsw.ef_search', '{links}', true) as links" for links in (200, 40)
+)
+WHO = {
+    VISIBILITY_CODE["global"]: "x.visibility = 2",
+    VISIBILITY_CODE["team"]: "x.visibility = 1 and (x.agent = any(%(team)s::uuid[])"
+    " or (x.agent is null and %(default_team)s))",
+    VISIBILITY_CODE["private"]: "x.visibility = 0 and x.agent is not distinct from %(agent)s::uuid",
+}
+ANY_OF_THEM = " or ".join(f"(n.visible = {code} and {who})" for code, who in WHO.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a writer's memories go: what they are about, who wrote them, in which scope.
+
+    `team` are the agents of the writer's team; what no agent wrote is the default team's.
+    """
+
+    workspace_id: uuid.UUID
+    subject_id: uuid.UUID | None
+    agent_id: uuid.UUID | None
+    team: tuple[uuid.UUID, ...]
+    in_default_team: bool
+    scope: str
+    conversation_id: uuid.UUID | None
+    workflow: str
+
+    @property
+    def place(self) -> uuid.UUID | None:
+        return place_of(self.scope, self.conversation_id, self.workflow)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How near a memory must be (a cosine), and how many at most are asked for per statement."""
+
+    floor: float
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Statement number `index` and a live memory, with their cosine where it was taken."""
+
+    index: int
+    memory_id: uuid.UUID
+    similarity: float | None
+
+
+def nearest(
+    space: WorkspaceIndex,
+    placement: Placement,
+    vectors: Sequence[np.ndarray | None],
+    visibilities: Sequence[str],
+    reach: Reach,
+) -> list[Pair]:
+    """The pairs within reach, the nearest first per statement."""
+    model = space.embedding_model
+    if model is None or all(vector is None for vector in vectors):
+        return []
+    codes = [VISIBILITY_CODE[visibility] for visibility in visibilities]
+    values: dict[str, Any] = {
+        "workspace": space.number,
+        "model": model.pk,
+        "layer": int(Layer.MEMORIES),
+        "subject": placement.subject_id,
+        "scope": SCOPE_CODE[placement.scope],
+        "place": placement.place,
+        "agent": placement.agent_id,
+        "team": list(placement.team),
+        "default_team": placement.in_default_team,
+        "threshold": reach.floor,
+        "most": reach.most,
+    }
+    texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
+    seal = segments.seal_of(space, Layer.MEMORIES)
+    if seal is not None and seal.speaks_of([placement.subject_id]):
+        return _in_sealed(seal, texts, values, vectors, codes)
+    if len(vectors) == 1 and vectors[0] is not None:
+        return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
+    if len(vectors) < MANY:
+        return _found(texts.pairs(), values | _arrays(vectors, codes))
+    return _compared(texts.rows, values, vectors, codes)
+
+
+def _in_sealed(
+    seal: Seal,
+    texts: "_Texts",
+    values: dict[str, Any],
+    vectors: Sequence[np.ndarray | None],
+    codes: Sequence[int],
+) -> list[Pair]:
+    """Many are compared with the tail outside of the database, as with a layer that has no seal:
+    a scan of it for each would take longer than the HNSW."""
+    most, asked = values["most"], values | _arrays(vectors, codes)
+    if len(vectors) < MANY:
+        statements.rows(QUICK, {})
+        return _found(texts.sealed(seal, most, AND_TAIL), asked)
+    statements.rows(QUICKER, {})
+    found = _found(texts.sealed(seal, most, ""), asked)
+    found += _compared(lambda code: texts.tail(seal, code), values, vectors, codes)
+    # The sort is stable: of two that are as near, the older one first, as everywhere.
+    found.sort(key=lambda pair: (pair.index, -(pair.similarity or 0.0)))
+    return [p for _, own in groupby(found, attrgetter("index")) for p in islice(own, most)]
+
+
+def _compared(
+    text_of: Callable[[int], str],
+    values: dict[str, Any],
+    vectors: Sequence[np.ndarray | None],
+    codes: Sequence[int],
+) -> list[Pair]:
+    return [
+        pair
+        for code in sorted(set(codes))
+        for pair in _by_matrix(text_of(code), values, _of_code(vectors, codes, code))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The texts for a workspace's vectors, and for what is about somebody or about nobody."""
+
+    is_wide: bool
+    of_nobody: bool
+
+    def one(self, code: int) -> str:
+        return ONE.format(exact=self._exact(WHO[code]))
+
+    def rows(self, code: int) -> str:
+        return ROWS_OF_ONE.format(exact=self._exact(WHO[code]))
+
+    def pairs(self) -> str:
+        return PAIRS.format(asked=ASKED, exact=self._exact(f"({ANY_OF_THEM})"))
+
+    def sealed(self, seal: Seal, most: int, tail: str) -> str:
+        said: dict[str, Any] = {
+            "seal": seal,
+            "most": most,
+            "meets": self._meets(f"({ANY_OF_THEM})"),
+        }
+        return SEALED.format(asked=ASKED, tail=tail.format(**said), **said)
+
+    def tail(self, seal: Seal, code: int) -> str:
+        return ROWS_OF_ONE.format(exact=TAIL.format(seal=seal, meets=self._meets(WHO[code])))
+
+    def _exact(self, who: str) -> str:
+        return EXACT.format(wide="" if self.is_wide else "not ", meets=self._meets(who))
+
+    def _meets(self, who: str) -> str:
+        subject = "x.subject is null" if self.of_nobody else "x.subject = %(subject)s"
+        return MEETS.format(subject=subject, who=who)
+
+
+def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[str, Any]:
+    halves = [None if v is None else HalfVector(v) for v in vectors]
+    return {"vectors": halves, "visible": list(codes)}
+
+
+def _found(text: str, values: dict[str, Any]) -> list[Pair]:
+    return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]
+
+
+def _of_code(
+    vectors: Sequence[np.ndarray | None], codes: Sequence[int], code: int
+) -> list[tuple[int, np.ndarray]]:
+    own = zip(vectors, codes, strict=True)
+    return [(i, v) for i, (v, of) in enumerate(own) if of == code and v is not None]
+
+
+ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
+
+
+def _by_matrix(
+    text: str, values: dict[str, Any], asked: Sequence[tuple[int, np.ndarray]]
+) -> list[Pair]:
+    if not asked:
+        return []
+    # As the index has them: in half precision.
+    rows = np.array([vector for _, vector in asked], np.float16).astype(np.float32)
+    reach = {"floor": values["threshold"], "most": values["most"]}
+    found = matrix.best_pairs(text, values, rows, **reach)
+    ids = list({entry for _, entry, _ in found})
+    items = {row.id: row.item for row in statements.rows(ITEMS, {"ids": ids})}
+    return [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]

@@ -1,0 +1,225 @@
+"""Writing the index of a workspace anew from the truth, while search and ingest go on.
+
+Entries keep their ids, so vectors that are still right stay. A batch is one transaction in which
+nobody else writes to the workspace; before and after it search sees a whole index.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories.index import entries, slots, speakers, statements, truth
+from memories.index.entries import ENTRY_COLUMNS, Item
+from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
+from memories.index.workspace_index import lock
+from memories.models import Entry, FeatureSet, Layer, WorkspaceIndex
+
+KEPT = ("id", "layer", "item")
+CHANGING = {name: kind for name, kind in ENTRY_COLUMNS.items() if name not in KEPT}
+SCOPE_COLUMNS = (
+    "workspace", "layer", "subject", "agent", "visibility", "scope", "place", "live"
+)  # fmt: skip
+
+
+def _columns(of: str) -> str:
+    return ", ".join(f"{of}.{name}" for name in SCOPE_COLUMNS)
+
+
+UPDATE = f"""
+update memories_entry set ({", ".join(CHANGING)}) =
+  row({", ".join(f"%({name})s::{kind}" for name, kind in CHANGING.items())})
+where id = %(id)s and row({", ".join(CHANGING)}) is distinct from
+  row({", ".join(f"%({name})s::{kind}" for name, kind in CHANGING.items())})
+"""
+VECTORS_DIFFER = f"v.entry_id = e.id and row({_columns('v')}) is distinct from row({_columns('e')})"
+ALIGN_VECTORS = f"""
+update memories_vector v set ({", ".join(SCOPE_COLUMNS)}) = row({_columns("e")})
+from memories_entry e where e.id = any(%(ids)s::int8[]) and {VECTORS_DIFFER}
+"""
+PARTS = """
+select e.id, (select array_agg(v.part::int4 order by v.part) from memories_vector v
+              where v.entry_id = e.id and v.embedding_model_id = %(model)s::int2) as parts,
+       exists (select 1 from memories_duevector d where d.entry_id = e.id) as due
+from memories_entry e where e.id = any(%(ids)s::int8[])
+"""
+WITHOUT_TRUTH = """
+select e.item from memories_entry e
+where e.workspace = %(workspace)s and e.layer = %(layer)s and not exists (
+  select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
+order by e.id limit %(most)s
+"""
+COUNTS = """
+select layer, count(*) as live from memories_entry
+where workspace = %(workspace)s and live group by layer
+"""
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """Entries that were added, changed and removed; `incomplete` are entries whose vectors are
+    not those of their text."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    incomplete: list[int] = field(default_factory=list)
+
+
+@contextmanager
+def alone(space: WorkspaceIndex) -> Iterator[None]:
+    """A transaction in which nobody else changes the workspace's truth or index.
+
+    Beside the lock of those who resolve, the workspace's row: who only adds episodes counts there.
+    """
+    with transaction.atomic():
+        lock(space)
+        WorkspaceIndex.objects.select_for_update().get(pk=space.pk)
+        yield
+
+
+def rebuild(space: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
+    """Rebuild entries, speakers and counts; `advance` hears of each batch."""
+    done = Rebuilt()
+    for layer in truth.TABLE:
+        for ids in truth.batches(space, layer):
+            with alone(space):
+                rebuild_batch(space, layer, ids, done)
+            advance(len(ids))
+    finish(space, done)
+    own = FeatureSet.objects.filter(workspace=space.workspace_id, embedding_model__isnull=False)
+    own.update(embedding_due_at=timezone.now())
+    return done
+
+
+def finish(space: WorkspaceIndex, done: Rebuilt) -> None:
+    """What is true of the whole workspace, once all its rows are made anew."""
+    for layer in truth.TABLE:
+        done.removed += _remove_strangers(space, layer)
+    _recount_speakers(space)
+    _recount(space)
+    WorkspaceIndex.objects.filter(pk=space.pk).update(rules=RULES_VERSION)
+
+
+def rebuild_batch(
+    space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
+) -> None:
+    """Make the marks of these rows anew; the caller holds the workspace's lock."""
+    if layer == Layer.MEMORIES:
+        slots.rebuild(ids, slots.words_of(space))
+    rows = Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk", "rules")
+    known = {item: (entry, version) for item, entry, version in rows}
+    items = truth.items(layer, ids)
+    new = [item for item in items if item.id not in known]
+    entries.write(space, new, None)
+    old = [(known[item.id][0], item) for item in items if item.id in known]
+    cut = {entry for entry, version in known.values() if version < PASSAGES_SINCE}
+    done.added += len(new)
+    done.changed += _update(space, old)
+    done.incomplete += incomplete(space, [each for each in old if each[0] not in cut])
+    done.incomplete += [entry for entry, item in old if entry in cut and len(item.texts) > 1]
+
+
+def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
+    if not old:
+        return 0
+    records = [
+        dict(zip(ENTRY_COLUMNS, _record(space, entry, item), strict=True)) for entry, item in old
+    ]
+    with statements.cursor_of() as cursor:
+        cursor.executemany(UPDATE, records)
+        changed = cursor.rowcount
+    statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})
+    return changed
+
+
+def _record(space: WorkspaceIndex, entry: int, item: Item) -> tuple[Any, ...]:
+    return entries.entry_record(entry, space.number, item)
+
+
+def incomplete(space: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:
+    """Entries that have not one vector per text, and are not due.
+
+    Also those with a text that has no vector at all: only the embedder can tell.
+    """
+    ids = [entry for entry, _ in found]
+    values = {"ids": ids, "model": space.embedding_model_id}
+    state = {row.id: row for row in statements.rows(PARTS, values)}
+    wanted = space.embedding_model_id is not None
+    return [
+        entry
+        for entry, item in found
+        if not state[entry].due
+        and (state[entry].parts or []) != list(range(len(item.texts) if wanted else 0))
+    ]
+
+
+def strangers(space: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]:
+    """What up to `most` entries stand for, and is not there."""
+    values = {
+        "workspace": space.number,
+        "owner": space.workspace_id,
+        "layer": int(layer),
+        "most": most,
+    }
+    text = WITHOUT_TRUTH.format(table=truth.TABLE[layer])
+    return [row.item for row in statements.rows(text, values)]
+
+
+def _remove_strangers(space: WorkspaceIndex, layer: Layer) -> int:
+    removed = 0
+    while True:
+        with alone(space):
+            gone = strangers(space, layer, truth.BATCH)
+            entries.remove(space, layer, gone)
+        removed += len(gone)
+        if len(gone) < truth.BATCH:
+            return removed
+
+
+def live_counts(space: WorkspaceIndex) -> dict[int, int]:
+    """Live entries by layer."""
+    return {row.layer: row.live for row in statements.rows(COUNTS, {"workspace": space.number})}
+
+
+def _recount(space: WorkspaceIndex) -> None:
+    with alone(space):
+        live = live_counts(space)
+        WorkspaceIndex.objects.filter(pk=space.pk).update(
+            **{f"live_{layer.label}": live.get(layer, 0) for layer in truth.TABLE}
+        )
+
+
+# ---- speakers -------------------------------------------------------------------------------
+
+SAID = """
+select e.subject_id as subject, e.author, not (e.kind = any(%(people)s)) as assistant,
+       count(*) as episodes
+from memories_episode e where e.workspace_id = %(owner)s group by 1, 2, 3
+"""
+RECOUNT_SPEAKERS = f"""
+insert into memories_speaker (workspace, subject, author, assistant, episodes)
+select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
+"""
+
+
+def speaker_values(space: WorkspaceIndex) -> dict[str, Any]:
+    """What SAID and RECOUNT_SPEAKERS take."""
+    people = [str(kind) for kind in speakers.PEOPLE]
+    return {"workspace": space.number, "owner": space.workspace_id, "people": people}
+
+
+def _recount_speakers(space: WorkspaceIndex) -> None:
+    """Not `alone`: a writer has the workspace's row before it counts speakers, and would wait."""
+    with transaction.atomic():
+        # Whoever has counted has committed, and whoever has not is not seen below.
+        statements.execute("lock table memories_speaker in share row exclusive mode", {})
+        statements.execute(
+            "delete from memories_speaker where workspace = %(workspace)s",
+            {"workspace": space.number},
+        )
+        statements.execute(RECOUNT_SPEAKERS, speaker_values(space))

@@ -1,0 +1,232 @@
+"""The workspace as the index knows it: its number, and the embedding model it speaks."""
+
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from django.conf import settings
+
+from memories.breakers import Line
+from memories.errors import ProviderError
+from memories.index import statements
+from memories.index.rules import RULES_VERSION
+from memories.index.segments import SEALS
+from memories.models import EmbeddingModel, Layer, WorkspaceIndex
+from memories.providers import Embedder, EmbedderConfig, embedder_from
+from workspaces.keys import Beside
+from workspaces.scope import Scope
+
+LOCK_CLASS = 4242
+log = logging.getLogger(__name__)
+
+
+COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+       s.live_features, s.stamp, s.rules,
+       w.settings -> 'extractors' as extractors,
+       w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+       w.settings ->> 'llm' as llm,
+       w.settings -> 'review' as review,
+       exists (select 1 from memories_workspacepattern p
+               where p.workspace_id = w.id and p.enabled) as has_patterns,
+       (exists (select 1 from memories_workspaceslot o
+                where o.workspace_id = w.id and o.enabled)
+        or exists (select 1 from memories_workspacechange c
+                   where c.workspace_id = w.id and c.enabled)) as has_own_words,
+       {SEALS},
+       m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state"""
+MODEL = "left join memories_embeddingmodel m on m.id = s.embedding_model_id"
+SPACE = f"""
+select {COLUMNS}
+from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
+{MODEL} where s.workspace_id = %(workspace)s
+"""
+BESIDE_KEY = Beside(
+    COLUMNS, f"left join memories_workspaceindex s on s.workspace_id = w.id\n{MODEL}"
+)
+OF_THE_ROW = (
+    "number", "workspace_id", "embedding_model_id", "live_memories", "live_episodes",
+    "live_features", "stamp", "rules",
+)  # fmt: skip
+OF_THE_MODEL = (
+    "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state"
+)  # fmt: skip
+
+
+def space_for(scope: Scope) -> WorkspaceIndex:
+    """The asker's `space_of`, without another look where it was read beside their key."""
+    if scope.beside and scope.beside[0] is not None:
+        return _space_from(scope.beside)
+    return space_of(scope.workspace_id)
+
+
+def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
+    """The index row of a workspace with its embedding model, made when first asked for."""
+    # On the path of every search: prepared, because Django's own would cost ten times as much.
+    found = statements.rows(SPACE, {"workspace": workspace_id})
+    return _space_from(found[0]) if found else _new_space(workspace_id)
+
+
+def _space_from(row: Sequence[Any]) -> WorkspaceIndex:
+    """Of a row of COLUMNS."""
+    space = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
+    (space.extractors, conflict_rule, space.ranking, llm, space.review, space.has_patterns,
+     space.has_own_words, space.seals) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+    space.conflict_rule, space.llm = conflict_rule or "", llm or ""
+    if space.embedding_model_id is not None:
+        own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
+        space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
+    return space
+
+
+def _new_space(workspace_id: uuid.UUID) -> WorkspaceIndex:
+    # bulk_create with ignore_conflicts: two first requests at once make one row.
+    row = WorkspaceIndex(
+        workspace_id=workspace_id, embedding_model=configured_model(), rules=RULES_VERSION
+    )
+    WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
+    return space_of(workspace_id)
+
+
+def configured_config() -> EmbedderConfig:
+    """The embedder that the settings name."""
+    return EmbedderConfig(
+        provider=_configured_provider(),
+        model=settings.EMBEDDING_MODEL,
+        dimensions=settings.EMBEDDING_DIMENSIONS,
+        api_key=settings.OPENAI_API_KEY,
+        base_url=settings.OPENAI_BASE_URL,
+        timeout=settings.PROVIDER_TIMEOUT,
+    )
+
+
+def _configured_provider() -> str:
+    provider = str(settings.EMBEDDING_PROVIDER)
+    if provider == "auto":
+        provider = "openai" if settings.OPENAI_API_KEY else "local"
+    # The wheel that carries the local model's weights is not built for every machine.
+    return provider if provider != "local" or _has_local() else "hash"
+
+
+@cache
+def _has_local() -> bool:
+    return find_spec("wordllama") is not None
+
+
+def warm_up() -> None:
+    """Import what the configured embedder needs, before the first request: an SDK takes seconds."""
+    try:
+        embedder_from(configured_config())
+    except ProviderError as error:
+        log.warning("The configured embedder cannot be used: %s", error)
+
+
+def configured_model() -> EmbeddingModel | None:
+    """The row of the configured embedding model; None for `none`."""
+    embedder = embedder_from(configured_config())
+    return model_of(embedder) if embedder.dimensions else None
+
+
+def model_of(embedder: Embedder) -> EmbeddingModel:
+    """The row of an embedder's model, made when first asked for."""
+    model, _ = EmbeddingModel.objects.get_or_create(
+        provider=embedder.provider,
+        name=embedder.name,
+        dimensions=embedder.dimensions,
+        defaults={
+            "duplicate_threshold": embedder.duplicate_threshold,
+            "search_floor": embedder.search_floor,
+        },
+    )
+    return model
+
+
+def speaking(space: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
+    """The workspace as it is under another model, without a seal; not to be saved."""
+    other = copy(space)
+    other.embedding_model, other.seals = model, ()
+    return other
+
+
+def embedder_of(space: WorkspaceIndex) -> Embedder:
+    """The embedder whose vectors this workspace's index holds, also after the settings changed."""
+    if space.embedding_model is None:
+        return embedder_from(EmbedderConfig(provider="none"))
+    return embedder_for(space.embedding_model)
+
+
+def embedder_for(model: EmbeddingModel) -> Embedder:
+    """The embedder of a model, reached as the settings say."""
+    return named_embedder(model.provider, model.name, model.dimensions)
+
+
+def in_a_search(embedder: Embedder) -> Embedder:
+    """The same, in the time that a search waits and without a second try."""
+    return embedder_from(
+        replace(
+            configured_config(),
+            provider=embedder.provider,
+            model=embedder.name,
+            dimensions=embedder.dimensions,
+            timeout=settings.QUERY_TIMEOUT,
+            retries=0,
+        )
+    )
+
+
+def line_to(embedder: Embedder, purpose: str, seconds: float) -> Line:
+    """The way to a remote embedder, for its breaker."""
+    url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
+    return Line(purpose, embedder.name, url, key, seconds)
+
+
+def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:
+    """An embedder by name, reached as the settings say. Raises ProviderError."""
+    config = configured_config()
+    return embedder_from(replace(config, provider=provider, model=name, dimensions=dimensions))
+
+
+def lock(space: WorkspaceIndex) -> None:
+    """Queue behind other writers of the workspace until this transaction ends.
+
+    A statement of its own: within the statement that looks for the nearest memories, the
+    snapshot would be older than the lock, and two writers could both find nothing.
+    """
+    statements.require_transaction()
+    values = {"kind": LOCK_CLASS, "number": space.number}
+    statements.rows("select pg_advisory_xact_lock(%(kind)s, %(number)s)::text", values)
+
+
+def count(space: WorkspaceIndex, layer: int, change: int) -> None:
+    """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
+    _count(space, {layer: change}, 0)
+
+
+def count_new(
+    space: WorkspaceIndex, live: Mapping[int, int], number: int
+) -> tuple[list[int], int | None]:
+    """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
+    the embedding model that the workspace speaks now: its row is this writer's."""
+    found = _count(space, live, number)
+    return found.ids, found.embedding_model_id
+
+
+def _count(space: WorkspaceIndex, live: Mapping[int, int], ids: int) -> Any:
+    values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
+    return statements.rows(COUNT, {**values, "number": space.number, "ids": ids})[0]
+
+
+COUNT = """
+update memories_workspaceindex
+set live_memories = live_memories + %(live_memories)s::int8,
+    live_episodes = live_episodes + %(live_episodes)s::int8,
+    live_features = live_features + %(live_features)s::int8, stamp = stamp + 1
+where number = %(number)s
+returning embedding_model_id,
+          array(select nextval(pg_get_serial_sequence('memories_entry', 'id'))
+                from generate_series(1, %(ids)s::int)) as ids
+"""

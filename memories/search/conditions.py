@@ -1,0 +1,314 @@
+"""What a search statement is made of: scope and visibility stand here once, for every layer.
+
+Texts are put together from fixed pieces only, so each is prepared once and planned once; what
+the caller said is a parameter. The exact texts compare an untyped column without a cast, which
+leaves the planner no index but the covering one.
+"""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector
+
+from memories.index import segments
+from memories.index.segments import Seal
+from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
+from memories.search.trace import Trace
+from workspaces.scope import Scope
+
+# x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
+# because every condition is evaluated for every row of a scan.
+AS_AGENT = """
+  and (x.visibility = 2
+       or (x.visibility = 1 and (x.agent = any(%(team)s::uuid[])
+                                 or (x.agent is null and %(default_team)s)))
+       or (x.visibility = 0 and x.agent = %(bound)s::uuid))"""
+OF_SUBJECTS = """
+  and x.subject = any(%(subjects)s::uuid[])"""
+OPEN_SCOPE = """
+  and x.scope = %(open_scope)s::int2"""
+SCOPE_OR_PLACE = """
+  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))"""
+# Beside what is about somebody stands what is about nobody in particular. What an agent keeps to
+# itself is for no user of another one; for those bound to an agent AS_AGENT says so already.
+ABOUT = "x.subject = %(subject)s::uuid"
+ABOUT_NOBODY = "x.subject is null"
+ABOUT_NOBODY_TO_ALL = "x.subject is null and (x.visibility <> 0 or x.agent is null)"
+# The exact scan: index-only, a range of the covering index for each branch.
+LIVE_VECTORS = """
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide}x.wide {branch} {part} {visible} {inside}"""
+# The nearest in a sealed layer: of the HNSW so many, and all of the tail. Literals, because a
+# partial index never meets a parameter; the cast, because the index has it; one case of all
+# conditions, because the planner would multiply its guesses of each and shun the index.
+SEALED_VECTORS = """
+  (select x.entry_id, x.part, x.embedding::{kind} <#> %(vector)s::{kind} as d
+   from memories_vector x
+   where {rows} and entry_id <= {upto} {inside}
+     and case when true {subject} {part} {visible} then true else false end
+   order by x.embedding::{kind} <#> %(vector)s::{kind} limit {depth})
+  union all
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where {rows} and entry_id > {upto} {subject} {part} {visible} {inside}"""
+# In a large layer a filter looks at the rows that are found, not for all rows that it wants.
+# The offset keeps it a condition: as a join it could come before the index.
+FITS = """
+  and exists (select 1 from memories_entry f join {table} row on row.id = f.item
+    left join workspaces_subject s on s.id = row.subject_id
+    left join workspaces_agent a on a.id = row.agent_id
+    left join memories_conversation c on c.id = row.conversation_id
+    where f.id = {entry} and {condition} offset 0)"""
+# What a filter wants is found once (w). Old versions are in no index for search, only in w.
+WANTED = """
+w as materialized (
+  select x.id from memories_entry x {rows}
+  left join workspaces_subject s on s.id = row.subject_id
+  left join workspaces_agent a on a.id = row.agent_id
+  left join memories_conversation c on c.id = row.conversation_id
+  where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {subject} and {condition}),"""
+# The planner takes all workspaces for equally large, and would read the whole table for the rows of
+# a small one. The offset leaves it no way but to look each of them up.
+ROWS = "join {table} row on row.id = x.item"
+ROWS_OF_FEW = "cross join lateral (select * from {table} t where t.id = x.item offset 0) row"
+OLD_VECTORS = """
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from w join memories_vector x on x.entry_id = w.id
+  where x.embedding_model_id = %(model)s {part} {visible}"""
+NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false"
+# So many of the HNSW's are looked at: more than are wanted, for the sake of recall. Where fewer
+# are seen, a condition leaves so little that comparing one by one is right.
+DEPTH = 150
+# Each that a filter leaves over costs many that it does not: at a million and one in a hundred, 60
+# find as many of the first ten as 150, in half the time.
+FILTERED_DEPTH = 60
+# Of a larger layer all live entries stand for those that the asker may find, which are not counted.
+COUNTED = 20_000
+TABLES = {
+    Layer.MEMORIES: "memories_memory",
+    Layer.EPISODES: "memories_episode",
+    Layer.FEATURES: "memories_feature",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search is narrowed to: an SQL condition over `row`, s, a, c, and its values.
+
+    `history`: also what is no longer live; the condition says what was believed.
+    """
+
+    condition: str = ""
+    history: bool = False
+
+
+EVERYTHING = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is looked for and who asks, as the statements take it.
+
+    `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
+    had to do without, by code.
+    """
+
+    scope: Scope
+    layer: Layer
+    query: str
+    vector: np.ndarray | None = None
+    subject: uuid.UUID | None = None
+    memory_scope: str = ""
+    place_of_thread: uuid.UUID | None = None
+    workflow: str = ""
+    wanted: Wanted = EVERYTHING
+    wanted_values: dict[str, Any] = field(default_factory=dict)
+    trace: Trace | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def places(self) -> list[uuid.UUID]:
+        asked = self.memory_scope
+        thread = [self.place_of_thread] if self.place_of_thread and asked != "workflow" else []
+        workflow = [workflow_place(self.workflow)] if self.workflow and asked != "thread" else []
+        return [] if asked == "user" else [*thread, *workflow]
+
+    @property
+    def open_scopes(self) -> list[int]:
+        """Scopes of which all is looked at; a thread's or workflow's own needs its name."""
+        asked = self.memory_scope or "user"
+        return [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
+
+
+def parameters(space: WorkspaceIndex, asked: Asked) -> dict[str, Any]:
+    scope = asked.scope
+    return {
+        "workspace": space.number,
+        "model": space.embedding_model_id,
+        "layer": int(asked.layer),
+        "vector": None if asked.vector is None else HalfVector(asked.vector),
+        "bound": scope.agent_id,
+        "team": list(scope.team_agent_ids),
+        "default_team": scope.in_default_team,
+        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+        "subject": asked.subject,
+        "open_scope": next(iter(asked.open_scopes), None),
+        "open_scopes": asked.open_scopes,
+        "places": asked.places,
+        **asked.wanted_values,
+    }
+
+
+def is_wide(space: WorkspaceIndex) -> bool:
+    model = space.embedding_model
+    return model is not None and model.dimensions > WIDEST_COVERED
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that a statement's text depends on."""
+
+    layer: Layer
+    wanted: Wanted
+    has_subject: bool
+    has_vector: bool
+    is_wide: bool
+    is_bound: bool = False
+    is_limited: bool = False
+    has_places: bool = False
+    is_large: bool = False
+    seal: Seal | None = None
+
+    @property
+    def visible(self) -> str:
+        """What of the layer the asker may find, and has asked for."""
+        who = AS_AGENT if self.is_bound else ""
+        about = OF_SUBJECTS if self.is_limited else ""
+        return who + about + (SCOPE_OR_PLACE if self.has_places else OPEN_SCOPE)
+
+    @property
+    def is_all(self) -> bool:
+        """Nothing narrows the layer but the scope of its memories."""
+        narrowed = self.has_subject or self.is_bound or self.is_limited
+        return not (narrowed or self.wanted.condition or self.wanted.history)
+
+    @property
+    def depth(self) -> int:
+        """So many of the HNSW's are looked at."""
+        return FILTERED_DEPTH if self.wanted.condition else DEPTH
+
+    @property
+    def prelude(self) -> str:
+        """The set that a filter wants, as the first part of the statement."""
+        if not self.wanted.condition or self.seal:
+            return ""
+        rows = ROWS if self.is_large else ROWS_OF_FEW
+        return WANTED.format(
+            rows=rows.format(table=TABLES[self.layer]),
+            live="" if self.wanted.history else "and x.live",
+            subject=self._subject,
+            condition=self.wanted.condition,
+        )
+
+    def nearest(self, number: int, part: str = "") -> str:
+        """At least the `number` nearest vectors with their distance d (the negative cosine)."""
+        if self.seal:
+            return self._sealed(self.seal, part)
+        return f"select * from ({self.vectors(part)}) x order by d, entry_id limit {number}"
+
+    def vectors(self, part: str) -> str:
+        """All vectors of the asked set."""
+        if not self.has_vector:
+            return NO_VECTORS
+        if self.wanted.history:
+            return OLD_VECTORS.format(part=part, visible=self.visible)
+        branches = [f"and {about}" for about in self._abouts] or [""]
+        return "\n  union all".join(
+            LIVE_VECTORS.format(
+                wide="" if self.is_wide else "not ",
+                branch=branch,
+                part=part,
+                visible=self.visible,
+                inside=self._inside("x.entry_id"),
+            )
+            for branch in branches
+        )
+
+    def _sealed(self, seal: Seal, part: str) -> str:
+        return SEALED_VECTORS.format(
+            kind=seal.kind,
+            rows=seal.rows,
+            upto=seal.upto,
+            subject=self._subject,
+            part=part,
+            visible=self.visible,
+            inside=self._inside("x.entry_id"),
+            depth=self.depth,
+        )
+
+    def _inside(self, entry: str) -> str:
+        """That an entry is one that the filter wants."""
+        if not self.wanted.condition:
+            return ""
+        if not self.seal:
+            return f"and {entry} in (select id from w)"
+        table = TABLES[self.layer]
+        return FITS.format(table=table, entry=entry, condition=self.wanted.condition)
+
+    def entries(self, *, by_key: bool = False) -> str:
+        """`from ... where ...`: the entries x of the layer that the asker may find.
+
+        `by_key`: a key follows, which names workspace and layer already. Hidden from the planner,
+        they do not make it read the whole workspace beside each key's rows.
+        """
+        if self.wanted.history:
+            return f"from w join memories_entry x on x.id = w.id where true {self.visible}"
+        hidden = " + 0" if by_key else ""
+        return f"""from memories_entry x
+  where x.workspace{hidden} = %(workspace)s and x.layer{hidden} = %(layer)s and x.live
+    {self._subject} {self.visible} {self._inside("x.id")}"""
+
+    @property
+    def _abouts(self) -> tuple[str, ...]:
+        if not self.has_subject:
+            return ()
+        return ABOUT, ABOUT_NOBODY if self.is_bound else ABOUT_NOBODY_TO_ALL
+
+    @property
+    def _subject(self) -> str:
+        return f"and ({' or '.join(self._abouts)})" if self.has_subject else ""
+
+
+def shape_of(
+    space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, exact: bool = False
+) -> Shape:
+    model = space.embedding_model
+    has_vector = by_vector and asked.vector is not None and model is not None
+    return Shape(
+        asked.layer,
+        asked.wanted,
+        has_subject=asked.subject is not None,
+        has_vector=has_vector,
+        is_wide=is_wide(space),
+        is_bound=asked.scope.is_bound,
+        is_limited=asked.scope.subject_ids is not None,
+        has_places=bool(asked.places),
+        is_large=space.live(asked.layer) > COUNTED,
+        seal=_seal(space, asked) if has_vector and not exact else None,
+    )
+
+
+def _seal(space: WorkspaceIndex, asked: Asked) -> Seal | None:
+    """The seal through which the question is answered. What is asked of a few subjects who have
+    little of the layer is compared one by one."""
+    seal = segments.seal_of(space, asked.layer)
+    if seal is None or asked.wanted.history:
+        return None
+    subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
+    if asked.subject is not None:
+        subjects = [asked.subject, None]
+    return seal if not subjects or seal.speaks_of(subjects) else None

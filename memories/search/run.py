@@ -1,0 +1,74 @@
+"""Search: scope, candidates out of the index, ranking, hits with scores and citations."""
+
+import time
+from dataclasses import replace
+
+from django.conf import settings
+
+from memories import metrics
+from memories.errors import Invalid
+from memories.index import workspace_index
+from memories.providers import network
+from memories.ranking import Weights
+from memories.search import rerank
+from memories.search.asking import asked_of
+from memories.search.hits import hits_of, with_rows
+from memories.search.rankings import RANKERS
+from memories.search.request import NOT_RERANKED, SearchAnswer, SearchRequest
+from memories.search.scored import Scored
+from workspaces.scope import Scope
+
+
+def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
+    """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
+    ranking `vector` ProviderError.
+
+    Without a vector (no embedder, a provider that fails, no word it knows) words alone decide. All
+    embedders together are waited for QUERY_TIMEOUT at most; what was missing stands in `notes`.
+    With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
+    """
+    if request.rerank and not rerank.is_configured():
+        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
+    started = time.perf_counter()
+    space = workspace_index.space_for(scope)
+    asked = asked_of(scope, request)
+    with network.patience(settings.QUERY_TIMEOUT):
+        ranked = RANKERS[request.ranking](space, request, asked)
+    left = [ranked]
+    reranked = _reranked(scope, request, ranked) if request.rerank else None
+    if request.rerank and reranked is None:
+        asked.notes.append(NOT_RERANKED)
+    ranked = ranked if reranked is None else reranked
+    left.append(ranked)
+    if request.threshold is not None:
+        ranked = [found for found in ranked if found.score >= request.threshold]
+    left.append(ranked)
+    hits = hits_of(scope, request, ranked)
+    if asked.trace:
+        stages = dict(zip(("echoes", "rerank", "threshold"), left, strict=True))
+        asked.trace.stages = {"ranking": left[0]} | asked.trace.stages | stages
+        for one in [one for hit in hits for one in (hit, *hit.echoes)]:
+            one.ranks = asked.trace.ranks.get(one.row.id, {})
+    took = time.perf_counter() - started
+    metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    notes = tuple(dict.fromkeys(asked.notes))
+    for note in notes:
+        metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
+    weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
+    return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes)
+
+
+def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
+    """The best in the reranker's order, what it left out behind them; None where it failed."""
+    best = sorted(ranked, key=lambda found: found.order)[: rerank.MOST]
+    rows = with_rows(scope, best, request.at)
+    texts = [(one, row.content) for one, row in rows if row is not None]
+    scores = rerank.scores(request.query, [text for _, text in texts])
+    if scores is None:
+        return None
+    return [
+        replace(one, score=0.0, behind=place)
+        if score is None
+        else replace(one, score=score, scores={**one.scores, "rerank": score})
+        for place, ((one, _), score) in enumerate(zip(texts, scores, strict=True), 1)
+    ]

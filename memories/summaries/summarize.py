@@ -1,0 +1,209 @@
+"""Bring a summary up to date: gather what its audience heard, ask or choose, write it down."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memories import leases, prompts
+from memories.chunking import PIECE
+from memories.english import sentences
+from memories.errors import ProviderError
+from memories.extraction.fallback import FallbackChain, chain_of
+from memories.index import statements
+from memories.models import ConversationSummary, Episode
+from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
+from memories.providers import Question
+from memories.summaries.sources import Place, audience, citations, place_of, said, speaker
+from memories.tokens import tokens_of
+
+Method = ConversationSummary.Method
+KEEP = 10  # newest messages that no summary covers: the shortest window tells them
+MOST = 20_000  # messages that sentences are chosen from, the newest ones
+ROOM = 4_000  # tokens of sentences that are kept to choose from, for whatever room is asked
+BATCH = 200  # summaries between two looks at what is due
+PIECES = 4  # requests to a model in one go; what is left is due again
+MAX_ATTEMPTS = 5
+BACK_OFF = timedelta(seconds=30)
+
+CLAIM = f"""
+update memories_conversationsummary
+set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s
+where id = %(id)s and due_at <= %(now)s and {leases.FREE}
+returning *
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a summary is to say from now on, and up to where; `left`: the model has more to read."""
+
+    method: str
+    rule: str
+    lines: list[dict[str, Any]]
+    tokens: int
+    upto: Place
+    left: bool = False
+    error: ProviderError | None = None
+    seen: int = -1
+    episodes: int = 0
+
+
+def due() -> list[uuid.UUID]:
+    """Summaries whose turn it is, and those whose worker died."""
+    now = timezone.now()
+    rows = ConversationSummary.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
+    return list(rows.values_list("pk", flat=True)[:BATCH])
+
+
+def summarize(summary_id: uuid.UUID) -> ConversationSummary | None:
+    """Make a summary that is due; None where another worker has it, or nothing is due."""
+    now = timezone.now()
+    values = {"id": summary_id, "now": now, "until": leases.end()}
+    claimed = statements.rows(CLAIM, values)
+    if not claimed:
+        return None
+    row = ConversationSummary(**claimed[0]._asdict())
+    row._state.adding = False
+    if row.attempts > MAX_ATTEMPTS:
+        write(row, None)
+        return row
+    with leases.renewed(partial(held, row)):
+        heard = list(audience(row).order_by("-occurred_at", "-position")[KEEP : KEEP + MOST])[::-1]
+        made = _made(row, heard) if heard else None
+        write(row, made)
+    return row
+
+
+def held(row: ConversationSummary) -> QuerySet[ConversationSummary]:
+    """The summary, as long as this claim of it stands."""
+    return ConversationSummary.objects.filter(
+        pk=row.pk, claims=row.claims, lease_until__isnull=False
+    )
+
+
+def _made(row: ConversationSummary, heard: Sequence[Episode]) -> Made:
+    """A model's, where one is configured; where it fails, its last one or chosen sentences."""
+    ladder, error = chain_of(row.workspace_id), None
+    seen = max(episode.position for episode in heard)
+    if ladder is not None:
+        try:
+            if made := _by_model(row, heard, ladder):
+                return replace(made, seen=seen, episodes=len(heard))
+        except ProviderError as failed:
+            error = failed
+    if error is not None and row.method == Method.LLM and row.lines and row.upto_at:
+        upto = Place(row.upto_at, row.upto_position)
+        return Made(
+            Method.LLM, row.rule, row.lines, row.tokens, upto,
+            error=error, seen=row.seen, episodes=row.episodes,
+        )  # fmt: skip
+    return replace(chosen(heard), error=error, seen=seen, episodes=len(heard))
+
+
+def chosen(heard: Sequence[Episode]) -> Made:
+    """By choosing sentences: their places, with their scores."""
+    cited = citations(episode.pk for episode in heard)
+    found = sentences.weighed(said(heard, cited))
+    kept = sentences.choose(found, lambda one: tokens_of(one.text), ROOM)
+    lines = [
+        {
+            "episode": str(heard[one.index].pk),
+            "start": one.start,
+            "end": one.end,
+            "score": one.score,
+        }
+        for one in kept
+    ]
+    tokens = sum(tokens_of(one.text) for one in kept)
+    return Made(Method.EXTRACTIVE, sentences.RULE, lines, tokens, place_of(heard[-1]))
+
+
+def _by_model(
+    row: ConversationSummary, heard: Sequence[Episode], ladder: FallbackChain
+) -> Made | None:
+    """The lines so far and what came after them, told anew piece by piece."""
+    lines = row.lines if row.method == Method.LLM else []
+    known = Place(row.upto_at, row.upto_position) if lines and row.upto_at else None
+    fresh = [e for e in heard if known is None or place_of(e) > known or e.position > row.seen]
+    rule, pieces = row.rule, _pieces(fresh)
+    read = [known] if known else []
+    for piece in pieces[:PIECES]:
+        lines, rule = _told(lines, piece, ladder)
+        read += [place_of(episode) for episode in piece]
+    if not lines:
+        return None
+    tokens = sum(tokens_of(line["text"]) for line in lines)
+    return Made(Method.LLM, rule, lines, tokens, max(read), left=len(pieces) > PIECES)
+
+
+def _pieces(fresh: Sequence[Episode]) -> list[list[Episode]]:
+    pieces: list[list[Episode]] = []
+    size = PIECE
+    for episode in fresh:
+        if size + len(episode.content) > PIECE:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(episode)
+        size += len(episode.content)
+    return pieces
+
+
+def _told(
+    lines: list[dict[str, Any]], piece: Sequence[Episode], ladder: FallbackChain
+) -> tuple[list[dict[str, Any]], str]:
+    messages = tuple(
+        Message(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)
+        for index, e in enumerate(piece)
+    )
+    request = SummaryRequest(tuple(line["text"] for line in lines), messages)
+    rules, text = prompts.summary_rules(request), prompts.summary_text(request)
+    reply = ladder.ask(Question(rules, text, SummaryAnswer))
+    try:
+        answer = prompts.read_summary(reply.text)
+    except ValueError as error:
+        raise ProviderError("the summary was not the JSON asked for", permanent=False) from error
+    told = [_line(each, lines, piece) for each in answer.lines[: request.lines]]
+    kept = [line for line in told if line["episodes"] and line["text"]]
+    if not kept:
+        raise ProviderError("no line of the summary says what it stands on", permanent=False)
+    return kept, f"{reply.model} {prompts.SUMMARY_VERSION}"
+
+
+def _line(
+    answer: SummaryLineAnswer, lines: Sequence[dict[str, Any]], piece: Sequence[Episode]
+) -> dict[str, Any]:
+    """A line with the episodes that it, and the earlier lines it keeps, were read from."""
+    kept = [one for at in answer.earlier if 0 <= at < len(lines) for one in lines[at]["episodes"]]
+    read = [str(piece[at].pk) for at in answer.messages if 0 <= at < len(piece)]
+    text = " ".join(answer.text.replace("\x00", "").split())
+    return {"text": text, "episodes": list(dict.fromkeys([*kept, *read]))}
+
+
+def write(row: ConversationSummary, made: Made | None) -> bool:
+    """Unless the lease was lost: another worker has it, or what it stood on was erased."""
+    own = held(row)
+    if made is None:
+        return bool(own.update(due_at=None, lease_until=None))
+    return bool(
+        own.update(
+            method=made.method, rule=made.rule, lines=made.lines, tokens=made.tokens,
+            episodes=made.episodes, upto_at=made.upto.at, upto_position=made.upto.position,
+            seen=made.seen, due_at=_next(row, made), lease_until=None, updated_at=timezone.now(),
+            error=made.error.message if made.error else "",
+        )
+    )  # fmt: skip
+
+
+def _next(row: ConversationSummary, made: Made) -> Any:
+    """Again, where a model failed for now or has more to read; else when it falls behind."""
+    if made.left:
+        return timezone.now()
+    if made.error is None or made.error.permanent or row.attempts >= MAX_ATTEMPTS:
+        return None
+    return timezone.now() + BACK_OFF * 2**row.attempts

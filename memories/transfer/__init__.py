@@ -1,0 +1,1 @@
+"""Conversations come in from files, through the same verbs as the API."""

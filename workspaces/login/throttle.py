@@ -1,0 +1,180 @@
+"""Every try of a password, a code or a link is counted before it is looked at.
+
+Some are free; then each wrong one makes the next wait twice as long. What is counted is the account
+and the address it comes from, in rows, so that all processes count together. A browser that was let
+in before has a count of its own: whoever guesses keeps its owner out no longer than others.
+"""
+
+import logging
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.module_loading import import_string
+
+from workspaces.api.request_ids import request_id_of
+from workspaces.login.client_address import client_address, network_of
+from workspaces.models import LoginAttempt, LoginPause, User
+
+FREE = {"account": 5, "browser": 5, "address": 20}  # tries
+LONGEST = timedelta(minutes=15)
+FORGOTTEN_AFTER = timedelta(days=1)
+ATTEMPTS_KEPT = timedelta(days=90)
+MOST_ATTEMPTS = 100_000
+BROWSER_KNOWN = timedelta(days=180)
+SALT = "workspaces.door"
+
+log = logging.getLogger(__name__)
+
+
+class TooEarly(ValidationError):
+    """Not looked at: the pause after the last wrong try is not over. `wait` is in seconds."""
+
+    def __init__(self, wait: timedelta) -> None:
+        self.wait = max(1, ceil(wait.total_seconds()))
+        super().__init__(
+            f"Too many wrong tries. The next one is looked at in {_told(self.wait)}.",
+            code="too_early",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try that was let in, and counts as wrong until it is said to be right."""
+
+    request: HttpRequest
+    kind: str
+    name: str
+    keys: list[str]
+
+    def succeeded(self) -> None:
+        """The account's count begins anew; the address has this try back, and no more."""
+        own = [key for key in self.keys if not key.startswith("address:")]
+        LoginPause.objects.filter(key__in=own).delete()
+        LoginPause.objects.filter(key__in=self.keys).update(
+            failures=Greatest(F("failures") - 1, Value(0)), not_before=timezone.now()
+        )
+        _count(self.kind, "ok")
+
+    def failed(self, user: User | None) -> None:
+        _count(self.kind, "wrong")
+        address, request_id = client_address(self.request), request_id_of(self.request)
+        LoginAttempt.objects.create(
+            kind=self.kind, user=user, name=self.name, address=address, request_id=request_id
+        )
+        log.warning(
+            "login: wrong %s for %s from %s, request %s",
+            self.kind, f"user:{user.pk}" if user else f"unknown name {self.name[:8]}",
+            address, request_id,
+        )  # fmt: skip
+
+
+def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
+    """Count a try at `account`, a name as somebody typed it. Raises TooEarly."""
+    name = digest_of(account)
+    nonce = _nonce_of_known(request, name)
+    # Codes and links have counts of their own: a known password does not buy tries at the code.
+    keys = [f"browser:{kind}:{nonce}" if nonce else f"account:{kind}:{name}"]
+    address = client_address(request)
+    if address and not nonce:
+        keys.append(f"address:{network_of(address)}")
+    if wait := _reserve(keys):
+        _count(kind, "too_early")
+        log.warning(
+            "login: %s not looked at, name %s from %s, request %s",
+            kind, name[:8], address, request_id_of(request),
+        )  # fmt: skip
+        raise TooEarly(wait)
+    return Attempt(request, kind, name, keys)
+
+
+@transaction.atomic
+def _reserve(keys: list[str]) -> timedelta:
+    """Count one try more for all of `keys`; or, where one still has its pause, none: what is left
+    of it."""
+    now = timezone.now()
+    LoginPause.objects.bulk_create(
+        [LoginPause(key=key, tried_at=now, not_before=now) for key in sorted(keys)],
+        ignore_conflicts=True,
+    )
+    rows = list(LoginPause.objects.select_for_update().filter(key__in=keys).order_by("key"))
+    waits = [row.not_before - now for row in rows]
+    # A pause longer than the longest was set by a clock that was wrong.
+    if left := [wait for wait in waits if timedelta() < wait <= LONGEST]:
+        return max(left)
+    for row in rows:
+        is_old = abs(now - row.tried_at) > FORGOTTEN_AFTER
+        row.failures = 1 if is_old else row.failures + 1
+        row.tried_at = now
+        row.not_before = now + pause_after(row.failures, FREE[row.key.partition(":")[0]])
+    LoginPause.objects.bulk_update(rows, ["failures", "tried_at", "not_before"])
+    return timedelta()
+
+
+def pause_after(failures: int, free: int) -> timedelta:
+    """None for the free ones; then 1, 2, 4 ... seconds."""
+    if failures < free:
+        return timedelta()
+    return min(LONGEST, timedelta(seconds=2 ** min(failures - free, 20)))
+
+
+def digest_of(account: str) -> str:
+    plain = User.normalize_username(account).strip().casefold()
+    return salted_hmac(f"{SALT}.name", plain, algorithm="sha256").hexdigest()[:32]
+
+
+def _told(seconds: int) -> str:
+    if seconds < 90:
+        return f"{seconds} second{'s' if seconds > 1 else ''}"
+    return f"{ceil(seconds / 60)} minutes"
+
+
+def _count(kind: str, outcome: str) -> None:
+    import_string(settings.LOGIN_COUNTER)("logins", kind=kind, outcome=outcome)
+
+
+def prune() -> int:
+    """Drop counts that nobody adds to, and old attempts; the number of rows."""
+    now = timezone.now()
+    dropped = LoginPause.objects.filter(tried_at__lt=now - FORGOTTEN_AFTER).delete()[0]
+    old = LoginAttempt.objects.filter(created_at__lt=now - ATTEMPTS_KEPT)
+    beyond = LoginAttempt.objects.order_by("-id").values("id")[MOST_ATTEMPTS:]
+    return dropped + old.delete()[0] + LoginAttempt.objects.filter(id__in=beyond).delete()[0]
+
+
+# ---- browsers that were let in before -------------------------------------------------------
+
+
+def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Let this browser's next tries at the account wait for nobody else's."""
+    name = digest_of(user.get_username())
+    if _nonce_of_known(request, name):
+        return
+    response.set_cookie(
+        settings.KNOWN_BROWSER_COOKIE,
+        signing.dumps([name, secrets.token_hex(8)], salt=SALT),
+        max_age=BROWSER_KNOWN,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _nonce_of_known(request: HttpRequest, name: str) -> str:
+    """Empty where this browser was never let in under this name."""
+    given = request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE, "")
+    try:
+        known, nonce = signing.loads(given, salt=SALT, max_age=BROWSER_KNOWN)
+    except signing.BadSignature:
+        return ""
+    return nonce if known == name else ""
