@@ -14,8 +14,11 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, list_hash
 from drf_spectacular.utils import OpenApiParameter
 from msgspec import inspect
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
 from workspaces.api.json_answers import fields_of
+from workspaces.api.json_requests import adapter_of
 from workspaces.api.problems import ProblemJson
 
 ALWAYS = {
@@ -112,6 +115,49 @@ class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
             field.encode_name: _of_type(field.type, component) for field in fields
         }
         schema["required"] = [field.encode_name for field in fields if field.required]
+        return schema
+
+
+class RequestSchema(GenerateJsonSchema):
+    """As pydantic's, in the manner of the rest of the file."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> dict[str, Any]:
+        return nullable(self.generate_inner(schema["schema"]))
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> dict[str, Any]:
+        return super().float_schema(schema) | {"format": "double"}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        """Empty is what is not given."""
+        made = super().default_schema(schema)
+        if made.get("default") in ("", None, [], {}):
+            made.pop("default", None)
+        return made
+
+
+class RequestExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The schema of a declared request."""
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return hasattr(target, "__pydantic_config__")
+
+    def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:
+        return str(self.target.__name__).removesuffix("Request").removesuffix("Body")
+
+    def map_serializer(
+        self, auto_schema: AutoSchema, direction: Literal["request", "response"]
+    ) -> dict[str, Any]:
+        reference = "#/components/schemas/{model}Request"
+        schema = adapter_of(self.target).json_schema(
+            ref_template=reference, schema_generator=RequestSchema
+        )
+        for name, inner in schema.pop("$defs", {}).items():
+            part = ResolvedComponent(f"{name}Request", ResolvedComponent.SCHEMA, inner, name)
+            auto_schema.registry.register_on_missing(part)
         return schema
 
 

@@ -1,0 +1,116 @@
+"""Reading what callers send, against the class that declares it: all faults at once, with places."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+
+from workspaces.api.problems import FieldProblem, Problem
+
+Declared = TypeVar("Declared")
+
+WRONG_TEXT, WRONG_WHOLE = (
+    ("Not a valid string.", "invalid"),
+    ("A valid integer is required.", "invalid"),
+)
+WRONG_NUMBER, WRONG_FLAG = (
+    ("A valid number is required.", "invalid"),
+    ("Must be a valid boolean.", "invalid"),
+)
+WRONG_ID = ("Must be a valid UUID.", "invalid")
+WRONG_LIST = ('Expected a list of items but got type "{input}".', "not_a_list")
+WRONG_OBJECT = ("Invalid data. Expected a dictionary, but got {input}.", "invalid")
+# What is said of each kind of fault that pydantic finds, and the code of it.
+FAULTS = {
+    "missing": ("This field is required.", "required"),
+    "string_type": WRONG_TEXT,
+    "int_type": WRONG_WHOLE,
+    "int_parsing": WRONG_WHOLE,
+    "int_parsing_size": WRONG_WHOLE,
+    "int_from_float": WRONG_WHOLE,
+    "float_type": WRONG_NUMBER,
+    "float_parsing": WRONG_NUMBER,
+    "finite_number": WRONG_NUMBER,
+    "bool_type": WRONG_FLAG,
+    "bool_parsing": WRONG_FLAG,
+    "uuid_type": WRONG_ID,
+    "uuid_parsing": WRONG_ID,
+    "greater_than_equal": ("Ensure this value is greater than or equal to {ge:g}.", "min_value"),
+    "less_than_equal": ("Ensure this value is less than or equal to {le:g}.", "max_value"),
+    "string_too_short": ("This field may not be blank.", "blank"),
+    "string_too_long": (
+        "Ensure this field has no more than {max_length} characters.",
+        "max_length",
+    ),
+    "too_short": ("Ensure this field has at least {min_length} elements.", "min_length"),
+    "too_long": ("Ensure this field has no more than {max_length} elements.", "max_length"),
+    "tuple_type": WRONG_LIST,
+    "frozen_set_type": WRONG_LIST,
+    "dict_type": ('Expected a dictionary of items but got type "{input}".', "not_a_dict"),
+    "dataclass_type": WRONG_OBJECT,
+}
+UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
+
+_adapters: dict[type[Any], TypeAdapter[Any]] = {}  # making one takes longer than most requests
+_schemas: dict[type[Any], dict[str, Any]] = {}
+
+
+def read(of: type[Declared], data: Any) -> Declared:
+    """What a body says. Raises 400 with all that is wrong with it: what the caller believes to have
+    said must not be lost, so that a field that there is not is refused."""
+    try:
+        return adapter_of(of).validate_python(data)
+    except ValidationError as error:
+        errors = list(_faults(of, error))
+    code = "unknown_field" if {one.code for one in errors} == {"unknown_field"} else "invalid"
+    detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
+    raise Problem(400, detail, code=code, errors=errors)
+
+
+def read_query(of: type[Declared], request: Request) -> Declared:
+    """What the query string says; of a parameter that stands twice, the last counts. Where the
+    request changes something, one that there is not is refused: `dry_run` for `dryRun` would else
+    take away what the caller only asks about."""
+    data = request.query_params.dict()
+    if request.method in SAFE_METHODS:
+        known = _known_at(of, ())
+        data = {name: value for name, value in data.items() if name in known}
+    return read(of, data)
+
+
+def adapter_of(of: type[Declared]) -> TypeAdapter[Declared]:
+    if of not in _adapters:
+        _adapters[of] = TypeAdapter(of)
+    return _adapters[of]
+
+
+def _known_at(of: type[Any], place: Sequence[int | str]) -> list[str]:
+    """What the fields of a part of a request are called."""
+    if of not in _schemas:
+        _schemas[of] = adapter_of(of).json_schema()
+    schema = part = _schemas[of]
+    for step in place:
+        part = part["items"] if isinstance(step, int) else part["properties"][step]
+        part = next((one for one in part.get("anyOf", ()) if one.get("type") != "null"), part)
+        if "$ref" in part:
+            part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+    return list(part["properties"])
+
+
+def _faults(of: type[Any], error: ValidationError) -> Iterator[FieldProblem]:
+    for fault in error.errors(include_url=False):
+        place, kind, given = fault["loc"], fault["type"], fault["input"]
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+        if kind in UNKNOWN:
+            known = ", ".join(_known_at(of, place[:-1]))
+            message, code = f"There is no such field. Known: {known}.", "unknown_field"
+        elif given is None:
+            message, code = "This field may not be null.", "null"
+        elif kind in FAULTS:
+            message, code = FAULTS[kind]
+            message = message.format(**fault.get("ctx", {}), input=type(given).__name__)
+        else:
+            message, code = fault["msg"], kind
+        yield FieldProblem(path.removeprefix("."), message, code)
