@@ -8,7 +8,7 @@ checks them against it, and the OpenAPI schema is made of it.
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -19,13 +19,13 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     StringConstraints,
     with_config,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+Given = TypeVar("Given")
 FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
 
 declared = with_config(ConfigDict(alias_generator=to_camel, extra="forbid"))
@@ -46,14 +46,30 @@ class NullIs:
         )
 
 
+class _Unsaid:
+    """What may be missing, but is never null."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema = handler(source)
+        assert schema["type"] == "nullable"
+        return schema["schema"]
+
+
 class OneOf:
     """One of a few texts: Django's choices, or plain ones."""
 
     def __init__(self, choices: type[Enum] | Iterable[str]) -> None:
-        self.choices = choices
-        self.names = tuple(str(getattr(one, "value", one)) for one in choices)
+        if isinstance(choices, type):
+            members = list(choices)
+            self.schema: CoreSchema = core_schema.enum_schema(choices, members)
+            self.names = [str(member.value) for member in members]
+        else:
+            self.names = [*choices]
+            self.schema = core_schema.literal_schema(self.names)
 
-    def check(self, given: Any) -> str:
+    def check(self, given: Any, _: object) -> str:
         if isinstance(given, str) and given in self.names:
             return given
         values = {"input": str(given), "known": ", ".join(self.names)}
@@ -64,12 +80,7 @@ class OneOf:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return {"type": "string", "enum": list(self.names)}
+        return core_schema.no_info_wrap_validator_function(self.check, self.schema)
 
 
 def _moment(given: Any) -> datetime:
@@ -109,4 +120,5 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zone it is UTC
 Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
+Maybe = Annotated[Given | None, _Unsaid()]  # of a query string; None where it is not said
 Free = dict[str, Any]  # an object whose keys are the caller's own

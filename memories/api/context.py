@@ -1,10 +1,11 @@
 """Route: context, ready for a prompt."""
 
+from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,27 +14,34 @@ from memories.api.search import (
     NoteJson,
     Notes,
     Reranked,
-    SearchSerializer,
+    SearchBody,
     hits_of,
     request_of,
 )
 from memories.index import workspace_index
 from memories.search import context
-from workspaces.api.fields import Whole, read
 from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Whole, declared
 
 
-class ContextSerializer(SearchSerializer):
-    limit = Whole(min_value=1, max_value=100, default=50, help_text="At most so many hits.")
-    tokens = Whole(
-        min_value=context.LEAST,
-        max_value=context.MOST,
-        default=context.USUAL,
-        help_text="How long the text may be, in a vocabulary of 32,000 pieces; newer and larger"
-        " ones make fewer of most texts. Without the embedded model's package it is an estimate.",
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class ContextBody(SearchBody):
+    limit: Annotated[Whole, Field(ge=1, le=100, description="At most so many hits.")] = 50
+    tokens: Annotated[
+        Whole,
+        Field(
+            ge=context.LEAST,
+            le=context.MOST,
+            description="How long the text may be, in a vocabulary of 32,000 pieces; newer and"
+            " larger ones make fewer of most texts. Without the embedded model's package it is an"
+            " estimate.",
+        ),
+    ] = context.USUAL
 
 
 class ContextAnswerJson(Json):
@@ -61,14 +69,12 @@ class ContextView(WorkspaceView):
     beside = workspace_index.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
-    @extend_schema(
-        operation_id="packContext", request=ContextSerializer, responses=ContextAnswerJson
-    )
+    @operation("packContext", request=ContextBody, answer=ContextAnswerJson)
     def post(self, request: Request, workspace: str) -> Response:
         """What answers a question best, packed into a token budget as text for a prompt."""
-        body = read(ContextSerializer, request.data)
+        body = read(ContextBody, request.data)
         wanted = request_of(body)
-        packed = context.context(self.scope, wanted, body["tokens"])
+        packed = context.context(self.scope, wanted, body.tokens)
         shown = ContextAnswerJson.of(
             packed, hits=hits_of(packed.hits, wanted), took_ms=round(packed.took_ms, 3)
         )

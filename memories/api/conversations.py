@@ -2,12 +2,12 @@
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,43 +16,42 @@ from memories.api.messages import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
-from workspaces.api.fields import Camel, read, read_query
 from workspaces.api.json_answers import Json, column
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Maybe, Text, declared
 
 NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class ConversationQuery(PageQuery):
-    thread_id = serializers.CharField(required=False, trim_whitespace=False)
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
+    thread_id: Maybe[Text] = None
+    user_id: Maybe[Text] = None
 
 
 class ConversationsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listConversations",
-        parameters=[ConversationQuery],
-        responses=page_of(ConversationJson, "ConversationPage"),
-    )
+    @operation("listConversations", query=ConversationQuery, page=ConversationJson)
     def get(self, request: Request, workspace: str) -> Response:
-        wish = read_query(ConversationQuery, request)
-        narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        rows = Conversation.objects.visible_to(self.scope).filter(**narrowing)
+        wanted = narrowing(read_query(ConversationQuery, request), NARROWING)
+        rows = Conversation.objects.visible_to(self.scope).filter(**wanted)
         return paged(request, rows.with_names(), ConversationJson.of)
 
 
 class ConversationView(WorkspaceView):
-    @extend_schema(operation_id="readConversation", responses=ConversationJson)
+    @operation("readConversation", answer=ConversationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Conversation.objects.visible_to(self.scope).with_names()
         return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
 
 
-class AppendSerializer(Camel):
-    messages = MessageBody(  # type: ignore[call-arg]  # the bounds are the list's
-        many=True, min_length=1, max_length=1000
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class AppendBody:
+    messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=1000)]
 
 
 def _listed(data: Any) -> Any:
@@ -66,14 +65,12 @@ class AppendedJson(Json):
 
 
 class ConversationEpisodesView(WorkspaceView):
-    @extend_schema(
-        operation_id="appendEpisodes", request=AppendSerializer, responses={201: AppendedJson}
-    )
+    @operation("appendEpisodes", request=AppendBody, answer={201: AppendedJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep messages in this conversation without learning from them; one may come bare."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
-        body = read(AppendSerializer, _listed(request.data))["messages"]
+        body = read(AppendBody, _listed(request.data)).messages
         messages = [new_message(one, at) for at, one in enumerate(body)]
         kept = ingest.append(self.scope, conversation, messages)
         told = Episode.objects.filter(pk__in=[episode.pk for episode in kept]).with_names()
@@ -81,11 +78,7 @@ class ConversationEpisodesView(WorkspaceView):
         results = [EpisodeJson.of(by_id[episode.pk]) for episode in kept]
         return Response(AppendedJson(results), status=201)
 
-    @extend_schema(
-        operation_id="listEpisodesOfConversation",
-        parameters=[PageQuery],
-        responses=page_of(EpisodeJson, "EpisodePage"),
-    )
+    @operation("listEpisodesOfConversation", page=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """What was said in this conversation, what was recorded last first."""
         rows = Conversation.objects.visible_to(self.scope)
@@ -94,13 +87,17 @@ class ConversationEpisodesView(WorkspaceView):
         return paged(request, said.with_names(), EpisodeJson.of)
 
 
-class ContextQuery(Camel):
-    tokens = serializers.IntegerField(
-        min_value=window.LEAST,
-        max_value=window.MOST,
-        default=window.USUAL,
-        help_text="How long the text may be; counted from above, so that any model has room.",
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class WindowQuery:
+    tokens: Annotated[
+        int,
+        Field(
+            ge=window.LEAST,
+            le=window.MOST,
+            description="How long the text may be; counted from above, so that any model has room.",
+        ),
+    ] = window.USUAL
 
 
 class SummaryLineJson(Json):
@@ -147,14 +144,10 @@ class ConversationContextJson(Json):
 
 
 class ConversationContextView(WorkspaceView):
-    @extend_schema(
-        operation_id="readConversationContext",
-        parameters=[ContextQuery],
-        responses=ConversationContextJson,
-    )
+    @operation("readConversationContext", query=WindowQuery, answer=ConversationContextJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """The newest messages as they were said and a summary of the rest, in a token budget."""
-        found = window.window(self.scope, row, read_query(ContextQuery, request)["tokens"])
+        found = window.window(self.scope, row, read_query(WindowQuery, request).tokens)
         return Response(
             ConversationContextJson.of(
                 found,

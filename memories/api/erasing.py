@@ -1,32 +1,34 @@
 """Routes: erasing a subject, a conversation or an episode, and the certificates that stay."""
 
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import erase
 from memories.models import Erasure
-from workspaces.api.fields import Camel, read_query
-from workspaces.api.json_answers import Free, Json, column
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_answers import Json, column
+from workspaces.api.json_requests import read_query
+from workspaces.api.paging import paged
+from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Free, declared
 from workspaces.scope import Scope
 
 WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 
 
-class EraseQuery(Camel):
-    dry_run = serializers.BooleanField(
-        default=False, help_text="Only count what would go, by table."
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class EraseQuery:
+    dry_run: Annotated[bool, Field(description="Only count what would go, by table.")] = False
 
 
 class PlanJson(Json):
@@ -73,14 +75,10 @@ def erases(view: type[WorkspaceView], kind: str, name: str) -> type[WorkspaceVie
     class Erasing(view):  # type: ignore[misc, valid-type]
         needs = {**view.needs, "DELETE": Capability.ADMIN}
 
-        @extend_schema(
-            operation_id=f"erase{name}",
-            parameters=[EraseQuery],
-            responses={200: ErasureJson, 202: ErasureJson},
-        )
+        @operation(f"erase{name}", query=EraseQuery, answer={200: ErasureJson, 202: ErasureJson})
         def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
             """Erase it with all that was made of it; with `dryRun`, only say what would go."""
-            if read_query(EraseQuery, request)["dry_run"]:
+            if read_query(EraseQuery, request).dry_run:
                 return planned(self.scope, kind, row)
             return erased(self.scope, kind, row)
 
@@ -91,7 +89,7 @@ def plans(kind: str, name: str) -> type[WorkspaceView]:
     class Planning(WorkspaceView):
         needs = ADMINISTERS
 
-        @extend_schema(operation_id=f"plan{name}Erasure", responses=PlanJson)
+        @operation(f"plan{name}Erasure", answer=PlanJson)
         def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
             """What would go if it were erased, in rows by table."""
             return planned(self.scope, kind, row)
@@ -102,11 +100,7 @@ def plans(kind: str, name: str) -> type[WorkspaceView]:
 class ErasuresView(WorkspaceView):
     needs = ADMINISTERS
 
-    @extend_schema(
-        operation_id="listErasures",
-        parameters=[PageQuery],
-        responses=page_of(ErasureJson, "ErasurePage"),
-    )
+    @operation("listErasures", page=ErasureJson)
     def get(self, request: Request, workspace: str) -> Response:
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return paged(request, rows, ErasureJson.of)
@@ -115,7 +109,7 @@ class ErasuresView(WorkspaceView):
 class ErasureView(WorkspaceView):
     needs = ADMINISTERS
 
-    @extend_schema(operation_id="readErasure", responses=ErasureJson)
+    @operation("readErasure", answer=ErasureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return Response(ErasureJson.of(get_object_or_404(rows, pk=row)))

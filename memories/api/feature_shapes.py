@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from memories.api.shapes import CitationJson
 from memories.models import Feature, FeatureChange, Visibility
-from workspaces.api.json_answers import AgentId, Free, Json, ThreadId, UserId
+from workspaces.api.json_answers import AgentId, Json, ThreadId, UserId
+from workspaces.request_fields import Free
 
 
 class FeatureJson(Json):

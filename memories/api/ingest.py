@@ -2,12 +2,11 @@
 
 import time
 import uuid
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,25 +16,17 @@ from memories.api.shapes import MemoryJson, OutcomeJson
 from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.ingest import IngestRequest
+from memories.ingest.request import IngestOptions
 from memories.models import (
-    MemoryScope,
     MemorySession,
-    Visibility,
 )
 from memories.supersession import Claim
 from memoryproject.front.wire import FRONT, SESSION, WAIT
-from workspaces.api.fields import (
-    Camel,
-    Choice,
-    ExternalId,
-    Free,
-    Moment,
-    Number,
-    Text,
-    read,
-)
 from workspaces.api.json_answers import Json, column
+from workspaces.api.json_requests import read, values_of
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Number, declared
 from workspaces.scope import Scope
 
 LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
@@ -43,38 +34,24 @@ FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25
 MOST_MESSAGES = 1000
 
 
-class IngestSerializer(Camel):
+@declared
+@dataclass(frozen=True, slots=True)
+class IngestBody(IngestOptions):
     """Exactly one of `content` and `messages`."""
 
-    content = Text(required=False, allow_null=True)
-    # With `many=True` the null that the list may be would be allowed for a message, too.
-    messages: Any = serializers.ListSerializer(
-        child=MessageBody(),
-        required=False,
-        allow_null=True,
-        min_length=1,
-        max_length=MOST_MESSAGES,
-    )
-    user_id = ExternalId()
-    agent_id = ExternalId(help_text="Whose act it is; for keys without an agent.")
-    thread_id = ExternalId()
-    workflow_id = ExternalId()
-    scope = Choice(choices=MemoryScope.choices, default=MemoryScope.USER)
-    visibility = Choice(choices=Visibility.choices, required=False, allow_null=True)
-    pathway = Choice(
-        choices=MemorySession.Pathway.choices, default=MemorySession.Pathway.CONVERSATION
-    )
-    occurred_at = Moment(required=False, allow_null=True)
-    metadata = Free(required=False)
-    mode = Choice(choices=MemorySession.Mode.choices, default=MemorySession.Mode.SYNC)
-    extract = Choice(choices=MemorySession.Extract.choices, default=MemorySession.Extract.AUTO)
-    wait = Number(
-        min_value=0,
-        max_value=LONGEST_WAIT,
-        default=USUAL_WAIT,
-        help_text="Seconds after which a sync ingest answers 202: where it waits for the worker (a"
-        " network model, a long text), or has many messages. Else it is always answered 201.",
-    )
+    messages: (
+        Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=MOST_MESSAGES)] | None
+    ) = None
+    wait: Annotated[
+        Number,
+        Field(
+            ge=0,
+            le=LONGEST_WAIT,
+            description="Seconds after which a sync ingest answers 202: where it waits for the"
+            " worker (a network model, a long text), or has many messages. Else it is always"
+            " answered 201.",
+        ),
+    ] = USUAL_WAIT
 
 
 class IngestAnswerJson(OutcomeJson):
@@ -118,35 +95,17 @@ class PreviewJson(Json):
     took_ms: float
 
 
-def request_of(body: dict[str, Any]) -> IngestRequest:
-    if body["pathway"] == MemorySession.Pathway.ACTIVITY:
-        refuse_written_out(body.get("content"), "content")
-    messages = tuple(new_message(one, at) for at, one in enumerate(body.get("messages") or ()))
-    return IngestRequest(
-        content=body.get("content"),
-        messages=messages,
-        user_id=body.get("user_id") or "",
-        agent_id=body.get("agent_id") or "",
-        thread_id=body.get("thread_id") or "",
-        workflow_id=body.get("workflow_id") or "",
-        scope=body["scope"],
-        visibility=body.get("visibility") or "",
-        pathway=body["pathway"],
-        occurred_at=body.get("occurred_at"),
-        metadata=body.get("metadata", {}),
-        mode=body["mode"],
-        extract=body["extract"],
-    )
+def request_of(body: IngestBody) -> IngestRequest:
+    if body.pathway == MemorySession.Pathway.ACTIVITY:
+        refuse_written_out(body.content, "content")
+    messages = tuple(new_message(one, at) for at, one in enumerate(body.messages or ()))
+    return IngestRequest(**values_of(body, IngestOptions) | {"messages": messages})
 
 
 class IngestView(WorkspaceView):
     beside = workspace_index.BESIDE_KEY
 
-    @extend_schema(
-        operation_id="ingest",
-        request=IngestSerializer,
-        responses={201: IngestAnswerJson, 202: ReceivedJson},
-    )
+    @operation("ingest", request=IngestBody, answer={201: IngestAnswerJson, 202: ReceivedJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
         if waited_for := request.META.get(SESSION):
@@ -154,13 +113,13 @@ class IngestView(WorkspaceView):
             if (session := own.filter(pk=waited_for).first()) is None:
                 raise Conflict("What was sent was erased meanwhile.", code="erased")
             return answer(self.scope, session)
-        body, began = read(IngestSerializer, request.data), time.monotonic()
+        body, began = read(IngestBody, request.data), time.monotonic()
         told = replace(request_of(body), answer=vars(request).get("answer"))
-        session = ingest.ingest(self.scope, told, body["wait"])
+        session = ingest.ingest(self.scope, told, body.wait)
         if session.mode == MemorySession.Mode.SYNC and not session.is_final:
             if not session.claims:
                 outbox.post("run_session", session.pk)
-            left = body["wait"] - (time.monotonic() - began)
+            left = body.wait - (time.monotonic() - began)
             if FRONT not in request.META:
                 session = waited(session, left)
             elif left > 0:  # the front waits beside, and sends the request again
@@ -200,13 +159,11 @@ def made(scope: Scope, session: MemorySession) -> list[MemoryJson]:
 
 
 class PreviewView(WorkspaceView):
-    @extend_schema(
-        operation_id="previewExtraction", request=IngestSerializer, responses=PreviewJson
-    )
+    @operation("previewExtraction", request=IngestBody, answer=PreviewJson)
     def post(self, request: Request, workspace: str) -> Response:
         """What an ingest of the same body would read out of it; nothing is stored."""
         started = time.perf_counter()
-        shown = ingest.preview(self.scope, request_of(read(IngestSerializer, request.data)))
+        shown = ingest.preview(self.scope, request_of(read(IngestBody, request.data)))
         found, places = shown.found, {message.id: message.index for message in shown.messages}
         return Response(
             PreviewJson(

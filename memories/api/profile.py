@@ -1,14 +1,15 @@
 """Route: the profile of a subject, as JSON or as Markdown for a prompt."""
 
 import uuid
+from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from msgspec import Meta
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,28 +18,32 @@ from memories.features.profile import Profile, Wish, profile
 from memories.features.profile_cache import kept
 from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
-from workspaces.api.fields import Camel, read_query
 from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read_query
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
+from workspaces.request_fields import Maybe, Moment, OneOf, OwnId, declared
 from workspaces.scope import Scope
 
 MARKDOWN = "text/markdown"
 
 
-class ProfileQuery(Camel):
-    user_id = serializers.CharField(max_length=255, trim_whitespace=False)
-    limit = serializers.IntegerField(
-        min_value=1, max_value=100, default=100, help_text="Per group."
-    )
-    valid_at = serializers.DateTimeField(required=False)
-    known_at = serializers.DateTimeField(required=False)
-    format = serializers.ChoiceField(
-        ("json", "markdown"),
-        required=False,
-        help_text="markdown: a text for a prompt; also by Accept: text/markdown.",
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class ProfileQuery:
+    user_id: OwnId
+    limit: Annotated[int, Field(ge=1, le=100, description="Per group.")] = 100
+    valid_at: Maybe[Moment] = None
+    known_at: Maybe[Moment] = None
+    format: Maybe[
+        Annotated[
+            str,
+            OneOf(("json", "markdown")),
+            Field(description="markdown: a text for a prompt; also by Accept: text/markdown."),
+        ]
+    ] = None
 
 
 class ProfileFeatureJson(Json):
@@ -77,10 +82,10 @@ def subject_of(scope: Scope, external_id: str) -> uuid.UUID:
 
 
 class ProfileView(WorkspaceView):
-    @extend_schema(
-        operation_id="readProfile",
-        parameters=[ProfileQuery],
-        responses={
+    @operation(
+        "readProfile",
+        query=ProfileQuery,
+        answer={
             (200, "application/json"): ProfileJson,
             (200, MARKDOWN): OpenApiResponse(str, "The same as text."),
         },
@@ -88,18 +93,18 @@ class ProfileView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> HttpResponse:
         """What is known of a subject."""
         asked = read_query(ProfileQuery, request)
-        at = AsOf(asked.get("valid_at"), asked.get("known_at"))
-        wish = Wish(subject_of(self.scope, asked["user_id"]), at, asked["limit"])
-        answer = kept(self.scope, wish, lambda: answered(self.scope, wish, asked["user_id"]))
+        at = AsOf(asked.valid_at, asked.known_at)
+        wish = Wish(subject_of(self.scope, asked.user_id), at, asked.limit)
+        answer = kept(self.scope, wish, lambda: answered(self.scope, wish, asked.user_id))
         if wants_markdown(request, asked):
             return HttpResponse(answer["text"], content_type=f"{MARKDOWN}; charset=utf-8")
         return Response({name: value for name, value in answer.items() if name != "text"})
 
 
-def wants_markdown(request: Request, asked: dict[str, Any]) -> bool:
-    if "format" in asked:
-        return bool(asked["format"] == "markdown")
-    return request.META.get("HTTP_ACCEPT", "").startswith(MARKDOWN)
+def wants_markdown(request: Request, asked: ProfileQuery) -> bool:
+    if asked.format:
+        return asked.format == "markdown"
+    return bool(request.META.get("HTTP_ACCEPT", "").startswith(MARKDOWN))
 
 
 def answered(scope: Scope, wish: Wish, user_id: str) -> dict[str, Any]:

@@ -4,33 +4,16 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.models import Category
 from memories.repeats import RepeatQuery, repeats
-from workspaces.api.fields import Camel, read_query
 from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read_query
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-
-MOST = 100_000
-
-
-class RepeatsQuery(Camel):
-    min_agents = serializers.IntegerField(
-        min_value=1,
-        max_value=MOST,
-        default=1,
-        help_text="What one agent alone says counts where it did so in two sessions at least.",
-    )
-    min_count = serializers.IntegerField(
-        min_value=1, max_value=MOST, default=2, help_text="How often it was said in all."
-    )
-    category = serializers.ChoiceField(Category.choices, required=False)
-    limit = serializers.IntegerField(min_value=1, max_value=100, default=50)
 
 
 class AgentShareJson(Json):
@@ -63,8 +46,8 @@ class RepeatsJson(Json):
 
 
 class RepeatsView(WorkspaceView):
-    @extend_schema(operation_id="listRepeats", parameters=[RepeatsQuery], responses=RepeatsJson)
+    @operation("listRepeats", query=RepeatQuery, answer=RepeatsJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Statements that agents keep making, in several sessions; those of the most agents come first."""
-        found = repeats(self.scope, RepeatQuery(**read_query(RepeatsQuery, request)))
+        found = repeats(self.scope, read_query(RepeatQuery, request))
         return Response(RepeatsJson([RepeatJson.of(repeat) for repeat in found]))

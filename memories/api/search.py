@@ -1,12 +1,12 @@
 """Route: search."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta, UnsetType
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,64 +14,35 @@ from memories import search
 from memories.api.feature_shapes import FeatureJson
 from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.index import workspace_index
-from memories.models import AsOf, Category, FactType, MemoryScope
-from memories.search import Hit, Recency, SearchRequest, filters
+from memories.models import AsOf, MemoryScope
+from memories.search import Hit, SearchRequest, filters
+from memories.search.request import SearchOptions
 from memories.search.trace import PATHS
-from workspaces.api.fields import (
-    Camel,
-    Choice,
-    ExternalId,
-    Flag,
-    Free,
-    Moment,
-    Number,
-    Text,
-    Whole,
-    read,
-)
 from workspaces.api.json_answers import Json, one_of
+from workspaces.api.json_requests import read, values_of
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Free, Moment, NullIs, OneOf, declared
 
 
-class RecencySerializer(Camel):
-    weight = Number(min_value=0, max_value=1)
-    half_life_days = Number(min_value=0.001, max_value=100_000, default=30)
-
-
-class SearchSerializer(Camel):
-    query = Text(max_length=10_000)
-    limit = Whole(min_value=1, max_value=100, default=10)
-    scope = Choice(choices=MemoryScope.choices, required=False, allow_null=True)
-    user_id = ExternalId(help_text="What is about this subject or nobody in particular.")
-    agent_id = ExternalId(help_text="As this agent sees it; for keys without an agent.")
-    thread_id = ExternalId(help_text="Adds this thread's own memories.")
-    workflow_id = ExternalId(help_text="Adds this workflow's own memories.")
-    fact_types = serializers.ListField(child=Choice(choices=FactType.choices), required=False)
-    categories = serializers.ListField(child=Choice(choices=Category.choices), required=False)
-    filter = Free(
-        required=False,
-        allow_null=True,
-        help_text="{and|or|not: [...]} over {field, op, value}; fields of the memory, and"
-        " metadata.<key>: all after the first dot is one key, nothing is looked for inside of"
-        " values. Operators: eq, neq, gt, gte, lt, lte, in, contains, exists. eq null is exists"
-        " false, neq null exists true; not of metadata, where exists alone asks that. A value"
-        " that the field cannot have is refused.",
-    )
-    ranking = Choice(choices=search.RANKINGS, default="hybrid")
-    recency = RecencySerializer(required=False, allow_null=True)
-    valid_at = Moment(required=False, allow_null=True, help_text="What was true then.")
-    known_at = Moment(required=False, allow_null=True, help_text="What was believed then.")
-    rerank = Flag(
-        default=False,
-        help_text="Lets the configured reranker order the best 50; there are no more hits then."
-        " What it leaves unscored stays in order behind the others, with a score of 0.",
-    )
-    threshold = Number(min_value=0, max_value=1, required=False, allow_null=True)
-    include = serializers.ListField(child=Choice(choices=search.INCLUDES), required=False)
-    layers = serializers.ListField(
-        child=Choice(choices=tuple(search.LAYERS)), required=False, min_length=1
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class SearchBody(SearchOptions):
+    scope: Annotated[str, OneOf(MemoryScope), NullIs("")] = ""
+    filter: Annotated[
+        Free | None,
+        Field(
+            description="{and|or|not: [...]} over {field, op, value}; fields of the memory, and"
+            " metadata.<key>: all after the first dot is one key, nothing is looked for inside of"
+            " values. Operators: eq, neq, gt, gte, lt, lte, in, contains, exists. eq null is"
+            " exists false, neq null exists true; not of metadata, where exists alone asks that. A"
+            " value that the field cannot have is refused.",
+        ),
+    ] = None
+    valid_at: Annotated[Moment | None, Field(description="What was true then.")] = None
+    known_at: Annotated[Moment | None, Field(description="What was believed then.")] = None
+    include: tuple[Annotated[str, OneOf(search.INCLUDES)], ...] = ()
 
 
 class EchoJson(Json):
@@ -190,10 +161,10 @@ class SearchView(WorkspaceView):
     beside = workspace_index.BESIDE_KEY
     needs = NEEDS | {"POST": Capability.READ}
 
-    @extend_schema(operation_id="search", request=SearchSerializer, responses=SearchAnswerJson)
+    @operation("search", request=SearchBody, answer=SearchAnswerJson)
     def post(self, request: Request, workspace: str) -> Response:
         """The memories (or episodes, or features) that answer a question best."""
-        wanted = request_of(read(SearchSerializer, request.data))
+        wanted = request_of(read(SearchBody, request.data))
         answer = search.search(self.scope, wanted)
         shown = SearchAnswerJson(
             results=hits_of(answer.hits, wanted),
@@ -210,25 +181,12 @@ class SearchView(WorkspaceView):
         return Response(shown)
 
 
-def request_of(body: dict[str, Any]) -> SearchRequest:
-    layers = tuple(dict.fromkeys(body.get("layers", ("memories",))))
-    tree, recency = body.get("filter"), body.get("recency")
+def request_of(body: SearchBody) -> SearchRequest:
+    layers = tuple(dict.fromkeys(body.layers))
     return SearchRequest(
-        query=body["query"],
-        limit=body["limit"],
-        memory_scope=body.get("scope") or "",
-        user_id=body.get("user_id") or "",
-        agent_id=body.get("agent_id") or "",
-        thread_id=body.get("thread_id") or "",
-        workflow_id=body.get("workflow_id") or "",
-        fact_types=tuple(body.get("fact_types", ())),
-        categories=tuple(body.get("categories", ())),
-        filter=None if tree is None else filters.parse(tree, layers),
-        ranking=body["ranking"],
-        at=AsOf(body.get("valid_at"), body.get("known_at")),
-        recency=recency and Recency(**recency),
-        rerank=body["rerank"],
-        threshold=body.get("threshold"),
-        layers=layers,
-        include=frozenset(body.get("include", ())),
+        **values_of(body, SearchOptions) | {"layers": layers},
+        memory_scope=body.scope,
+        filter=None if body.filter is None else filters.parse(body.filter, layers),
+        at=AsOf(body.valid_at, body.known_at),
+        include=frozenset(body.include),
     )

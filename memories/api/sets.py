@@ -1,13 +1,11 @@
 """Routes: feature sets, how each is configured, what waits in it, and what was refused."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta, UnsetType
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,11 +20,13 @@ from memories.features.set_embedding import state_of
 from memories.features.sets import backlog, effective_of, find
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
-from workspaces.api.fields import Camel, ExternalId, Free, Text, read, read_query
 from workspaces.api.json_answers import Json, one_of
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, page_of, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Free, Maybe, Text, declared
 from workspaces.scope import Scope
 
 ADMINISTERED = NEEDS | {
@@ -34,24 +34,20 @@ ADMINISTERED = NEEDS | {
     "PATCH": Capability.ADMIN,
     "DELETE": Capability.ADMIN,
 }
+NARROWING = {
+    "user_id": "subject__external_id",
+    "thread_id": "conversation__external_id",
+    "key": "key",
+}
 CURATED = NEEDS | {"POST": Capability.CURATE}
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class SetQuery(PageQuery):
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
-    thread_id = serializers.CharField(required=False, trim_whitespace=False)
-    key = serializers.CharField(required=False, trim_whitespace=False)
-
-
-class NewSetBody(Camel):
-    """The set takes in the episodes that fit all that is named."""
-
-    key = Text(max_length=configure.LONGEST_KEY)
-    user_id = ExternalId()
-    thread_id = ExternalId()
-    role = Text(required=False, max_length=20)
-    metadata = Free(required=False)
-    config = Free(required=False)
+    user_id: Maybe[Text] = None
+    thread_id: Maybe[Text] = None
+    key: Maybe[Text] = None
 
 
 class BacklogJson(Json):
@@ -61,7 +57,7 @@ class BacklogJson(Json):
     failing: int
 
 
-class SetPageJson(page_of(SetJson, "SetPage")):  # type: ignore[misc]  # made when it runs
+class SetPageJson(page_of(SetJson)):  # type: ignore[misc]  # made when it runs
     backlog: Annotated[
         BacklogJson | None, Meta(description="For those who see the whole workspace.")
     ]
@@ -101,26 +97,22 @@ def answered(scope: Scope, found: FeatureSet, status: int = 200) -> Response:
 class SetsView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="listSets", parameters=[SetQuery], responses=SetPageJson)
+    @operation("listSets", query=SetQuery, answer=SetPageJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Feature sets, the newest first, and what waits in all of them."""
-        wish = read_query(SetQuery, request)
+        wanted = narrowing(read_query(SetQuery, request), NARROWING)
         whole = sees_all(self.scope)
         counted = count_now(self.scope.workspace_id) if whole else {}
-        names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
-        narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
-        rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
+        rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**wanted)
         answer = paged(request, rows, lambda row: counted_set(row, counted.get(row.pk), whole))
         waits = BacklogJson.of(backlog(self.scope, counted)) if whole else None
         answer.data["backlog"] = waits
         return answer
 
-    @extend_schema(operation_id="createSet", request=NewSetBody, responses={201: SetJson})
+    @operation("createSet", request=NewSet, answer={201: SetJson})
     def post(self, request: Request, workspace: str) -> Response:
         """A set of your own, beside the one that every subject has."""
-        body = read(NewSetBody, request.data)
-        given = {name: value for name, value in body.items() if value is not None}
-        return answered(self.scope, configure.create(self.scope, NewSet(**given)), 201)
+        return answered(self.scope, configure.create(self.scope, read(NewSet, request.data)), 201)
 
 
 def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:
@@ -133,7 +125,7 @@ def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> Set
 class SetView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="readSet", responses=SetJson)
+    @operation("readSet", answer=SetJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """A set, by its key or id."""
         found = find(self.scope, key)
@@ -143,7 +135,7 @@ class SetView(WorkspaceView):
         answer.embedding = EmbeddingJson.of(state_of(found))
         return Response(answer)
 
-    @extend_schema(operation_id="deleteSet", responses={204: None})
+    @operation("deleteSet", answer={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
         """Delete a set with its features and their history, for good."""
         configure.delete(self.scope, key)
@@ -153,15 +145,15 @@ class SetView(WorkspaceView):
 class ConfigView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="readSetConfig", responses=ConfigJson)
+    @operation("readSetConfig", answer=ConfigJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What counts for a set: categories, prompts, models, thresholds, and where each is from."""
         return Response(config_of(find(self.scope, key)))
 
-    @extend_schema(operation_id="editSetConfig", request=OpenApiTypes.OBJECT, responses=ConfigJson)
+    @operation("editSetConfig", request=OpenApiTypes.OBJECT, answer=ConfigJson)
     def patch(self, request: Request, workspace: str, key: str) -> Response:
         """Say what counts for this set; null takes it back."""
-        changes = Free().run_validation(request.data)
+        changes = read(Free, request.data)
         return Response(config_of(configure.configure(self.scope, key, changes)))
 
 
@@ -174,11 +166,7 @@ def config_of(row: FeatureSet) -> ConfigJson:
 class FoldView(WorkspaceView):
     needs = CURATED
 
-    @extend_schema(
-        operation_id="foldSet",
-        request=None,
-        responses={200: FoldedJson, 202: FoldedJson},
-    )
+    @operation("foldSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Take in now what waits; where a model is asked, the worker does it (202)."""
         if asks_model(self.scope, key):
@@ -193,11 +181,7 @@ class FoldView(WorkspaceView):
 class ConsolidateView(WorkspaceView):
     needs = CURATED
 
-    @extend_schema(
-        operation_id="consolidateSet",
-        request=None,
-        responses={200: FoldedJson, 202: FoldedJson},
-    )
+    @operation("consolidateSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Merge features that say the same; where a model is asked, the worker does it (202)."""
         if asks_model(self.scope, key):
@@ -207,11 +191,7 @@ class ConsolidateView(WorkspaceView):
 
 
 class ChangesView(WorkspaceView):
-    @extend_schema(
-        operation_id="listChangesOfSet",
-        parameters=[PageQuery],
-        responses=page_of(ChangeJson, "ChangePage"),
-    )
+    @operation("listChangesOfSet", page=ChangeJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What became of the features of a set, the newest first; merges share their batch."""
         found = find(self.scope, key)
@@ -221,11 +201,7 @@ class ChangesView(WorkspaceView):
 
 
 class RefusalsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listRefusalsOfSet",
-        parameters=[PageQuery],
-        responses=page_of(RefusalJson, "RefusalPage"),
-    )
+    @operation("listRefusalsOfSet", page=RefusalJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """Commands that were not done, and why, the newest first."""
         rows = refusals(self.scope, find(self.scope, key))

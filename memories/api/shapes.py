@@ -21,7 +21,8 @@ from memories.models import (
     Supersession,
     Visibility,
 )
-from workspaces.api.json_answers import AgentId, Free, Json, ThreadId, UserId, column
+from workspaces.api.json_answers import AgentId, Json, ThreadId, UserId, column
+from workspaces.request_fields import Free
 
 
 class MemoryJson(Json):

@@ -1,21 +1,25 @@
 """Route: why messages were not read."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.skip_counts import verdicts
-from workspaces.api.fields import Camel, read_query
 from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read_query
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import declared
 
 
-class VerdictsQuery(Camel):
-    days = serializers.IntegerField(min_value=1, max_value=3660, default=30)
+@declared
+@dataclass(frozen=True, slots=True)
+class VerdictsQuery:
+    days: Annotated[int, Field(ge=1, le=3660)] = 30
 
 
 class VerdictJson(Json):
@@ -32,10 +36,10 @@ class VerdictsJson(Json):
 
 
 class VerdictsView(WorkspaceView):
-    @extend_schema(operation_id="countVerdicts", parameters=[VerdictsQuery], responses=VerdictsJson)
+    @operation("countVerdicts", query=VerdictsQuery, answer=VerdictsJson)
     def get(self, request: Request, workspace: str) -> Response:
         """How many messages of the last days were passed over, and why."""
-        days = read_query(VerdictsQuery, request)["days"]
+        days = read_query(VerdictsQuery, request).days
         found = verdicts(self.scope, days)
         reasons = [VerdictJson(*reason) for reason in found.reasons]
         return Response(VerdictsJson(days, found.messages, found.skipped, reasons))

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import IntegrityError, transaction
+from pydantic import Field
 
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.extraction.configured_models import models_from
@@ -17,21 +18,23 @@ from memories.index import entries, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import AuditEntry, Subject
+from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import Scope
 
 LONGEST_KEY = 200
 
 
+@declared
 @dataclass(frozen=True, slots=True)
 class NewSet:
-    """A set as a caller names it; ids are the callers' own. What is empty does not narrow."""
+    """The set takes in the episodes that fit all that is named."""
 
-    key: str
-    user_id: str = ""
-    thread_id: str = ""
-    role: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    config: Mapping[str, Any] = field(default_factory=dict)
+    key: Annotated[Text, Field(max_length=LONGEST_KEY)]
+    user_id: ExternalId = ""
+    thread_id: ExternalId = ""
+    role: Annotated[Text, Field(max_length=20)] = ""
+    metadata: Free = field(default_factory=dict)
+    config: Free = field(default_factory=dict)
 
 
 def create(scope: Scope, new: NewSet) -> FeatureSet:

@@ -14,8 +14,6 @@ import msgspec
 from msgspec import Meta, inspect
 from rest_framework.renderers import BaseRenderer
 
-Free = dict[str, Any]  # its keys are the caller's own
-
 
 def column(name: str) -> Meta:
     """The attribute of a row that a field is read from."""

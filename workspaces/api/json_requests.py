@@ -1,6 +1,7 @@
 """Reading what callers send, against the class that declares it: all faults at once, with places."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -80,6 +81,11 @@ def read_query(of: type[Declared], request: Request) -> Declared:
     return read(of, data)
 
 
+def values_of(request: object, of: type[Any]) -> dict[str, Any]:
+    """What a request says of the fields that `of` has, too."""
+    return {field.name: getattr(request, field.name) for field in fields(of)}
+
+
 def adapter_of(of: type[Declared]) -> TypeAdapter[Declared]:
     if of not in _adapters:
         _adapters[of] = TypeAdapter(of)
@@ -102,6 +108,8 @@ def _known_at(of: type[Any], place: Sequence[int | str]) -> list[str]:
 def _faults(of: type[Any], error: ValidationError) -> Iterator[FieldProblem]:
     for fault in error.errors(include_url=False):
         place, kind, given = fault["loc"], fault["type"], fault["input"]
+        if kind == "too_short" and len(given) >= fault["ctx"]["min_length"]:
+            continue  # long enough, but for the parts that are wrong themselves
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
         if kind in UNKNOWN:
             known = ", ".join(_known_at(of, place[:-1]))

@@ -1,23 +1,25 @@
 """Routes: members, and how they come in."""
 
 import uuid
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from workspaces import invitation_pages, invitations, members
-from workspaces.api.fields import Camel, Choice, Text, read
 from workspaces.api.json_answers import Json, column
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read
+from workspaces.api.paging import paged
+from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
 from workspaces.models import Invitation, Membership, Role
+from workspaces.request_fields import AnyText, Email, OneOf, declared
 from workspaces.scope import Scope
 
 
@@ -56,13 +58,17 @@ class NewInvitationJson(InvitationJson):
     ]
 
 
-class RoleBody(Camel):
-    role = Choice(choices=Role.choices)
+@declared
+@dataclass(frozen=True, slots=True)
+class RoleBody:
+    role: Annotated[str, OneOf(Role)]
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class NewMember(RoleBody):
-    email = serializers.EmailField(max_length=150)
-    name = Text(max_length=150, required=False, allow_blank=True)
+    email: Annotated[Email, Field(max_length=150)]
+    name: Annotated[AnyText, Field(max_length=150)] = ""
 
 
 def of_workspace(scope: Scope) -> QuerySet[Membership]:
@@ -73,21 +79,15 @@ class MembersView(WorkspaceView):
     needs = ADMINISTERS
     secrets = ("inviteUrl",)
 
-    @extend_schema(
-        operation_id="listMembers",
-        parameters=[PageQuery],
-        responses=page_of(MemberJson, "MemberPage"),
-    )
+    @operation("listMembers", page=MemberJson)
     def get(self, request: Request, workspace: str) -> Response:
         return paged(request, of_workspace(self.scope), MemberJson.of)
 
-    @extend_schema(
-        operation_id="inviteMember", request=NewMember, responses={201: NewInvitationJson}
-    )
+    @operation("inviteMember", request=NewMember, answer={201: NewInvitationJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Invite somebody: they are a member when they have accepted. The answer is the same
         whether or not the address has an account."""
-        invitation, token = invitations.invite(self.scope, **read(NewMember, request.data))
+        invitation, token = invitations.invite(self.scope, **asdict(read(NewMember, request.data)))
         link = invitation_pages.link_of(request, invitation, token)
         return Response(NewInvitationJson.of(invitation, invite_url=link), status=201)
 
@@ -95,16 +95,16 @@ class MembersView(WorkspaceView):
 class MemberView(WorkspaceView):
     needs = ADMINISTERS
 
-    @extend_schema(operation_id="readMember", responses=MemberJson)
+    @operation("readMember", answer=MemberJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return Response(MemberJson.of(self._member(row)))
 
-    @extend_schema(operation_id="changeMember", request=RoleBody, responses=MemberJson)
+    @operation("changeMember", request=RoleBody, answer=MemberJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        role = read(RoleBody, request.data)["role"]
+        role = read(RoleBody, request.data).role
         return Response(MemberJson.of(members.change_role(self.scope, self._member(row), role)))
 
-    @extend_schema(operation_id="removeMember", responses={204: None})
+    @operation("removeMember", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         members.remove(self.scope, self._member(row))
         return Response(status=204)
@@ -116,11 +116,7 @@ class MemberView(WorkspaceView):
 class InvitationsView(WorkspaceView):
     needs = ADMINISTERS
 
-    @extend_schema(
-        operation_id="listInvitations",
-        parameters=[PageQuery],
-        responses=page_of(InvitationJson, "InvitationPage"),
-    )
+    @operation("listInvitations", page=InvitationJson)
     def get(self, request: Request, workspace: str) -> Response:
         rows = Invitation.objects.filter(workspace_id=self.scope.workspace_id)
         return paged(request, rows, InvitationJson.of)
@@ -129,11 +125,11 @@ class InvitationsView(WorkspaceView):
 class InvitationView(WorkspaceView):
     needs = ADMINISTERS
 
-    @extend_schema(operation_id="readInvitation", responses=InvitationJson)
+    @operation("readInvitation", answer=InvitationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return Response(InvitationJson.of(self._invitation(row)))
 
-    @extend_schema(operation_id="revokeInvitation", responses={204: None})
+    @operation("revokeInvitation", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take it back: its link opens nothing any more."""
         invitations.revoke(self.scope, self._invitation(row))

@@ -1,10 +1,10 @@
 """What the OpenAPI schema says of every route: its problems, its keys, its workspace; and how it
 reads the declared classes of answers and requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
@@ -12,13 +12,14 @@ from drf_spectacular.extensions import (
 )
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, list_hash
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from msgspec import inspect
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from workspaces.api.json_answers import fields_of
+from workspaces.api.json_answers import Json, fields_of
 from workspaces.api.json_requests import adapter_of
+from workspaces.api.paging import PageQuery, page_of
 from workspaces.api.problems import ProblemJson
 
 ALWAYS = {
@@ -34,6 +35,7 @@ WITH_BODY = {
     "413": "The body is too large.",
     "415": "The body is not application/json.",
 }
+Act = TypeVar("Act", bound=Callable[..., Any])
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     str,
@@ -41,6 +43,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="The same key and body answer the same again, for 24 hours.",
 )
 
+_component: Callable[..., ResolvedComponent] = ResolvedComponent  # which has no types
 PLAIN: dict[type[inspect.Type], dict[str, Any]] = {
     inspect.StrType: {"type": "string"},
     inspect.IntType: {"type": "integer"},
@@ -50,6 +53,25 @@ PLAIN: dict[type[inspect.Type], dict[str, Any]] = {
     inspect.DateTimeType: {"type": "string", "format": "date-time"},
     inspect.AnyType: {},
 }
+
+
+def operation(
+    name: str,
+    *,
+    query: type[Any] | None = None,
+    headers: Sequence[OpenApiParameter] = (),
+    request: Any = None,
+    answer: Any = None,
+    page: type[Json] | None = None,
+) -> Callable[[Act], Act]:
+    """What the schema says of a method of a view: the declared classes of its query string, of its
+    body and of its answer (by status, where there are several), or of what a page lists."""
+    if page is not None:
+        query, answer = query or PageQuery, page_of(page)
+    parameters = [*headers, *([cast(Any, query)] if query else [])]
+    return extend_schema(
+        operation_id=name, parameters=parameters, request=request, responses=answer
+    )
 
 
 class DoorSchema(AutoSchema):
@@ -127,6 +149,9 @@ class RequestSchema(GenerateJsonSchema):
     def nullable_schema(self, schema: core_schema.NullableSchema) -> dict[str, Any]:
         return nullable(self.generate_inner(schema["schema"]))
 
+    def enum_schema(self, schema: core_schema.EnumSchema) -> dict[str, Any]:
+        return of_choices(schema["cls"])
+
     def float_schema(self, schema: core_schema.FloatSchema) -> dict[str, Any]:
         return super().float_schema(schema) | {"format": "double"}
 
@@ -156,7 +181,7 @@ class RequestExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-c
             ref_template=reference, schema_generator=RequestSchema
         )
         for name, inner in schema.pop("$defs", {}).items():
-            part = ResolvedComponent(f"{name}Request", ResolvedComponent.SCHEMA, inner, name)
+            part = _component(f"{name}Request", ResolvedComponent.SCHEMA, inner, name)
             auto_schema.registry.register_on_missing(part)
         return schema
 

@@ -1,22 +1,24 @@
 """Routes: the asker's workspaces."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, cast
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from workspaces import invitation_pages, new_workspace
-from workspaces.api.fields import Camel, Text, read
-from workspaces.api.json_answers import Free, Json
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read
+from workspaces.api.paging import paged
 from workspaces.api.problems import conflict, invalid, refused
+from workspaces.api.schema import operation
 from workspaces.api.views import AskerView, WorkspaceView, administrator_of
 from workspaces.models import User, Workspace
+from workspaces.request_fields import Email, Free, NullIs, Text, declared
 from workspaces.scope import Scope
 from workspaces.server_keys import ServerAsker
 
@@ -50,22 +52,20 @@ class NewWorkspaceJson(WorkspaceJson):
     ]
 
 
-class NewWorkspaceBody(Camel):
-    slug = Text(max_length=63)
-    name = Text(max_length=200)
-    owner_email = serializers.EmailField(
-        max_length=150, required=False, allow_null=True, help_text="Is invited as its owner."
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class NewWorkspaceBody:
+    slug: Annotated[Text, Field(max_length=63)]
+    name: Annotated[Text, Field(max_length=200)]
+    owner_email: Annotated[
+        Email, Field(max_length=150, description="Is invited as its owner."), NullIs("")
+    ] = ""
 
 
 class WorkspacesView(AskerView):
     secrets = ("key", "inviteUrl")
 
-    @extend_schema(
-        operation_id="listWorkspaces",
-        parameters=[PageQuery],
-        responses=page_of(WorkspaceJson, "WorkspacePage"),
-    )
+    @operation("listWorkspaces", page=WorkspaceJson)
     def get(self, request: Request) -> Response:
         """The workspaces of the asker: a key's own, a member's all."""
         if isinstance(request.auth, ServerAsker):
@@ -76,24 +76,20 @@ class WorkspacesView(AskerView):
             rows = Workspace.objects.filter(memberships__user=cast(User, request.user))
         return paged(request, rows, WorkspaceJson.of)
 
-    @extend_schema(
-        operation_id="createWorkspace",
-        request=NewWorkspaceBody,
-        responses={201: NewWorkspaceJson},
-    )
+    @operation("createWorkspace", request=NewWorkspaceBody, answer={201: NewWorkspaceJson})
     def post(self, request: Request) -> Response:
         """Make a workspace; for administrators of the server. A superuser becomes its owner."""
         actor = administrator_of(request)
         if not actor:
             raise refused("Administrators of the server make workspaces.")
         body = read(NewWorkspaceBody, request.data)
-        if fault := new_workspace.fault_of_slug(body["slug"]):
+        if fault := new_workspace.fault_of_slug(body.slug):
             raise invalid("slug", fault)
         new = new_workspace.NewWorkspace(
-            body["slug"],
-            body["name"],
+            body.slug,
+            body.name,
             owner=request.user if isinstance(request.user, User) else None,
-            owner_email=body.get("owner_email") or "",
+            owner_email=body.owner_email,
             with_key=True,
         )
         try:
@@ -110,7 +106,7 @@ class WorkspacesView(AskerView):
 
 
 class OneWorkspaceView(WorkspaceView):
-    @extend_schema(operation_id="readWorkspace", responses=OwnWorkspaceJson)
+    @operation("readWorkspace", answer=OwnWorkspaceJson)
     def get(self, request: Request, workspace: str) -> Response:
         """The workspace, and what the asker may do in it."""
         row = Workspace.objects.get(pk=self.scope.workspace_id)
