@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from memories import curation, forgetting, ingest
+from memories import ingest, review
 from memories.features.discovery import discover_sets
 from memories.features.sets import key_of
 from memories.features.update import update_now
@@ -120,13 +120,11 @@ def _fold(scope: Scope) -> None:
 
 def _curate(scope: Scope) -> None:
     """Pin, correct and forget by hand, so that a later contradiction waits for a person."""
-    curation.edit(scope, _live(scope, "tea to coffee").pk, {"pinned": True})
+    review.edit(scope, _live(scope, "tea to coffee").pk, {"pinned": True})
     rust = _live(scope, "Rust")
-    curation.edit(scope, rust.pk, {"content": "The billing team switched from Go to Rust in May"})
-    forgetting.forget(scope, _live(scope, "cilantro").pk, forgetting.WRONG)
-    curation.create(
-        scope, curation.NewMemory("Ada is allergic to peanuts", "ada", category="identity")
-    )
+    review.edit(scope, rust.pk, {"content": "The billing team switched from Go to Rust in May"})
+    review.forget(scope, _live(scope, "cilantro").pk, review.WRONG)
+    review.create(scope, review.NewMemory("Ada is allergic to peanuts", "ada", category="identity"))
 
 
 def _live(scope: Scope, words: str) -> Memory:

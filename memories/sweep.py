@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
-from django_q.models import Schedule
 
 from memories import (
     breakers,
@@ -27,7 +26,6 @@ from memories import (
 from memories.erase import workspace_removal
 from memories.features import set_embedding
 from memories.features.discovery import discover_sets, enqueue_due
-from memories.forgetting import end
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
@@ -37,12 +35,12 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.review.forget import end
 from memories.summaries import summarize
-from workspaces.login import throttle
+from workspaces import expired
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
-TASK = "memories.tasks.sweep"
 EXPIRED = "expired"
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
@@ -75,10 +73,8 @@ class Swept:
 def ensure_schedule() -> None:
     """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
     had written."""
-    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    if not Schedule.objects.filter(func=TASK).update(**timing):
-        Schedule.objects.create(name="sweep", func=TASK, **timing)
-    clock_faults.heal_queue()
+    outbox.every_minute("sweep")
+    outbox.heal(leases.FAR)
 
 
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
@@ -104,8 +100,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         outbox.post("seal")
     counters.prune()
     breakers.prune()
-    throttle.prune()
-    done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
+    expired.prune()
+    over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
+    done.answers = expired.delete_some(over)
     return done
 
 

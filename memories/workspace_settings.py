@@ -13,7 +13,7 @@ from memories.features import config as feature_sets
 from memories.features import set_embedding
 from memories.models import Category
 from memories.ranking import Weights, weights
-from memories.supersession import RULES
+from memories.resolve import RULES
 from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 

@@ -67,6 +67,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "workspaces.login.passwords.GuessableWordsValidator"},
 ]
 # What counts lies above the package that is counted.
 LOGIN_COUNTER = "memories.metrics.count"

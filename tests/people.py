@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from memories import curation, ingest, search
+from memories import ingest, review, search
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Memory, MemorySession
 from memories.search import Hit, SearchRequest
@@ -33,7 +33,7 @@ class Person:
         return self._done(IngestRequest(messages=said, **wish))
 
     def note(self, content: str, **wish: Any) -> Memory:
-        return curation.create(self.scope, curation.NewMemory(content, **wish))
+        return review.create(self.scope, review.NewMemory(content, **wish))
 
     def ask(self, query: str, **wish: Any) -> list[Hit]:
         return search.search(self.scope, SearchRequest(query, **wish)).hits

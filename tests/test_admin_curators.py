@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from memories import curation
+from memories import review
 from memories.ingest import NewMessage
 from memories.models import Memory, Supersession
 from tests.desk import member
@@ -35,7 +35,7 @@ def test_words_that_came_too_late_are_kept_to_be_sent_again(
     workspace: Workspace, alice: Person
 ) -> None:
     memory = alice.note("Ada lives in Porto")
-    first = curation.edit(alice.scope, memory.pk, {"content": "Ada lives in Faro"})
+    first = review.edit(alice.scope, memory.pk, {"content": "Ada lives in Faro"})
     desk = member(workspace)
     answer = desk.client.post(do(memory, "correct"), {"content": "Ada lives in Braga"})
 
@@ -48,13 +48,13 @@ def test_words_that_came_too_late_are_kept_to_be_sent_again(
 
 def test_a_pin_stays_where_its_memory_is_approved_in_other_words(alice: Person) -> None:
     old = alice.note("Ada lives in Porto", user_id="ada")
-    curation.edit(alice.scope, old.pk, {"pinned": True})
+    review.edit(alice.scope, old.pk, {"pinned": True})
     alice.tell("Ada moved to Lisbon", user_id="ada")
     decision = Supersession.objects.get(state="pending")
-    curation.approve(alice.scope, decision.pk, "Ada lives in Lisbon, by the river")
+    review.approve(alice.scope, decision.pk, "Ada lives in Lisbon, by the river")
 
     assert Memory.objects.live().get().pinned
-    curation.reopen(alice.scope, decision.pk)
+    review.reopen(alice.scope, decision.pk)
     assert list(Memory.objects.filter(pinned=True, forgotten_at=None)) == [old]
 
 
@@ -95,18 +95,18 @@ def test_a_decision_in_the_middle_of_a_chain_says_what_to_undo_first(
 
 def test_both_kept_is_not_called_rejected(workspace: Workspace, alice: Person) -> None:
     found = SupersessionFactory(workspace=workspace)
-    curation.keep_both(alice.scope, found.pk)
+    review.keep_both(alice.scope, found.pk)
     told = member(workspace).sees(DECIDED)
 
     assert "desk-chip--both" in told
     assert "desk-chip--rejected" not in told
-    curation.reopen(alice.scope, found.pk)
-    curation.reject(alice.scope, found.pk)
+    review.reopen(alice.scope, found.pk)
+    review.reject(alice.scope, found.pk)
     assert "desk-chip--rejected" in member(workspace).sees(DECIDED)
 
 
 def test_what_a_key_corrected_is_no_machines_decision(workspace: Workspace, alice: Person) -> None:
-    curation.edit(alice.scope, alice.note("Ada likes tea").pk, {"content": "Ada likes yerba"})
+    review.edit(alice.scope, alice.note("Ada likes tea").pk, {"content": "Ada likes yerba"})
     desk = member(workspace)
 
     assert "yerba" not in desk.sees(f"{DECIDED}?who=machines")
@@ -114,7 +114,7 @@ def test_what_a_key_corrected_is_no_machines_decision(workspace: Workspace, alic
 
 
 def test_home_counts_contradictions_and_no_corrections(workspace: Workspace, alice: Person) -> None:
-    curation.edit(alice.scope, alice.note("Ada likes tea").pk, {"content": "Ada likes mate"})
+    review.edit(alice.scope, alice.note("Ada likes tea").pk, {"content": "Ada likes mate"})
     SupersessionFactory(workspace=workspace)
     tiles = member(workspace).client.get(reverse("admin:index")).context["doing"]
     numbers = {tile.label: tile.number for tile in tiles}
@@ -144,7 +144,7 @@ def test_only_owners_are_offered_to_make_owners(workspace: Workspace) -> None:
 
 def test_the_audit_list_says_what_each_line_is_about(workspace: Workspace, alice: Person) -> None:
     memory = alice.note("Ada likes mate", user_id="ada")
-    curation.edit(alice.scope, memory.pk, {"pinned": True})
+    review.edit(alice.scope, memory.pk, {"pinned": True})
     told = member(workspace).sees(reverse("admin:workspaces_auditentry_changelist"))
 
     assert "Ada likes mate" in told

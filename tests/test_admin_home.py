@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories import counters, curation, metrics, unmatched
+from memories import counters, metrics, review, unmatched
 from memories.admin.days import by_day, last_days
 from memories.models import Episode, FeatureSet, Memory
 from tests.desk import list_of, member
@@ -91,7 +91,7 @@ def test_home_counts_open_misses_and_quarantine(alice: Person) -> None:
 
 def test_share_of_live_memories_is_told(alice: Person) -> None:
     old = alice.note("Prefers tea")
-    curation.edit(alice.scope, old.pk, {"content": "Prefers coffee"})
+    review.edit(alice.scope, old.pk, {"content": "Prefers coffee"})
 
     assert "50%" in member(alice.workspace).sees(reverse(HOME))
 

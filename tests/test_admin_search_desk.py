@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories import curation
+from memories import review
 from tests.desk import Desk, member
 from tests.factories import MembershipFactory
 from tests.people import Person
@@ -80,7 +80,7 @@ def test_filters_narrow_the_hits(alice: Person) -> None:
 def test_time_travel_finds_what_was_believed_then(alice: Person) -> None:
     old = alice.note("Prefers tea")
     between = timezone.now()
-    curation.edit(alice.scope, old.pk, {"content": "Prefers mint tea"})
+    review.edit(alice.scope, old.pk, {"content": "Prefers mint tea"})
     desk = member(alice.workspace)
 
     assert found(asks(desk, "tea")) == ["Prefers mint tea"]

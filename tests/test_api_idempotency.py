@@ -87,7 +87,7 @@ def test_an_ingest_that_fails_after_it_kept_what_was_said_does_not_free_the_key(
 ) -> None:
     told = {"content": "The gate is green.", "extract": "none"}
     with monkeypatch.context() as broken:
-        broken.setattr("memories.supersession.apply", lambda *_, **__: 1 / 0)
+        broken.setattr("memories.resolve.apply", lambda *_, **__: 1 / 0)
         assert http.post("/memories/ingest", told, Idempotency_Key=KEY).status == 500
     again = http.post("/memories/ingest", told, Idempotency_Key=KEY)
     assert (again.status, again.body["sessionId"]) == (202, str(MemorySession.objects.get().pk))
@@ -103,7 +103,7 @@ def test_an_answer_is_forgotten_after_a_day(http: Caller) -> None:
 
 def test_a_failure_frees_the_key(http: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("memories.curation.create", lambda *_: 1 / 0)
+        broken.setattr("memories.review.create", lambda *_: 1 / 0)
         assert http.post("/memories", NEW, Idempotency_Key=KEY).status == 500
     assert http.post("/memories", {}, Idempotency_Key=KEY).status == 400
     assert http.post("/memories", NEW, Idempotency_Key=KEY).status == 201

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from memories import curation
+from memories import review
 from memories.models import Entry, Memory
 from memories.ranking import Candidate, Columns
 from memories.ranking.dates import Anchor, anchors
@@ -225,7 +225,7 @@ def test_recency_still_goes_by_when_it_became_true(alice: Person) -> None:
 def test_a_corrected_date_is_met_at_once(alice: Person) -> None:
     memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
     wish = {"event_date": at(2032, 2, 1), "valid_from": at(2026, 1, 1)}
-    curation.edit(alice.scope, memory.pk, wish)
+    review.edit(alice.scope, memory.pk, wish)
     assert "date" in alice.ask("what is planned for February 2032?")[0].scores
     assert "date" not in alice.ask("what is planned for October 2031?")[0].scores
     call_command("checkindex", stdout=StringIO(), stderr=StringIO())
@@ -233,7 +233,7 @@ def test_a_corrected_date_is_met_at_once(alice: Person) -> None:
 
 def test_a_new_version_keeps_the_date(alice: Person) -> None:
     memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
-    curation.edit(alice.scope, memory.pk, {"content": "Ada sails to Japan"})
+    review.edit(alice.scope, memory.pk, {"content": "Ada sails to Japan"})
     assert with_date(alice.ask("what is planned for October 2031?")) == ["Ada sails to Japan"]
     call_command("checkindex", stdout=StringIO(), stderr=StringIO())
 

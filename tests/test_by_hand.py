@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import curation
+from memories import review
 from memories.features import manual, pending, undo
 from memories.features.consolidate import consolidate
 from memories.features.discovery import discover_sets
@@ -120,8 +120,8 @@ def test_ended_by_hand_it_does_not_come_back_by_the_same_words(
 def test_pins_and_edits_of_memories_survive_what_is_read_again(alice: Person) -> None:
     told(alice, "I live in Lisbon.")
     memory = Memory.objects.live().get()
-    edited = curation.edit(alice.scope, memory.pk, {"content": "Ada lives in Lisbon, Alfama"})
-    curation.edit(alice.scope, edited.pk, {"pinned": True})
+    edited = review.edit(alice.scope, memory.pk, {"content": "Ada lives in Lisbon, Alfama"})
+    review.edit(alice.scope, edited.pk, {"pinned": True})
     read_again(alice)
     consolidate(alice.scope, KEY)
     told(alice, "I live in Lisbon.")

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import Schedule
 
-from memories import curation, ingest, sweep
+from memories import ingest, review, sweep
 from memories.ingest import IngestRequest
 from memories.models import IdempotentAnswer, Liveness, Memory, MemorySession
 from tests.live_server import PATIENCE
@@ -213,7 +213,7 @@ def expiring(person: Person, **ago: int) -> Memory:
     memory = person.note("The key is under the pot.")
     until = timezone.now() - timedelta(**ago)
     Liveness.objects.filter(memory=memory).update(from_at=until - timedelta(days=1))
-    curation.edit(person.scope, memory.pk, {"forget_after": until})
+    review.edit(person.scope, memory.pk, {"forget_after": until})
     return Memory.objects.get(pk=memory.pk)
 
 
@@ -232,7 +232,7 @@ def test_a_memory_ends_when_its_time_is_over(alice: Person) -> None:
 def test_what_expired_can_be_restored_and_stays(alice: Person) -> None:
     memory = expiring(alice, hours=2)
     sweep.sweep()
-    curation.restore(alice.scope, memory.pk)
+    review.restore(alice.scope, memory.pk)
     assert sweep.sweep().expired == 0
     assert alice.live() == ["The key is under the pot."]
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories import curation
+from memories import review
 from memories.errors import Conflict, Invalid, NotFound
-from memories.forgetting import forget
 from memories.models import Entry, Liveness, Memory, Rejection, Supersession, chain
+from memories.review import forget
 from tests.people import Person
 from workspaces.models import AuditEntry
 
@@ -33,44 +33,44 @@ def held(alice: Person, gate: Memory) -> Supersession:
 
 
 def test_new_content_is_a_new_version(alice: Person, gate: Memory) -> None:
-    head = curation.edit(alice.scope, gate.pk, {"content": BLUE})
+    head = review.edit(alice.scope, gate.pk, {"content": BLUE})
     assert (head.version, head.content, head.visibility) == (2, BLUE, "team")
     assert alice.live() == [BLUE]
     assert [link.memory.content for link in chain(alice.scope, head.pk)] == [GREEN, BLUE]
 
 
 def test_other_changes_happen_in_place_and_are_audited(alice: Person, gate: Memory) -> None:
-    same = curation.edit(alice.scope, gate.pk, {"pinned": True, "metadata": {"a": 1}})
+    same = review.edit(alice.scope, gate.pk, {"pinned": True, "metadata": {"a": 1}})
     assert (same.pk, same.pinned, same.version) == (gate.pk, True, 1)
     line = AuditEntry.objects.filter(action="edit").get()
     assert line.before == {"pinned": False, "metadata": {}}
 
 
 def test_only_a_head_can_be_edited(alice: Person, gate: Memory) -> None:
-    curation.edit(alice.scope, gate.pk, {"content": BLUE})
+    review.edit(alice.scope, gate.pk, {"content": BLUE})
     with pytest.raises(Conflict, match="superseded"):
-        curation.edit(alice.scope, gate.pk, {"content": "Again"})
+        review.edit(alice.scope, gate.pk, {"content": "Again"})
 
 
 def test_an_edit_of_a_stale_version_is_a_conflict(alice: Person, gate: Memory) -> None:
     with pytest.raises(Conflict, match="version 1"):
-        curation.edit(alice.scope, gate.pk, {"content": BLUE}, expected_version=2)
+        review.edit(alice.scope, gate.pk, {"content": BLUE}, expected_version=2)
 
 
 def test_a_memory_must_say_something(alice: Person, gate: Memory) -> None:
     with pytest.raises(Invalid):
-        curation.edit(alice.scope, gate.pk, {"content": "  "})
+        review.edit(alice.scope, gate.pk, {"content": "  "})
 
 
 def test_narrower_visibility_takes_it_from_others(alice: Person, bob: Person, gate: Memory) -> None:
     assert bob.finds("orchard gate") == [GREEN]
-    curation.edit(alice.scope, gate.pk, {"visibility": "private"})
+    review.edit(alice.scope, gate.pk, {"visibility": "private"})
     assert bob.finds("orchard gate") == []
 
 
 def test_nobody_touches_what_they_do_not_see(carol: Person, mallory: Person, gate: Memory) -> None:
     for stranger in (carol, mallory):
-        for act in (curation.restore, forget, lambda s, i: curation.edit(s, i, {"content": "x"})):
+        for act in (review.restore, forget, lambda s, i: review.edit(s, i, {"content": "x"})):
             with pytest.raises(NotFound):
                 act(stranger.scope, gate.pk)
 
@@ -78,7 +78,7 @@ def test_nobody_touches_what_they_do_not_see(carol: Person, mallory: Person, gat
 def test_a_forgotten_memory_can_be_restored(alice: Person, gate: Memory) -> None:
     forget(alice.scope, gate.pk, "outdated")
     assert alice.live() == alice.finds("orchard gate") == []
-    curation.restore(alice.scope, gate.pk)
+    review.restore(alice.scope, gate.pk)
     assert alice.live() == alice.finds("orchard gate") == [GREEN]
     assert [span.cause for span in gate.liveness.order_by("id")] == ["created", "restored"]
 
@@ -88,57 +88,57 @@ def test_forgetting_as_wrong_leaves_a_rejection_and_restoring_takes_it_back(
 ) -> None:
     forget(alice.scope, gate.pk, "wrong")
     assert Rejection.objects.get().content == GREEN
-    curation.restore(alice.scope, gate.pk)
+    review.restore(alice.scope, gate.pk)
     assert not Rejection.objects.exists()
 
 
 def test_an_expired_memory_is_gone_at_once(alice: Person, gate: Memory) -> None:
     past = timezone.now() - timedelta(minutes=1)
-    curation.edit(alice.scope, gate.pk, {"forget_after": past})
+    review.edit(alice.scope, gate.pk, {"forget_after": past})
     assert alice.live() == alice.finds("orchard gate") == []
 
 
 def test_approving_replaces_the_old_memory(alice: Person, held: Supersession) -> None:
-    curation.approve(alice.scope, held.pk)
+    review.approve(alice.scope, held.pk)
     assert alice.live() == [BLUE]
     assert Memory.objects.get(content=BLUE).version == 2
 
 
 def test_approving_with_other_words_writes_them(alice: Person, held: Supersession) -> None:
-    curation.approve(alice.scope, held.pk, "It is light blue")
+    review.approve(alice.scope, held.pk, "It is light blue")
     assert alice.live() == ["It is light blue"]
     assert len(chain(alice.scope, held.old_id)) == 3
 
 
 def test_rejecting_forgets_the_new_one(alice: Person, held: Supersession) -> None:
-    curation.reject(alice.scope, held.pk)
+    review.reject(alice.scope, held.pk)
     assert alice.live() == [GREEN]
 
 
 def test_keeping_both_lets_both_live(alice: Person, held: Supersession) -> None:
-    curation.keep_both(alice.scope, held.pk)
+    review.keep_both(alice.scope, held.pk)
     assert alice.live() == [GREEN, BLUE]
 
 
 def test_a_decision_is_made_once(alice: Person, held: Supersession) -> None:
-    curation.approve(alice.scope, held.pk)
-    for act in (curation.approve, curation.reject, curation.keep_both):
+    review.approve(alice.scope, held.pk)
+    for act in (review.approve, review.reject, review.keep_both):
         with pytest.raises(Conflict, match="applied"):
             act(alice.scope, held.pk)
 
 
 def test_undoing_makes_the_old_one_the_head_again(alice: Person, gate: Memory) -> None:
-    curation.edit(alice.scope, gate.pk, {"content": BLUE})
-    curation.undo(alice.scope, Supersession.objects.get().pk)
+    review.edit(alice.scope, gate.pk, {"content": BLUE})
+    review.undo(alice.scope, Supersession.objects.get().pk)
     assert alice.live() == alice.finds("orchard gate") == [GREEN]
     assert Supersession.objects.get().state == "undone"
 
 
 def test_what_was_replaced_since_cannot_be_undone(alice: Person, gate: Memory) -> None:
-    middle = curation.edit(alice.scope, gate.pk, {"content": BLUE})
-    curation.edit(alice.scope, middle.pk, {"content": "It is white"})
+    middle = review.edit(alice.scope, gate.pk, {"content": BLUE})
+    review.edit(alice.scope, middle.pk, {"content": "It is white"})
     with pytest.raises(Conflict):
-        curation.undo(alice.scope, Supersession.objects.get(new=middle).pk)
+        review.undo(alice.scope, Supersession.objects.get(new=middle).pk)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from memories import curation, search
+from memories import review, search
 from memories.models import Memory
 from memories.search import Hit, SearchRequest
 from memories.search.context import Context, context
@@ -25,7 +25,7 @@ def pack(person: Person, query: str, tokens: int = 1000) -> Context:
 
 def correct(person: Person, old: str, new: str) -> Memory:
     memory = Memory.objects.visible_to(person.scope).live().get(content__contains=old)
-    return curation.edit(person.scope, memory.pk, {"content": new})
+    return review.edit(person.scope, memory.pk, {"content": new})
 
 
 def told(hit: Hit) -> set[str]:

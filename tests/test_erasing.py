@@ -12,14 +12,13 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
-from memories import curation, sweep, unmatched
 from memories import erase as erasing
+from memories import review, sweep, unmatched
 from memories.erase import lifecycle
 from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
 from memories.features.discovery import discover_sets
 from memories.features.update import update_now
-from memories.forgetting import forget
 from memories.index import workspace_index
 from memories.models import (
     Conversation,
@@ -37,6 +36,7 @@ from memories.models import (
     Supersession,
     WorkspacePattern,
 )
+from memories.review import forget
 from memories.summaries.window import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
@@ -97,7 +97,7 @@ def furnished(alice: Person) -> Person:
     alice.say(f"I work as a {SECRET} baker.", *["Nothing new."] * 30, user_id="ada", thread_id="t")
     alice.say("I work as a gardener in Leeds.", user_id="ben", thread_id="b")
     memory = Memory.objects.filter(content__contains="figs").get()
-    head = curation.edit(alice.scope, memory.pk, {"content": f"Ada loves {SECRET} plums"})
+    head = review.edit(alice.scope, memory.pk, {"content": f"Ada loves {SECRET} plums"})
     forget(alice.scope, head.pk, "wrong")
     episode = Episode.objects.filter(content=LIVES).get()
     unmatched.report(alice.scope, episode.pk, [f"Ada is near {SECRET}"], "other")
@@ -253,7 +253,7 @@ def test_a_version_in_the_middle_leaves_a_whole_chain(alice: Person) -> None:
 
 def test_an_edit_goes_with_what_it_corrected(alice: Person) -> None:
     session = alice.tell(LIVES, user_id="ada")
-    curation.edit(alice.scope, Memory.objects.get().pk, {"content": f"Lives near {SECRET}"})
+    review.edit(alice.scope, Memory.objects.get().pk, {"content": f"Lives near {SECRET}"})
     erase(alice, "episode", session.episode_ids[0])
     assert not Memory.objects.exists()
     assert not Rejection.objects.exists()
@@ -404,7 +404,7 @@ def test_what_went_over_in_a_merge_is_erased_with_the_target(alice: Person) -> N
     update_now(alice.scope, "user:grace")
     assert Feature.objects.filter(value__contains=SECRET).exists()
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
-    curation.merge_subjects(alice.scope, *ids)
+    review.merge_subjects(alice.scope, *ids)
 
     assert erase(alice, "subject", ids[1]).state == "done"
     assert found(SECRET) == []

@@ -1,6 +1,6 @@
 """A person puts a memory right: the features that stand on it follow."""
 
-from memories import curation
+from memories import review
 from memories.ingest import NewMessage
 from memories.models import Feature, Memory
 from tests.people import Person
@@ -13,7 +13,7 @@ BUTCHER = ("work", "job", "butcher")
 
 def correct(person: Person, content: str) -> None:
     memory = Memory.objects.live().get()
-    curation.edit(person.scope, memory.pk, {"content": content})
+    review.edit(person.scope, memory.pk, {"content": content})
 
 
 def of_set(person: Person, key: str) -> set[tuple[str, str, str]]:
@@ -68,17 +68,17 @@ def test_a_memory_that_moves_takes_its_features_along(alice: Person) -> None:
     alice.say("I live in Lisbon.", user_id="ben")
     folded(alice, "user:ben")
     memory = Memory.objects.live().get(content__contains="Lisbon")
-    curation.move(alice.scope, [memory.pk], "ada")
+    review.move(alice.scope, [memory.pk], "ada")
     assert of_set(alice, "user:ben") == set()
     assert of_set(alice, "user:ada") == {("home", "home", "Lisbon")}
-    curation.move(alice.scope, [memory.pk], "ben")
+    review.move(alice.scope, [memory.pk], "ben")
     assert of_set(alice, "user:ben") == {("home", "home", "Lisbon")}
     assert of_set(alice, "user:ada") == set()
 
 
 def test_what_moved_before_the_first_fold_is_told_of_the_other(alice: Person) -> None:
     alice.say("I live in Lisbon.", user_id="ben")
-    curation.move(alice.scope, [Memory.objects.live().get().pk], "ada")
+    review.move(alice.scope, [Memory.objects.live().get().pk], "ada")
     folded(alice, "user:ben")
     assert of_set(alice, "user:ben") == set()
     assert of_set(alice, "user:ada") == {("home", "home", "Lisbon")}

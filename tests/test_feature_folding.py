@@ -6,17 +6,17 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import curation
+from memories import review
 from memories.erase import remove
 from memories.features import apply, undo
 from memories.features.apply import Act
 from memories.features.commands import ADD, Cited, Command
 from memories.features.discovery import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
-from memories.forgetting import forget
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureChange, FeatureMark, FeatureSet, Memory
+from memories.review import forget
 from tests.people import Person
 from workspaces.models import Subject
 
@@ -93,7 +93,7 @@ def test_a_forgotten_memory_takes_its_feature_with_it_and_restored_brings_it_bac
     memory = Memory.objects.get()
     forget(alice.scope, memory.pk, "outdated")
     assert known(alice) == set()
-    curation.restore(alice.scope, memory.pk)
+    review.restore(alice.scope, memory.pk)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon")}
 
@@ -136,7 +136,7 @@ def test_a_merged_subject_s_words_are_folded_into_the_other_s_set(alice: Person)
     alice.say(NewMessage("I work as a nurse.", name="Ada"), user_id="ada2")
     folded(alice, "user:ada2")
     ids = [Subject.objects.get(external_id=name).pk for name in ("ada2", "ada")]
-    curation.merge_subjects(alice.scope, *ids)
+    review.merge_subjects(alice.scope, *ids)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon"), ("work", "job", "nurse")}
     assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}

@@ -13,7 +13,7 @@ from bench.speed.corpus import Corpus
 from memories.english import statements as conflicts
 from memories.english.lexical import fingerprint
 from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation
-from memories.supersession.deciding import Belief, Decision, Judge, Met
+from memories.resolve.decide import Belief, Decision, Judge, Met
 from workspaces.ids import uuid7
 
 THRESHOLD = 0.88

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 
-from memories import curation, forgetting
+from memories import review
 from memories.errors import Conflict, Invalid, NotFound
 from memories.index import subjects, workspace_index
 from memories.models import Episode, Memory, Rejection
@@ -25,7 +25,7 @@ def subject(name: str) -> Subject:
 
 def test_moved_memory_is_found_under_its_new_subject(alice: Person) -> None:
     memory = alice.note("Prefers tea", user_id="ada")
-    curation.move(alice.scope, [memory.pk], "grace")
+    review.move(alice.scope, [memory.pk], "grace")
 
     assert alice.finds("tea", user_id="grace") == ["Prefers tea"]
     assert alice.finds("tea", user_id="ada") == []
@@ -34,9 +34,9 @@ def test_moved_memory_is_found_under_its_new_subject(alice: Person) -> None:
 def test_all_versions_and_facts_move_together(alice: Person) -> None:
     alice.say("I prefer tea to coffee.", user_id="ada")
     memory = Memory.objects.live().get()
-    curation.edit(alice.scope, memory.pk, {"content": "Prefers mint tea"})
+    review.edit(alice.scope, memory.pk, {"content": "Prefers mint tea"})
 
-    assert curation.move(alice.scope, [memory.pk], "grace") == 2
+    assert review.move(alice.scope, [memory.pk], "grace") == 2
     moved = Memory.objects.filter(subject=subject("grace"))
     assert moved.count() == 2
     assert {fact.subject for m in moved for fact in m.facts.all()} == {subject("grace")}
@@ -46,17 +46,17 @@ def test_all_versions_and_facts_move_together(alice: Person) -> None:
 def test_what_waits_to_replace_it_moves_too(alice: Person) -> None:
     alice.say("I prefer tea to coffee.", user_id="ada")
     old = Memory.objects.live().get()
-    curation.edit(alice.scope, old.pk, {"pinned": True})
+    review.edit(alice.scope, old.pk, {"pinned": True})
     alice.say("I prefer coffee to tea.", user_id="ada")
-    curation.move(alice.scope, [old.pk], "grace")
+    review.move(alice.scope, [old.pk], "grace")
 
     assert not Memory.objects.filter(subject=subject("ada")).exists()
 
 
 def test_moving_back_is_the_way_to_undo_it(alice: Person) -> None:
     memory = alice.note("Prefers tea", user_id="ada")
-    curation.move(alice.scope, [memory.pk], "grace")
-    curation.move(alice.scope, [memory.pk], "ada")
+    review.move(alice.scope, [memory.pk], "grace")
+    review.move(alice.scope, [memory.pk], "ada")
     lines = AuditEntry.objects.filter(action="move").order_by("id")
 
     assert alice.finds("tea", user_id="ada") == ["Prefers tea"]
@@ -69,16 +69,16 @@ def test_moving_needs_a_name_and_what_one_sees(
     memory = alice.note("Prefers tea", user_id="ada")
 
     with pytest.raises(Invalid):
-        curation.move(alice.scope, [memory.pk], " ")
+        review.move(alice.scope, [memory.pk], " ")
     for stranger in (mallory, carol):
         with pytest.raises(NotFound):
-            curation.move(stranger.scope, [memory.pk], "grace")
+            review.move(stranger.scope, [memory.pk], "grace")
 
 
 def test_merged_subject_has_all_that_was_said_of_both(alice: Person) -> None:
     alice.say("I prefer tea to coffee.", user_id="ada", thread_id="a")
     alice.say("I love hiking in the hills.", user_id="lovelace", thread_id="b")
-    made = curation.merge_subjects(alice.scope, subject("lovelace").pk, subject("ada").pk)
+    made = review.merge_subjects(alice.scope, subject("lovelace").pk, subject("ada").pk)
 
     assert len(made.ids("memory")) == 1
     assert len(alice.finds("tea or hiking?", user_id="ada")) == 2
@@ -90,19 +90,19 @@ def test_what_was_rejected_of_both_stays_rejected_once(alice: Person) -> None:
     for name in ("ada", "lovelace"):
         alice.say("I prefer tea to coffee.", user_id=name)
         reject(alice, Memory.objects.live().get())
-    curation.merge_subjects(alice.scope, subject("lovelace").pk, subject("ada").pk)
+    review.merge_subjects(alice.scope, subject("lovelace").pk, subject("ada").pk)
 
     assert Rejection.objects.get().subject == subject("ada")
 
 
 def reject(person: Person, memory: Memory) -> None:
-    forgetting.forget(person.scope, memory.pk, forgetting.WRONG)
+    review.forget(person.scope, memory.pk, review.WRONG)
 
 
 def test_merge_is_told_in_the_history_of_both(alice: Person) -> None:
     for name in ("ada", "lovelace"):
         alice.note(f"{name} prefers tea", user_id=name)
-    curation.merge_subjects(alice.scope, subject("lovelace").pk, subject("ada").pk)
+    review.merge_subjects(alice.scope, subject("lovelace").pk, subject("ada").pk)
 
     for name in ("ada", "lovelace"):
         assert AuditEntry.objects.filter(action="merge", subject_id=subject(name).pk).exists()
@@ -115,31 +115,31 @@ def test_no_subject_is_merged_into_itself_or_across_workspaces(
     mallory.note("Prefers tea", user_id="eve")
 
     with pytest.raises(Invalid):
-        curation.merge_subjects(alice.scope, subject("ada").pk, subject("ada").pk)
+        review.merge_subjects(alice.scope, subject("ada").pk, subject("ada").pk)
     with pytest.raises(NotFound):
-        curation.merge_subjects(alice.scope, subject("eve").pk, subject("ada").pk)
+        review.merge_subjects(alice.scope, subject("eve").pk, subject("ada").pk)
 
 
 def test_merged_duplicates_keep_the_facts_of_both(alice: Person) -> None:
     first = alice.note("Prefers tea", user_id="ada")
     second = alice.note("Tea is preferred", user_id="ada")
-    kept = curation.merge_duplicates(alice.scope, first.pk, second.pk)
+    kept = review.merge_duplicates(alice.scope, first.pk, second.pk)
 
     assert alice.live() == ["Prefers tea"]
     assert (kept.facts.count(), kept.source_count) == (2, 2)
-    curation.restore(alice.scope, second.pk)
+    review.restore(alice.scope, second.pk)
     assert len(alice.live()) == 2
 
 
 def test_duplicates_are_of_one_subject_and_live(alice: Person) -> None:
     first, other = alice.note("Prefers tea", user_id="ada"), alice.note("Tea it is", user_id="eve")
     old = alice.note("Drinks tea", user_id="ada")
-    curation.edit(alice.scope, old.pk, {"content": "Drinks much tea"})
+    review.edit(alice.scope, old.pk, {"content": "Drinks much tea"})
 
     with pytest.raises(Invalid):
-        curation.merge_duplicates(alice.scope, first.pk, other.pk)
+        review.merge_duplicates(alice.scope, first.pk, other.pk)
     with pytest.raises(Conflict):
-        curation.merge_duplicates(alice.scope, first.pk, old.pk)
+        review.merge_duplicates(alice.scope, first.pk, old.pk)
 
 
 def test_memories_that_are_alike_are_found_in_pairs(alice: Person) -> None:

@@ -16,16 +16,16 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import Place, load
-from memories import rejections
 from memories.index import build_segments, entries, matrix, nearest, statements, workspace_index
 from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.chain import MEMBERS
+from memories.resolve import neighbours as resolving
+from memories.resolve import rejections
+from memories.resolve import write as writing
 from memories.search import candidates, conditions, filters
 from memories.search.conditions import Asked, Wanted
 from memories.search.hits import MEMORY_ROWS
-from memories.supersession import candidates as resolving
-from memories.supersession import writing
 from tests.statements_sent import generic_plan
 from workspaces.keys import NOTHING
 

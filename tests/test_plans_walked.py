@@ -15,7 +15,7 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
-from memories import curation, ingest, sweep
+from memories import ingest, review, sweep
 from memories.features import set_embedding
 from memories.features.discovery import discover_sets
 from memories.features.update import update_due_sets, update_now
@@ -113,7 +113,7 @@ def test_ingests_and_corrections_read_no_table_whole(person: Person) -> None:
         memory = Memory.objects.get(
             subject__external_id="ada", content="Ada moved to Lisbon in May"
         )
-        return curation.edit(person.scope, memory.pk, {"content": "Ada moved to Porto in May"})
+        return review.edit(person.scope, memory.pk, {"content": "Ada moved to Porto in May"})
 
     walk: Walk = {
         "ingest": tell,

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from memories import curation, forgetting
+from memories import review
 from memories.errors import Conflict, Invalid, NotFound
 from memories.models import Citation, Fact, Memory, Rejection
 from tests.api_fixtures import caller
@@ -38,7 +38,7 @@ def gone(fact: Fact) -> bool:
 
 def test_accepted_fact_is_believed_for_the_words_a_person_found(alice: Person) -> None:
     fact = waiting(alice)
-    memory = curation.accept(alice.scope, fact.pk, QUOTE)
+    memory = review.accept(alice.scope, fact.pk, QUOTE)
     assert (memory.content, memory.source_count) == ("Ana lives in Graz", 1)
     assert alice.finds("where does Ana live", user_id="ana")[0] == "Ana lives in Graz"
     assert Citation.objects.get(fact__memory=memory).quote == QUOTE
@@ -47,20 +47,20 @@ def test_accepted_fact_is_believed_for_the_words_a_person_found(alice: Person) -
 
 def test_accepted_fact_replaces_what_it_contradicts(alice: Person) -> None:
     old = alice.note("Ana lives in Vienna", user_id="ana", category="identity")
-    memory = curation.accept(alice.scope, waiting(alice).pk, QUOTE)
+    memory = review.accept(alice.scope, waiting(alice).pk, QUOTE)
     assert Memory.objects.get(pk=old.pk).superseded_by_id == memory.pk
 
 
 def test_accepted_fact_supports_what_says_the_same(alice: Person) -> None:
-    known = curation.accept(alice.scope, waiting(alice).pk, QUOTE)
-    again = curation.accept(alice.scope, waiting(alice).pk, QUOTE)
+    known = review.accept(alice.scope, waiting(alice).pk, QUOTE)
+    again = review.accept(alice.scope, waiting(alice).pk, QUOTE)
     assert (again.pk, again.source_count) == (known.pk, 2)
 
 
 def test_accepting_outranks_an_earlier_rejection(alice: Person) -> None:
     memory = alice.note("Ana lives in Graz", user_id="ana", category="identity")
-    forgetting.forget(alice.scope, memory.pk, reason="wrong")
-    curation.accept(alice.scope, waiting(alice).pk, QUOTE)
+    review.forget(alice.scope, memory.pk, reason="wrong")
+    review.accept(alice.scope, waiting(alice).pk, QUOTE)
     assert "Ana lives in Graz" in alice.live()
     assert not Rejection.objects.exists()
 
@@ -68,14 +68,14 @@ def test_accepting_outranks_an_earlier_rejection(alice: Person) -> None:
 def test_words_that_no_message_has_are_refused_and_the_fact_waits_on(alice: Person) -> None:
     fact = waiting(alice)
     with pytest.raises(Invalid, match="No message of this ingest") as refused:
-        curation.accept(alice.scope, fact.pk, "Ana moved to Graz")
+        review.accept(alice.scope, fact.pk, "Ana moved to Graz")
     assert refused.value.field == "quote"
     assert not gone(fact)
 
 
 def test_dismissed_fact_is_not_believed_and_waits_no_more(alice: Person) -> None:
     fact = waiting(alice)
-    curation.dismiss(alice.scope, fact.pk)
+    review.dismiss(alice.scope, fact.pk)
     fact.refresh_from_db()
     assert (fact.memory_id, fact.quarantined_at) == (None, None)
     assert "Ana lives in Graz" not in alice.live()
@@ -83,11 +83,11 @@ def test_dismissed_fact_is_not_believed_and_waits_no_more(alice: Person) -> None
 
 def test_what_was_decided_is_not_decided_again(alice: Person) -> None:
     fact = waiting(alice)
-    curation.dismiss(alice.scope, fact.pk)
+    review.dismiss(alice.scope, fact.pk)
     with pytest.raises(Conflict):
-        curation.accept(alice.scope, fact.pk, QUOTE)
+        review.accept(alice.scope, fact.pk, QUOTE)
     with pytest.raises(Conflict):
-        curation.dismiss(alice.scope, fact.pk)
+        review.dismiss(alice.scope, fact.pk)
 
 
 def test_only_who_sees_a_fact_decides_it(
@@ -96,14 +96,14 @@ def test_only_who_sees_a_fact_decides_it(
     fact = waiting(alice)
     for stranger in (bob, carol, mallory):
         with pytest.raises(NotFound):
-            curation.accept(stranger.scope, fact.pk, QUOTE)
+            review.accept(stranger.scope, fact.pk, QUOTE)
         with pytest.raises(NotFound):
-            curation.dismiss(stranger.scope, fact.pk)
+            review.dismiss(stranger.scope, fact.pk)
 
 
 def test_both_decisions_are_in_the_audit_log(alice: Person) -> None:
-    curation.accept(alice.scope, waiting(alice).pk, QUOTE)
-    curation.dismiss(alice.scope, waiting(alice, "Ana has a cat").pk)
+    review.accept(alice.scope, waiting(alice).pk, QUOTE)
+    review.dismiss(alice.scope, waiting(alice, "Ana has a cat").pk)
     lines = AuditEntry.objects.filter(action__in=["accept", "dismiss"]).order_by("pk")
     assert [(line.action, line.actor) for line in lines] == [
         ("accept", alice.scope.actor),

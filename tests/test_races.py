@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from memories import curation, ingest
+from memories import ingest, review
 from memories.errors import Conflict
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, store
@@ -24,9 +24,11 @@ from memories.models import (
     MemorySession,
     Supersession,
 )
+from tests.api_fixtures import Answer, Caller
 from tests.live_server import PATIENCE
 from tests.people import Person
-from workspaces.models import Subject
+from workspaces.models import ApiKey, Invitation, Subject, Workspace
+from workspaces.server_keys import issue_server_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "The orchard gate is painted green"
@@ -120,8 +122,8 @@ def test_a_merge_of_subjects_is_undone_by_one_of_many(alice: Person) -> None:
     for name in ("ada", "grace"):
         alice.note(f"{name} sings", user_id=name)
     ids = [Subject.objects.get(external_id=name).pk for name in ("grace", "ada")]
-    made = curation.merge_subjects(alice.scope, *ids)
-    raised = at_once(*[lambda: curation.separate(alice.scope, made.pk)] * 4)
+    made = review.merge_subjects(alice.scope, *ids)
+    raised = at_once(*[lambda: review.separate(alice.scope, made.pk)] * 4)
 
     assert [type(each) for each in raised] == [Conflict] * 3
     assert Memory.objects.get(subject=ids[0]).content == "grace sings"
@@ -134,7 +136,7 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     def merge_and_part() -> None:
         for _ in range(3):
-            curation.separate(alice.scope, curation.merge_subjects(alice.scope, *ids).pk)
+            review.separate(alice.scope, review.merge_subjects(alice.scope, *ids).pk)
 
     def learn(name: str) -> None:
         for number in range(8):
@@ -176,3 +178,21 @@ def test_the_same_message_appended_twice_at_once_is_kept_once(alice: Person, rou
     raised = at_once(*[lambda: store.append(alice.scope, talk, [said])] * 4)
     assert raised == []
     assert Episode.objects.filter(external_id="m-1").count() == 1
+
+
+def test_one_key_at_once_makes_one_workspace_and_gives_one_answer(db: None) -> None:
+    _, text = issue_server_key("deploy", actor="test")
+    answers: list[Answer] = []
+
+    def make() -> None:
+        headers = {"Authorization": f"Bearer {text}", "Idempotency-Key": "acme-1"}
+        body = {"slug": "acme", "name": "Acme", "ownerEmail": "boss@example.org"}
+        answers.append(Caller("acme", headers).post("//api/v1/workspaces", body))
+
+    assert at_once(*[make] * 6) == []
+    assert {answer.status for answer in answers} == {201}
+    ids = {answer.body["id"] for answer in answers}
+    assert len(ids) == Workspace.objects.count() == 1
+    keys = [answer.body["key"] for answer in answers if answer.body["key"]]
+    assert len(keys) == ApiKey.objects.count() == 1  # its secret is told once
+    assert Invitation.objects.count() == 1

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from memories import forgetting, search
+from memories import review, search
 from memories.index import workspace_index
 from memories.index.check import endless
 from memories.ingest import NewMessage
@@ -57,7 +57,7 @@ def tell_a_story(person: Person) -> None:
     person.tell("The orchard gate is painted green", user_id="ada")
     person.tell("The orchard gate is painted blue now", user_id="ada")
     person.tell(LONG, user_id="ada")
-    forgetting.forget(person.scope, person.note("Nobody needs this.").pk, "outdated")
+    review.forget(person.scope, person.note("Nobody needs this.").pk, "outdated")
 
 
 def picture(workspace: Workspace) -> dict[str, list[Any]]:

@@ -9,11 +9,11 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
-from memories import curation, ingest
+from memories import ingest, review
 from memories.english.statements import read, restates
-from memories.forgetting import forget
 from memories.models import Memory, MemorySession, Rejection, Supersession
 from memories.providers import EmbedderConfig, embedder_from
+from memories.review import forget
 from tests.people import Person
 
 DATA = Path(__file__).parent / "data"
@@ -82,7 +82,7 @@ def denied(alice: Person) -> Memory:
 def edited(alice: Person) -> Memory:
     alice.tell("Tomas lives in Ghent.", user_id="u")
     home = Memory.objects.get(content="Tomas lives in Ghent.")
-    return curation.edit(alice.scope, home.pk, {"content": "Tomas lives in Aalst."})
+    return review.edit(alice.scope, home.pk, {"content": "Tomas lives in Aalst."})
 
 
 def test_a_rejected_claim_is_not_learned_in_five_ways_of_saying_it(
@@ -149,11 +149,11 @@ def test_rejections_and_edits_hold_under_another_embedding_model(
 def test_a_rejected_update_does_not_ask_a_second_time(alice: Person) -> None:
     alice.tell("Mira lives in Ghent.", user_id="u")
     home = Memory.objects.get()
-    curation.edit(alice.scope, home.pk, {"pinned": True})
+    review.edit(alice.scope, home.pk, {"pinned": True})
     alice.note("Mira lives in Bruges.", user_id="u")
     held = Supersession.objects.filter(state="pending")
     for decision in held:
-        curation.reject(alice.scope, decision.pk)
+        review.reject(alice.scope, decision.pk)
     alice.tell("Mira resides in Bruges.", user_id="u")
     assert not held.all().exists()
 
@@ -172,18 +172,18 @@ def test_the_edited_words_are_reinforced(alice: Person, edited: Memory) -> None:
 
 
 def test_undoing_an_edit_lets_the_old_words_be_learned(alice: Person, edited: Memory) -> None:
-    curation.undo(alice.scope, Supersession.objects.get(rule="edit").pk)
+    review.undo(alice.scope, Supersession.objects.get(rule="edit").pk)
     session = alice.tell("Tomas lives in Ghent.", user_id="u")
     assert (len(session.reinforced_ids), alice.live()) == (1, ["Tomas lives in Ghent."])
 
 
 def test_an_edit_back_takes_the_correction_back(alice: Person, edited: Memory) -> None:
-    curation.edit(alice.scope, edited.pk, {"content": "Tomas lives in Ghent."})
+    review.edit(alice.scope, edited.pk, {"content": "Tomas lives in Ghent."})
     assert [r.content for r in Rejection.objects.all()] == [edited.content]
 
 
 def test_a_pin_survives_whatever_is_told_after_it(alice: Person, edited: Memory) -> None:
-    curation.edit(alice.scope, edited.pk, {"pinned": True})
+    review.edit(alice.scope, edited.pk, {"pinned": True})
     alice.tell("Tomas lives in Bruges.", user_id="u")
     edited.refresh_from_db()
     assert edited.pinned

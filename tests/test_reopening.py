@@ -4,11 +4,11 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from memories import curation
+from memories import review
 from memories.errors import Conflict, NotFound
-from memories.forgetting import forget
 from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession
+from memories.review import forget
 from tests.people import Person
 from workspaces.models import AuditEntry
 
@@ -36,19 +36,19 @@ def held(doubted: Supersession) -> Supersession:
 
 
 def approve(alice: Person, decision: Supersession) -> None:
-    curation.approve(alice.scope, decision.pk)
+    review.approve(alice.scope, decision.pk)
 
 
 def reword(alice: Person, decision: Supersession) -> None:
-    curation.approve(alice.scope, decision.pk, "It is light blue")
+    review.approve(alice.scope, decision.pk, "It is light blue")
 
 
 def reject(alice: Person, decision: Supersession) -> None:
-    curation.reject(alice.scope, decision.pk)
+    review.reject(alice.scope, decision.pk)
 
 
 def keep_both(alice: Person, decision: Supersession) -> None:
-    curation.keep_both(alice.scope, decision.pk)
+    review.keep_both(alice.scope, decision.pk)
 
 
 DECISIONS = (approve, reword, reject, keep_both)
@@ -59,7 +59,7 @@ def test_a_held_one_waits_again_held_back(
     alice: Person, held: Supersession, decide: object
 ) -> None:
     decide(alice, held)
-    curation.reopen(alice.scope, held.pk)
+    review.reopen(alice.scope, held.pk)
     assert alice.live() == [GREEN]
     assert alice.finds("orchard gate painted blue storm") == [GREEN]
     held.refresh_from_db()
@@ -71,7 +71,7 @@ def test_a_doubted_one_waits_again_with_both_believed(
     alice: Person, doubted: Supersession, decide: object
 ) -> None:
     decide(alice, doubted)
-    curation.reopen(alice.scope, doubted.pk)
+    review.reopen(alice.scope, doubted.pk)
     assert alice.live() == [GREEN, BLUE]
     assert sorted(alice.finds("orchard gate blue storm")) == sorted([GREEN, BLUE])
 
@@ -82,23 +82,23 @@ def test_it_can_be_decided_anew_any_number_of_times(
 ) -> None:
     for _ in range(3):
         decide(alice, held)
-        curation.reopen(alice.scope, held.pk)
-    curation.approve(alice.scope, held.pk)
+        review.reopen(alice.scope, held.pk)
+    review.approve(alice.scope, held.pk)
     assert alice.live() == [BLUE]
 
 
 def test_a_rejection_is_not_learned_again_until_it_is_taken_back(
     alice: Person, held: Supersession
 ) -> None:
-    curation.reject(alice.scope, held.pk)
+    review.reject(alice.scope, held.pk)
     assert Rejection.objects.get().content == BLUE
-    curation.reopen(alice.scope, held.pk)
+    review.reopen(alice.scope, held.pk)
     assert not Rejection.objects.exists()
 
 
 def test_each_step_is_in_the_audit_log(alice: Person, held: Supersession) -> None:
-    curation.approve(alice.scope, held.pk)
-    curation.reopen(alice.scope, held.pk)
+    review.approve(alice.scope, held.pk)
+    review.reopen(alice.scope, held.pk)
     lines = AuditEntry.objects.filter(target_id=held.new_id).order_by("id")
     steps = [(line.action, line.after["state"]) for line in lines if line.action != "create"]
     assert steps == [("approve", "applied"), ("reopen", "pending")]
@@ -107,53 +107,53 @@ def test_each_step_is_in_the_audit_log(alice: Person, held: Supersession) -> Non
 def test_what_was_believed_meanwhile_stays_in_the_history(
     alice: Person, held: Supersession
 ) -> None:
-    curation.approve(alice.scope, held.pk)
-    curation.reopen(alice.scope, held.pk)
+    review.approve(alice.scope, held.pk)
+    review.reopen(alice.scope, held.pk)
     spans = Liveness.objects.filter(memory=held.new_id)
     assert [(span.cause, span.ended_by) for span in spans] == [("approved", "held")]
 
 
 def test_what_nobody_was_asked_about_is_undone_instead(alice: Person) -> None:
     memory = alice.note(GREEN)
-    curation.edit(alice.scope, memory.pk, {"content": BLUE})
+    review.edit(alice.scope, memory.pk, {"content": BLUE})
     with pytest.raises(Conflict, match="undo"):
-        curation.reopen(alice.scope, Supersession.objects.get().pk)
+        review.reopen(alice.scope, Supersession.objects.get().pk)
 
 
 def test_what_has_changed_since_stays(alice: Person, held: Supersession) -> None:
-    curation.keep_both(alice.scope, held.pk)
+    review.keep_both(alice.scope, held.pk)
     forget(alice.scope, held.new_id, "outdated")
     with pytest.raises(Conflict, match="changed since"):
-        curation.reopen(alice.scope, held.pk)
+        review.reopen(alice.scope, held.pk)
 
 
 def test_what_was_replaced_since_stays(alice: Person, held: Supersession) -> None:
-    curation.approve(alice.scope, held.pk)
-    curation.edit(alice.scope, held.new_id, {"content": "It is white"})
+    review.approve(alice.scope, held.pk)
+    review.edit(alice.scope, held.new_id, {"content": "It is white"})
     with pytest.raises(Conflict, match="replaced"):
-        curation.reopen(alice.scope, held.pk)
+        review.reopen(alice.scope, held.pk)
 
 
 def test_what_waits_cannot_be_taken_back(alice: Person, held: Supersession) -> None:
     with pytest.raises(Conflict, match="pending"):
-        curation.reopen(alice.scope, held.pk)
+        review.reopen(alice.scope, held.pk)
 
 
 def test_mallory_cannot_take_back_what_she_does_not_see(
     alice: Person, mallory: Person, held: Supersession
 ) -> None:
-    curation.approve(alice.scope, held.pk)
-    for act in (curation.reopen, curation.redo):
+    review.approve(alice.scope, held.pk)
+    for act in (review.reopen, review.redo):
         with pytest.raises(NotFound):
             act(mallory.scope, held.pk)
 
 
 def test_an_undone_one_can_stand_again(alice: Person) -> None:
     memory = alice.note(GREEN)
-    curation.edit(alice.scope, memory.pk, {"content": BLUE})
+    review.edit(alice.scope, memory.pk, {"content": BLUE})
     decision = Supersession.objects.get()
     for _ in range(2):
-        curation.undo(alice.scope, decision.pk)
+        review.undo(alice.scope, decision.pk)
         assert alice.live() == [GREEN]
-        curation.redo(alice.scope, decision.pk)
+        review.redo(alice.scope, decision.pk)
         assert alice.live() == [BLUE]

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from memories import forgetting
+from memories import review
 from memories.models import Memory
 from memories.repeats import Repeat, RepeatQuery, repeats
 from tests.api_fixtures import Caller, caller
@@ -93,7 +93,7 @@ def test_a_longer_wording_of_the_same_advice_is_one_repeat(
 def test_what_was_forgotten_is_not_told(alice: Person, bob: Person, dora: Person) -> None:
     bob.tell(CHECKS, visibility="team")
     dora.tell(CHECKS, visibility="team")
-    forgetting.forget(alice.scope, Memory.objects.get().pk)
+    review.forget(alice.scope, Memory.objects.get().pk)
     assert told(alice) == []
 
 

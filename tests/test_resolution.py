@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memories import curation
+from memories import review
 from memories.ingest import NewMessage
 from memories.models import AsOf, EmbeddingModel, Memory, MemorySession, Supersession, chain
 from memories.search import SearchRequest, search
@@ -92,7 +92,7 @@ def test_the_grey_zone_goes_to_review_and_both_live(alice: Person) -> None:
     assert alice.live() == [one, other]
     decision = Supersession.objects.get()
     assert (decision.state, decision.rule, session.counts["reviewed"]) == ("pending", "near", 1)
-    curation.keep_both(alice.scope, decision.pk)
+    review.keep_both(alice.scope, decision.pk)
     assert alice.live() == [one, other]
 
 
@@ -101,13 +101,13 @@ def test_an_approved_review_replaces_the_old_one(alice: Person) -> None:
     alice.tell(one, user_id="u")
     EmbeddingModel.objects.update(duplicate_threshold=0.5)
     alice.tell(other, user_id="u")
-    curation.approve(alice.scope, Supersession.objects.get().pk)
+    review.approve(alice.scope, Supersession.objects.get().pk)
     assert (alice.live(), memory(other).version) == ([other], 2)
 
 
 def test_a_pinned_memory_waits_for_a_person(alice: Person) -> None:
     alice.tell("Ann lives in Oslo", user_id="u")
-    curation.edit(alice.scope, memory("Ann lives in Oslo").pk, {"pinned": True})
+    review.edit(alice.scope, memory("Ann lives in Oslo").pk, {"pinned": True})
     session = alice.tell("Ann moved to Bergen", user_id="u")
     assert (alice.live(), session.counts["held"]) == (["Ann lives in Oslo"], 1)
     decision = Supersession.objects.get()
@@ -117,7 +117,7 @@ def test_a_pinned_memory_waits_for_a_person(alice: Person) -> None:
 
 def test_a_pinned_text_keeps_its_words_where_a_richer_one_comes(alice: Person) -> None:
     alice.tell("Bo works at Google", user_id="u")
-    curation.edit(alice.scope, memory("Bo works at Google").pk, {"pinned": True})
+    review.edit(alice.scope, memory("Bo works at Google").pk, {"pinned": True})
     alice.tell("Bo works at Google as an engineer", user_id="u")
     assert (alice.live(), memory("Bo works at Google").source_count) == (["Bo works at Google"], 2)
 
@@ -138,7 +138,7 @@ def test_an_older_claim_becomes_a_version_of_the_past(alice: Person) -> None:
 def test_undoing_the_past_leaves_what_is_believed(alice: Person) -> None:
     alice.tell("Ann lives in Bergen", user_id="u")
     alice.tell("Ann lives in Oslo", user_id="u", occurred_at=LONG_AGO)
-    curation.undo(alice.scope, Supersession.objects.get().pk)
+    review.undo(alice.scope, Supersession.objects.get().pk)
     assert sorted(alice.live()) == ["Ann lives in Bergen", "Ann lives in Oslo"]
 
 
@@ -185,7 +185,7 @@ def test_a_change_that_may_be_newer_replaces(alice: Person, old: str, late: str)
 
 def test_undo_restores(alice: Person) -> None:
     told(alice, "Ann lives in Oslo", "Ann moved to Bergen")
-    curation.undo(alice.scope, Supersession.objects.get().pk)
+    review.undo(alice.scope, Supersession.objects.get().pk)
     assert alice.live() == ["Ann lives in Oslo"]
 
 
@@ -193,9 +193,9 @@ def test_one_statement_ends_all_that_it_ends_and_undo_gives_back_one(alice: Pers
     told(alice, "Ann drives a Fiat", "Ann owns a red Fiat", "Ann sold her Fiat")
     assert alice.live() == ["Ann sold her Fiat"]
     first, second = Supersession.objects.order_by("old_id")
-    curation.undo(alice.scope, first.pk)
+    review.undo(alice.scope, first.pk)
     assert sorted(alice.live()) == ["Ann drives a Fiat", "Ann sold her Fiat"]
-    curation.undo(alice.scope, second.pk)
+    review.undo(alice.scope, second.pk)
     assert sorted(alice.live()) == ["Ann drives a Fiat", "Ann owns a red Fiat"]
 
 
@@ -250,7 +250,7 @@ def test_the_old_value_is_found_without_any_vector(alice: Person) -> None:
 
 def test_an_edit_gives_the_memory_the_attributes_of_its_new_words(alice: Person) -> None:
     edited = alice.note("Ann likes Oslo", user_id="u")
-    curation.edit(alice.scope, edited.pk, {"content": "Ann lives in Oslo"})
+    review.edit(alice.scope, edited.pk, {"content": "Ann lives in Oslo"})
     alice.note("Ann moved to Bergen", user_id="u")
     assert alice.live() == ["Ann moved to Bergen"]
 

@@ -12,11 +12,11 @@ from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import Place, load
 from bench.speed.recall import recall
-from memories import curation
+from memories import review
 from memories.erase import workspace_removal
-from memories.forgetting import forget
 from memories.index import build_segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory
+from memories.review import forget
 from memories.search import SearchRequest, candidates, filters, search
 from memories.search.conditions import Asked
 from memories.sweep import sweep
@@ -104,8 +104,8 @@ def test_sealing_again_changes_nothing(sealed: Place) -> None:
 
 
 def test_what_is_newer_than_the_seal_is_found(sealed: Place) -> None:
-    note = curation.NewMemory("Ada keeps bees on the roof")
-    curation.create(sealed.scope, note)
+    note = review.NewMemory("Ada keeps bees on the roof")
+    review.create(sealed.scope, note)
     for ranking in ("hybrid", "linea", "vector"):
         assert found(sealed, "bees on the roof", ranking=ranking)[0] == note.content
 
@@ -141,7 +141,7 @@ def test_a_long_tail_is_sealed_anew(
     monkeypatch.setattr(build_segments, "TAIL", 0.0)
     settings.VECTOR_INDEX_FROM = 8
     for word in ("honey", "wax", "smoke"):
-        curation.create(sealed.scope, curation.NewMemory(f"Ada sells {word} at the gate"))
+        review.create(sealed.scope, review.NewMemory(f"Ada sells {word} at the gate"))
     assert build_segments.settle() == 1
     assert len(indexes()) == 2
     assert not set(indexes()) & set(before)
@@ -166,7 +166,7 @@ def test_a_filter_costs_no_recall(sealed: Place, share: float) -> None:
 
 def test_an_agent_sees_its_own_and_no_more(sealed: Place) -> None:
     agent = Agent.objects.create(workspace_id=sealed.scope.workspace_id, external_id="scout")
-    curation.create(sealed.scope.as_agent(agent), curation.NewMemory("The scout saw a fox"))
+    review.create(sealed.scope.as_agent(agent), review.NewMemory("The scout saw a fox"))
     request = SearchRequest("fox", limit=50)
     hits = search(sealed.scope.as_agent(agent), request).hits
     assert all(hit.memory.agent_id in (None, agent.pk) for hit in hits)

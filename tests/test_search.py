@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories import curation
+from memories import review
 from memories.errors import Forbidden, Invalid
-from memories.forgetting import forget
 from memories.index import workspace_index
 from memories.ingest import NewMessage
 from memories.models import Memory
 from memories.ranking import analyse
+from memories.review import forget
 from memories.search import SearchRequest, filters
 from memories.search.rankings import depth_of
 from tests.people import Person, with_key
@@ -149,7 +149,7 @@ def test_episodes_are_a_layer_of_their_own(alice: Person, bob: Person) -> None:
 
 def test_a_hit_can_show_its_chain(alice: Person) -> None:
     memory = alice.note(GATE)
-    curation.edit(alice.scope, memory.pk, {"content": DUCKS})
+    review.edit(alice.scope, memory.pk, {"content": DUCKS})
     hit = alice.ask("ducks", include=frozenset({"chain"}))[0]
     assert [link.memory.content for link in hit.chain or []] == [GATE, DUCKS]
 

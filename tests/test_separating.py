@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 
-from memories import curation, forgetting
+from memories import review
 from memories.errors import Conflict, NotFound
 from memories.features import manual, undo
 from memories.features.discovery import discover_sets
@@ -54,7 +54,7 @@ def two(alice: Person) -> None:
 
 
 def merged(person: Person) -> SubjectMerge:
-    return curation.merge_subjects(person.scope, subject("grace").pk, subject("ada").pk)
+    return review.merge_subjects(person.scope, subject("grace").pk, subject("ada").pk)
 
 
 def of(name: str) -> dict[str, set[str]]:
@@ -76,7 +76,7 @@ def test_each_has_its_own_again_to_the_last_row(alice: Person, two: None) -> Non
     before = {name: of(name) for name in ("ada", "grace")}
     made = merged(alice)
     assert of("grace")["memories"] == set()
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
 
     assert {name: of(name) for name in ("ada", "grace")} == before
     assert alice.finds("hiking", user_id="grace")[0] == "Grace loves hiking in the hills"
@@ -90,7 +90,7 @@ def test_what_was_folded_while_they_were_one_goes_its_ways(alice: Person, two: N
     discover_sets()
     update_now(alice.scope, "user:ada")
     assert of("ada")["features"] == before["ada"] | before["grace"]
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
     for name in ("ada", "grace"):
         update_now(alice.scope, f"user:{name}")
 
@@ -102,7 +102,7 @@ def test_features_come_back_with_their_history_and_words(alice: Person, two: Non
     manual.edit(alice.scope, home.pk, {"value": "Lisbon, Alfama"})
     hill = Feature.objects.get(subject=subject("grace"), value__contains="hiking")
     quotes = [cited.quote for cited in hill.citations.all()]
-    curation.separate(alice.scope, merged(alice).pk)
+    review.separate(alice.scope, merged(alice).pk)
     again = hill.citations.filter(change__is_current=True)
 
     assert Feature.objects.live().get(pk=home.pk).value == "Lisbon, Alfama"
@@ -116,7 +116,7 @@ def test_features_by_hand_that_both_had_are_two_again(alice: Person, two: None) 
         manual.create(alice.scope, f"user:{name}", same)
     made = merged(alice)
     assert Feature.objects.live().filter(value="Minka").count() == 1
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
 
     assert {"Minka"} <= of("ada")["features"] & of("grace")["features"]
 
@@ -126,7 +126,7 @@ def test_what_a_person_ended_stays_ended_on_both_sides(alice: Person, two: None)
     made = merged(alice)
     update_now(alice.scope, "user:ada")
     assert not {each for each in of("ada")["features"] if "Lisbon" in each}
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
     update_now(alice.scope, "user:grace")
 
     assert not {each for each in of("grace")["features"] if "Lisbon" in each}
@@ -136,7 +136,7 @@ def test_what_was_learned_since_stays_with_the_target(alice: Person, two: None) 
     made = merged(alice)
     told(alice, "ada", "I work as a nurse.")
     note = alice.note("Owns a red bicycle", user_id="ada")
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
 
     assert {"Ada works as a nurse", note.content} <= of("ada")["memories"]
     assert of("grace")["memories"] == {"Grace lives in Lisbon", "Grace loves hiking in the hills"}
@@ -145,10 +145,10 @@ def test_what_was_learned_since_stays_with_the_target(alice: Person, two: None) 
 def test_what_people_made_of_it_since_goes_back_with_it(alice: Person, two: None) -> None:
     made = merged(alice)
     memory = Memory.objects.get(content="Grace lives in Lisbon")
-    curation.edit(alice.scope, memory.pk, {"content": "Grace lives in Porto"})
+    review.edit(alice.scope, memory.pk, {"content": "Grace lives in Porto"})
     hike = Memory.objects.get(content__contains="hiking")
-    forgetting.forget(alice.scope, hike.pk, forgetting.WRONG)
-    curation.separate(alice.scope, made.pk)
+    review.forget(alice.scope, hike.pk, review.WRONG)
+    review.separate(alice.scope, made.pk)
 
     assert of("grace")["memories"] == {"Grace lives in Porto"}
     assert set(Rejection.objects.values_list("subject__external_id", flat=True)) == {"grace"}
@@ -158,7 +158,7 @@ def test_a_claim_heard_of_both_is_believed_of_both(alice: Person, two: None) -> 
     made = merged(alice)
     alice.say(NewMessage("I love hiking in the hills.", name="Grace"), user_id="ada")
     assert Memory.objects.live().filter(content__contains="hiking").get().source_count == 2
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
     found = Memory.objects.live().filter(content__contains="hiking")
 
     assert sorted(found.values_list("subject__external_id", "source_count")) == [
@@ -171,8 +171,8 @@ def test_duplicates_merged_meanwhile_are_believed_of_both(alice: Person) -> None
         alice.say(NewMessage("I love hiking in the hills.", name="Ada"), user_id=name)
     made = merged(alice)
     kept, other = Memory.objects.live().order_by("subject__created_at", "pk")
-    curation.merge_duplicates(alice.scope, kept.pk, other.pk)
-    curation.separate(alice.scope, made.pk)
+    review.merge_duplicates(alice.scope, kept.pk, other.pk)
+    review.separate(alice.scope, made.pk)
 
     assert of("ada")["memories"] == of("grace")["memories"] == {"Ada loves hiking in the hills"}
 
@@ -181,23 +181,23 @@ def test_a_replacement_across_the_two_is_undone(alice: Person, two: None) -> Non
     made = merged(alice)
     alice.say(NewMessage("I live in Porto now.", name="Grace"), user_id="ada")
     assert Supersession.objects.get().state == Supersession.State.APPLIED
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
     decision = Supersession.objects.get()
 
     assert "Grace lives in Lisbon" in of("grace")["memories"]
     assert "Grace lives in Porto" in " ".join(of("ada")["memories"])
     assert decision.state == Supersession.State.UNDONE
     with pytest.raises(Conflict):
-        curation.redo(alice.scope, decision.pk)
+        review.redo(alice.scope, decision.pk)
 
 
 def test_what_waited_across_the_two_lives_on(alice: Person, two: None) -> None:
     made = merged(alice)
     home = Memory.objects.get(content="Grace lives in Lisbon")
-    curation.edit(alice.scope, home.pk, {"pinned": True})
+    review.edit(alice.scope, home.pk, {"pinned": True})
     alice.say(NewMessage("I live in Porto now.", name="Grace"), user_id="ada")
     assert Supersession.objects.get().state == Supersession.State.PENDING
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
 
     assert "Porto" in " ".join(of("ada")["memories"])
     assert "Grace lives in Lisbon" in of("grace")["memories"]
@@ -206,8 +206,8 @@ def test_what_waited_across_the_two_lives_on(alice: Person, two: None) -> None:
 def test_what_both_rejected_stays_rejected_of_both(alice: Person) -> None:
     for name in ("ada", "grace"):
         alice.say("I prefer tea to coffee.", user_id=name)
-        forgetting.forget(alice.scope, Memory.objects.live().get().pk, forgetting.WRONG)
-    curation.separate(alice.scope, merged(alice).pk)
+        review.forget(alice.scope, Memory.objects.live().get().pk, review.WRONG)
+    review.separate(alice.scope, merged(alice).pk)
     rejected = Rejection.objects.values_list("subject__external_id", flat=True)
 
     assert sorted(rejected) == ["ada", "grace"]
@@ -225,18 +225,18 @@ def test_a_session_under_way_begins_again_about_the_other(alice: Person, two: No
 def test_a_merge_is_undone_once_and_in_order(alice: Person, two: None) -> None:
     alice.note("Sings", user_id="eve")
     first = merged(alice)
-    second = curation.merge_subjects(alice.scope, subject("ada").pk, subject("eve").pk)
+    second = review.merge_subjects(alice.scope, subject("ada").pk, subject("eve").pk)
 
     with pytest.raises(Conflict, match="merged itself"):
-        curation.separate(alice.scope, first.pk)
+        review.separate(alice.scope, first.pk)
     for made in (second, first):
-        curation.separate(alice.scope, made.pk)
+        review.separate(alice.scope, made.pk)
     with pytest.raises(Conflict, match="already"):
-        curation.separate(alice.scope, first.pk)
+        review.separate(alice.scope, first.pk)
 
 
 def test_it_is_told_in_the_history_of_both(alice: Person, two: None) -> None:
-    curation.separate(alice.scope, merged(alice).pk)
+    review.separate(alice.scope, merged(alice).pk)
     lines = AuditEntry.objects.filter(action="separate", actor=alice.scope.actor)
 
     assert {line.subject_id for line in lines} == {subject("ada").pk, subject("grace").pk}
@@ -247,7 +247,7 @@ def test_a_stranger_separates_nothing(alice: Person, mallory: Person, two: None)
     made = merged(alice)
 
     with pytest.raises(NotFound):
-        curation.separate(mallory.scope, made.pk)
+        review.separate(mallory.scope, made.pk)
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.EDITOR])
@@ -281,7 +281,7 @@ def test_layers_of_the_index_follow(alice: Person, two: None) -> None:
     made = merged(alice)
     own = Entry.objects.filter(subject=subject("grace").pk)
     assert not own.exists()
-    curation.separate(alice.scope, made.pk)
+    review.separate(alice.scope, made.pk)
 
     assert set(own.values_list("layer", flat=True)) == {
         Layer.MEMORIES, Layer.EPISODES, Layer.FEATURES,

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import forgetting, ingest, sweep
+from memories import ingest, review, sweep
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
@@ -40,7 +40,7 @@ def learned(person: Person) -> list[Any]:
     """What an ingest of TALK came to, by the words of it."""
     person.note("Ada plays chess", user_id="ada")
     no = person.note("Anna plays chess", user_id="ada")
-    forgetting.forget(person.scope, no.pk, "wrong")
+    review.forget(person.scope, no.pk, "wrong")
     session = ingest.ingest(person.scope, IngestRequest(messages=tuple(TALK), user_id="ada"))
     while not session.is_final:
         session = ingest.run(session.pk, seconds=0) or session

@@ -14,9 +14,9 @@ from pytest_httpserver import HTTPServer
 
 from memories import ingest, sweep
 from memories.errors import Conflict, NotFound
-from memories.forgetting import forget
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
+from memories.review import forget
 from memories.summaries import stale, summarize
 from memories.summaries.window import Window, window
 from memories.tokens import tokens_of

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memories import curation
-from memories.forgetting import forget
+from memories import review
 from memories.models import EmbeddingModel, Liveness, Memory, Supersession
+from memories.review import forget
 from tests.people import Person
 from workspaces.models import Workspace
 
@@ -47,7 +47,7 @@ def test_the_same_text_reinforces_in_any_spelling(alice: Person) -> None:
 
 def test_a_pinned_memory_waits_for_a_person(alice: Person) -> None:
     alice.tell(OLD, user_id="u")
-    curation.edit(alice.scope, Memory.objects.get(content=OLD).pk, {"pinned": True})
+    review.edit(alice.scope, Memory.objects.get(content=OLD).pk, {"pinned": True})
     session = alice.tell(NEW, user_id="u")
     assert session.counts["held"] == 1
     assert (OLD in alice.live(), NEW in alice.live()) == (True, False)

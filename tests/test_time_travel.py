@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memories import curation, search
+from memories import review, search
 from memories.features.profile import Wish, profile
-from memories.forgetting import forget
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
+from memories.review import forget
 from memories.search import SearchRequest, filters
 from memories.search.context import context
 from tests.api_fixtures import caller
@@ -51,7 +51,7 @@ def test_before_we_were_told_we_believed_otherwise(alice: Person, repainted: Non
 
 def test_a_correction_leaves_no_earlier_truth(alice: Person) -> None:
     wrong = alice.note(GREEN)
-    curation.edit(alice.scope, wrong.pk, {"content": BLUE})
+    review.edit(alice.scope, wrong.pk, {"content": BLUE})
     assert alice.finds("orchard gate", at=AsOf(valid_at=timezone.now())) == [BLUE]
 
 
@@ -97,13 +97,13 @@ def _act(alice: Person, chance: random.Random, step: int) -> None:
             alice.note(f"Note number {step} of this story", user_id="u")
         case "edit":
             changes = {"content": f"Edited at step {step}"}
-            curation.edit(alice.scope, chance.choice(live).pk, changes)
+            review.edit(alice.scope, chance.choice(live).pk, changes)
         case "forget":
             forget(alice.scope, chance.choice(live).pk)
         case "restore":
-            curation.restore(alice.scope, chance.choice(gone).pk)
+            review.restore(alice.scope, chance.choice(gone).pk)
         case "undo":
-            curation.undo(alice.scope, chance.choice(decided).pk)
+            review.undo(alice.scope, chance.choice(decided).pk)
 
 
 def _as_listed(person: Person, known_at: datetime, user: str = "u") -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ def test_support_and_changes_are_told_as_they_were_known_then(
 
 def test_support_that_a_corrected_version_inherited_is_told_of_then_too(alice: Person) -> None:
     alice.say("I live in Rome.", user_id="una")
-    curation.edit(alice.scope, Memory.objects.get().pk, {"content": "Una lives in Milan"})
+    review.edit(alice.scope, Memory.objects.get().pk, {"content": "Una lives in Milan"})
     then, today = (AsOf(known_at=timezone.now()), AsOf())
     told = [alice.ask("Milan", user_id="una", at=at)[0].memory for at in (then, today)]
     assert told[0].known_source_count == told[1].source_count == 1
@@ -201,10 +201,10 @@ def test_a_chain_is_told_as_it_was_known_then(alice: Person, repainted: None) ->
 
 def test_what_was_held_for_a_person_is_in_no_chain_of_before(alice: Person) -> None:
     pinned = alice.note("My dog is called Rex", user_id="u", fact_type="fact")
-    curation.edit(alice.scope, pinned.pk, {"pinned": True})
+    review.edit(alice.scope, pinned.pk, {"pinned": True})
     alice.say("My dog is called Bruno.", user_id="u")
     held, before = Supersession.objects.get(), timezone.now()
-    curation.approve(alice.scope, held.pk)
+    review.approve(alice.scope, held.pk)
     path, then = f"/memories/{pinned.pk}/chain", before.isoformat()
     links = caller(alice).get(path, knownAt=then).body["results"]
     assert [link["memory"]["content"] for link in links] == ["My dog is called Rex"]

@@ -10,8 +10,8 @@ from django.utils import timezone
 from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
-from memories.forgetting import forget
 from memories.models import AsOf, DueVector, Entry, Memory, Vector
+from memories.review import forget
 from memories.search import RANKINGS, SearchRequest, filters
 from memories.search.explain import WhyNot, why_not
 from tests.desk import desk_of, member

@@ -13,11 +13,11 @@ from django.utils import timezone
 from bench.speed.corpus import Block, Corpus
 from bench.speed.loading import Place, memory
 from bench.speed.timing import Act
-from memories import supersession
+from memories import resolve
 from memories.index import entries
 from memories.index.nearest import Placement
 from memories.models import Category, Fact, FactType, MemoryScope, Source, Visibility
-from memories.supersession import Claim
+from memories.resolve import Claim
 
 BATCH = 1_000
 BATCHES, WARM_UP = 4, 1
@@ -64,7 +64,7 @@ def cost_of_indexes(place: Place, corpus: Corpus) -> float:
 def _apply(place: Place, texts: Sequence[str], vectors: np.ndarray) -> object:
     claims = [_claim(text) for text in texts]
     with transaction.atomic():
-        return supersession.apply(
+        return resolve.apply(
             place.space,
             _placement(place),
             claims,

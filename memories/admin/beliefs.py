@@ -12,7 +12,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories import curation, forgetting
+from memories import review
 from memories.admin.as_of import look
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of, timeline
@@ -175,27 +175,27 @@ class MemoryAdmin(SearchDeskPage, WhyNotPage, SearchedAdmin, MemoryPage):
 
     def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         changes = {"content": typed(values["content"])}
-        curation.edit(self.scope(request, row), row.pk, changes, expected_version=row.version)
+        review.edit(self.scope(request, row), row.pk, changes, expected_version=row.version)
         return "Corrected: the new version is live."
 
     def do_pin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
-        curation.edit(self.scope(request, row), row.pk, {"pinned": True})
+        review.edit(self.scope(request, row), row.pk, {"pinned": True})
         return "Pinned: no machine replaces it without a person."
 
     def do_unpin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
-        curation.edit(self.scope(request, row), row.pk, {"pinned": False})
+        review.edit(self.scope(request, row), row.pk, {"pinned": False})
         return "Unpinned."
 
     def do_restore(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
-        curation.restore(self.scope(request, row), row.pk)
+        review.restore(self.scope(request, row), row.pk)
         return "Restored: it is believed again."
 
     def do_forget(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         reason, note = values["reason"], values["note"].strip()
-        if note and reason != forgetting.WRONG:  # that one is a word for machines, too
+        if note and reason != review.WRONG:  # that one is a word for machines, too
             reason = f"{reason}: {note}" if reason else note
-        forgetting.forget(self.scope(request, row), row.pk, reason)
-        again = " It will not be learned again." if reason == forgetting.WRONG else ""
+        review.forget(self.scope(request, row), row.pk, reason)
+        again = " It will not be learned again." if reason == review.WRONG else ""
         return f"Forgotten.{again}"
 
     def empty(self, request: HttpRequest) -> Empty:

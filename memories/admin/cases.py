@@ -10,7 +10,7 @@ from django.utils.timesince import timesince
 
 from memories.admin.chains import state_of, with_quotes
 from memories.models import Fact, Memory, Supersession
-from memories.supersession import OLDER
+from memories.resolve import OLDER
 from workspaces.desk.actors import names_of
 from workspaces.desk.worddiff import Piece, side, word_diff
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories import curation
+from memories import review
 from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.chains import state_of
 from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
@@ -110,11 +110,11 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
         return row.quarantined_at is not None
 
     def do_accept(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
-        curation.accept(self.scope(request, row), row.pk, typed(values["quote"]))
+        review.accept(self.scope(request, row), row.pk, typed(values["quote"]))
         return "Accepted: it is resolved like any other fact, and this row gave way to it."
 
     def do_dismiss(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
-        curation.dismiss(self.scope(request, row), row.pk)
+        review.dismiss(self.scope(request, row), row.pk)
         return "Dismissed: it is not believed."
 
     def empty(self, request: HttpRequest) -> Empty:

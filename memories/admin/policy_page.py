@@ -18,7 +18,7 @@ from memories.admin.policy_form import PolicyForm
 from memories.english.statements.policy import Policy
 from memories.errors import Invalid
 from memories.models import Fact
-from memories.supersession import rehearsing
+from memories.resolve import rehearsal
 from workspaces.desk.access import Access, access_of
 from workspaces.desk.counting import bounded_count, told
 from workspaces.ids import first_uuid7
@@ -86,14 +86,14 @@ def _week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
         return {}
     said = form.said if form.is_bound else workspace.settings.get("review")
     since = timezone.now() - WEEK
-    found = rehearsing.rehearse(workspace.pk, Policy.of(said), since)
+    found = rehearsal.rehearse(workspace.pk, Policy.of(said), since)
     facts = Fact.objects.filter(workspace=workspace, pk__gte=first_uuid7(since))
     shown = found.held[:EXAMPLES]
     examples = zip(shown, cases([decision for _, decision in shown]), strict=True)
     return {
         "is_tried": form.is_bound,
         "found": found,
-        "asked": told(found.asked, rehearsing.MOST),
+        "asked": told(found.asked, rehearsal.MOST),
         "facts": told(bounded_count(facts)),
         "reasons": _by_reason(reason for reason, _ in found.held),
         "examples": [(WHY[reason], case) for (reason, _), case in examples],

@@ -17,8 +17,8 @@ from memories.english import gatekeeper
 from memories.errors import Forbidden, Invalid
 from memories.extraction import Message
 from memories.ingest import IngestRequest, NewMessage, Preview
+from memories.resolve import Claim
 from memories.skip_counts import verdicts
-from memories.supersession import Claim
 from workspaces.desk.access import Access, access_of
 from workspaces.models import Capability, Workspace
 

@@ -8,7 +8,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from memories import curation
+from memories import review
 from memories.admin import profile_parts as parts
 from memories.admin.base import MemoryPage
 from memories.admin.beliefs import REASONS
@@ -155,11 +155,11 @@ class SubjectAdmin(MemoryPage):
         ).first()
         if target is None:
             raise NotFound(f"A subject {values['into']}")
-        made = curation.merge_subjects(self.scope(request, row), row.pk, target.pk)
+        made = review.merge_subjects(self.scope(request, row), row.pk, target.pk)
         return f"{len(made.ids('memory'))} memories are about {target} now. It can be undone here."
 
     def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
-        made = curation.separate(self.scope(request, row), values["merge"])
+        made = review.separate(self.scope(request, row), values["merge"])
         return f"Undone: {made.source} and {made.target} each have their own again."
 
     def do_move(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
@@ -169,13 +169,13 @@ class SubjectAdmin(MemoryPage):
             raise NotFound("Memory") from None
         if not chosen:
             raise forms.ValidationError("Choose memories first.")
-        curation.move(self.scope(request, row), chosen, values["user"])
+        review.move(self.scope(request, row), chosen, values["user"])
         return f"{len(chosen)} moved to {values['user']}."
 
     def do_merge_duplicates(
         self, request: HttpRequest, row: Subject, values: dict[str, Any]
     ) -> str:
-        curation.merge_duplicates(self.scope(request, row), values["kept"], values["other"])
+        review.merge_duplicates(self.scope(request, row), values["kept"], values["other"])
         return "Merged: the one that stays has the facts of both."
 
     def empty(self, request: HttpRequest) -> Empty:

@@ -14,7 +14,7 @@ from unfold.widgets import (
 
 from memories.features.config import PRODUCT, WORKSPACE_SETTING
 from memories.ranking import Weights
-from memories.supersession import RULES
+from memories.resolve import RULES
 from memories.workspace_settings import faults_of
 from workspaces.models import Workspace
 

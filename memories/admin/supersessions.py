@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from memories import curation
+from memories import review
 from memories.admin.base import MemoryPage, said, typed
 from memories.admin.cases import cases, undoing
 from memories.admin.decided import DecidedPage
@@ -122,26 +122,26 @@ class SupersessionAdmin(ReviewPage, DecidedPage, PolicyPage, MemoryPage):
         return {"title": f"{row.rule} decision", "case": case}
 
     def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        curation.approve(self.scope(request, row), row.pk, typed(values["content"]))
+        review.approve(self.scope(request, row), row.pk, typed(values["content"]))
         return "Approved: the new memory is live."
 
     def do_reject(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        curation.reject(self.scope(request, row), row.pk, values["note"].strip())
+        review.reject(self.scope(request, row), row.pk, values["note"].strip())
         return "Rejected: the old memory stays."
 
     def do_keep_both(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        curation.keep_both(self.scope(request, row), row.pk)
+        review.keep_both(self.scope(request, row), row.pk)
         return "Both are live."
 
     def do_undo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         if row.waited:
-            curation.reopen(self.scope(request, row), row.pk)
+            review.reopen(self.scope(request, row), row.pk)
             return "Taken back: it waits again."
-        curation.undo(self.scope(request, row), row.pk)
+        review.undo(self.scope(request, row), row.pk)
         return "Undone: the old memory is live again."
 
     def do_redo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        curation.redo(self.scope(request, row), row.pk)
+        review.redo(self.scope(request, row), row.pk)
         return "Applied again: the new memory is live."
 
     def empty(self, request: HttpRequest) -> Empty:

@@ -10,7 +10,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import curation
+from memories import review
 from memories.api.shapes import FactJson, MemoryJson
 from memories.models import Category, Fact, Memory
 from workspaces.api.json_requests import read, read_query
@@ -94,7 +94,7 @@ class AcceptView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a fact that waits in quarantine, for words of its messages; its memory."""
         fact = seen(self.scope, row)
-        memory = curation.accept(self.scope, fact.pk, read(AcceptBody, request.data).quote)
+        memory = review.accept(self.scope, fact.pk, read(AcceptBody, request.data).quote)
         return Response(MemoryJson.of(Memory.objects.with_names().get(pk=memory.pk)))
 
 
@@ -104,5 +104,5 @@ class DismissView(WorkspaceView):
     @operation("dismissFact", answer=FactJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Leave a fact that waits in quarantine unbelieved for good."""
-        curation.dismiss(self.scope, row)
+        review.dismiss(self.scope, row)
         return Response(FactJson.of(seen(self.scope, row)))

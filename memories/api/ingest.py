@@ -20,7 +20,7 @@ from memories.ingest.request import IngestOptions
 from memories.models import (
     MemorySession,
 )
-from memories.supersession import Claim
+from memories.resolve import Claim
 from memoryproject.front.wire import FRONT, SESSION, WAIT
 from workspaces.api.json_answers import Json, column
 from workspaces.api.json_requests import read, values_of

@@ -13,14 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories import curation
+from memories import review
 from memories.api.facts import cited
 from memories.api.shapes import FactJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
-from memories.curation import NewMemory
-from memories.curation.creating import Entities, Share
 from memories.errors import Invalid, NotFound
-from memories.forgetting import forget
 from memories.models import (
     AsOf,
     Category,
@@ -32,6 +29,8 @@ from memories.models import (
     chain,
 )
 from memories.models.memory import MemoryQuerySet
+from memories.review import NewMemory, forget
+from memories.review.create import Entities, Share
 from workspaces.api.json_answers import Json
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -148,7 +147,7 @@ class MemoriesView(WorkspaceView):
     @operation("createMemory", request=NewMemory, answer={201: MemoryJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Write a memory by hand; one that is believed with the same text is answered again."""
-        return answered(curation.create(self.scope, read(NewMemory, request.data)), 201)
+        return answered(review.create(self.scope, read(NewMemory, request.data)), 201)
 
 
 class MemoryView(WorkspaceView):
@@ -162,7 +161,7 @@ class MemoryView(WorkspaceView):
         changes = read(MemoryChanges, request.data)
         check_order(changes)
         version = expected_version(request)
-        return answered(curation.edit(self.scope, row, changes, expected_version=version))
+        return answered(review.edit(self.scope, row, changes, expected_version=version))
 
     @operation("forgetMemory", query=ForgetQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -194,7 +193,7 @@ class RestoreView(WorkspaceView):
     @operation("restoreMemory", answer=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a forgotten memory again."""
-        return answered(curation.restore(self.scope, row))
+        return answered(review.restore(self.scope, row))
 
 
 class ChainJson(Json):

@@ -10,7 +10,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import curation
+from memories import review
 from memories.api.shapes import SupersessionJson
 from memories.models import Supersession
 from workspaces.api.json_requests import read, read_query
@@ -73,7 +73,7 @@ class ApproveView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let the new memory replace the old one."""
         content = read(ApproveBody, request.data).content
-        return answered(self.scope, curation.approve(self.scope, row, content).pk)
+        return answered(self.scope, review.approve(self.scope, row, content).pk)
 
 
 class RejectView(WorkspaceView):
@@ -83,7 +83,7 @@ class RejectView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep the old memory; the new one is forgotten."""
         note = read(RejectBody, request.data).note
-        return answered(self.scope, curation.reject(self.scope, row, note).pk)
+        return answered(self.scope, review.reject(self.scope, row, note).pk)
 
 
 class KeepBothView(WorkspaceView):
@@ -92,7 +92,7 @@ class KeepBothView(WorkspaceView):
     @operation("keepBothMemories", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Both memories live on."""
-        return answered(self.scope, curation.keep_both(self.scope, row).pk)
+        return answered(self.scope, review.keep_both(self.scope, row).pk)
 
 
 class UndoView(WorkspaceView):
@@ -101,7 +101,7 @@ class UndoView(WorkspaceView):
     @operation("undoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take an applied supersession back: the old memory is the head again."""
-        return answered(self.scope, curation.undo(self.scope, row).pk)
+        return answered(self.scope, review.undo(self.scope, row).pk)
 
 
 class ReopenView(WorkspaceView):
@@ -110,7 +110,7 @@ class ReopenView(WorkspaceView):
     @operation("reopenSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let what a person decided wait again: both memories are as they were before."""
-        return answered(self.scope, curation.reopen(self.scope, row).pk)
+        return answered(self.scope, review.reopen(self.scope, row).pk)
 
 
 class RedoView(WorkspaceView):
@@ -119,4 +119,4 @@ class RedoView(WorkspaceView):
     @operation("redoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let a supersession that was undone stand again."""
-        return answered(self.scope, curation.redo(self.scope, row).pk)
+        return answered(self.scope, review.redo(self.scope, row).pk)

@@ -17,7 +17,7 @@ from memories.api.idempotency import make_once
 from memories.erase import workspace_removal
 from memories.extraction import configured_models
 from memories.ranking import Weights
-from memories.supersession import RULES
+from memories.resolve import RULES
 from memories.workspace_settings import change_workspace
 from workspaces.api.json_answers import Json, column
 from workspaces.api.json_requests import read, read_query

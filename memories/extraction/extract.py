@@ -20,7 +20,7 @@ from memories.extraction.values import (
     visibility_of,
 )
 from memories.models import Category, Fact, FactType, MemorySession, Source
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote
 
 
 def warm_up() -> None:

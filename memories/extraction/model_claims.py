@@ -22,7 +22,7 @@ from memories.extraction.values import (
 )
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
 from memories.providers import ExtractionRequest
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote
 
 
 def to_ask(messages: list[Message], wish: Wish) -> list[Message]:

@@ -18,7 +18,7 @@ from memories.extraction.values import (
     visibility_of,
 )
 from memories.models import Episode, Fact, MemorySession, Source
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
 

@@ -8,7 +8,7 @@ from memories import providers
 from memories.english.patterns import entities
 from memories.extraction.values import Message
 from memories.providers import ExtractedFact, ExtractionRequest
-from memories.supersession import Quote
+from memories.resolve import Quote
 
 _written = re.compile(r"\S+")
 _word = re.compile(r"[^\W\d_]{3,}")

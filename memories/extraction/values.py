@@ -10,7 +10,7 @@ from memories.english.patterns.own import OwnPattern
 from memories.english.patterns.talk import UNKNOWN
 from memories.errors import ProviderError
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
-from memories.supersession import Claim
+from memories.resolve import Claim
 
 TYPE_OF: dict[str, str] = {
     Category.PREFERENCE: FactType.PREFERENCE,

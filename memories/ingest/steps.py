@@ -14,7 +14,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from memories import skip_counts, supersession, unmatched
+from memories import resolve, skip_counts, unmatched
 from memories.extraction import ExtractionRun, Message, Wish
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries
@@ -23,7 +23,7 @@ from memories.ingest.store import Kept
 from memories.ingest.written import Written
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
-from memories.supersession import Claim, Outcome
+from memories.resolve import Claim, Outcome
 
 LONGEST_NOTE = 500  # characters
 # Of one step: other writers of the workspace wait as long as it is written.
@@ -91,8 +91,8 @@ class Steps:
         self, claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None, is_late: bool
     ) -> MemorySession:
         session, found = self.session, self.run.found
-        placement = supersession.placement_of(session, claims)
-        outcome = supersession.apply(
+        placement = resolve.placement_of(session, claims)
+        outcome = resolve.apply(
             self.space,
             placement,
             claims,
@@ -103,7 +103,7 @@ class Steps:
         self._note(outcome)
         if self.is_last:
             doubted = self.written.newly_doubted(found.quarantined)
-            supersession.quarantine(placement, doubted, session.pk)
+            resolve.quarantine(placement, doubted, session.pk)
             session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
             unmatched.record(session, found.missed)
             session.steps = [*session.steps, *found.steps]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memories.models import Fact, MemorySession
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote
 
 Place = tuple[str, uuid.UUID | None, int | None]
 Span = tuple[uuid.UUID, int, int]

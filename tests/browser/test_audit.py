@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Download, Page, expect
 
 from bench.story import Told
-from memories import curation
+from memories import review
 from memories.models import Memory
 from workspaces.models import AuditEntry
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -55,7 +55,7 @@ def test_a_merge_is_undone_from_its_line(visit: Any, told: Told) -> None:
     other = told.workspace.subjects.create(external_id="countess")
     own = told.workspace.subjects.get(external_id="ada")
     before = Memory.objects.live().filter(subject=own).count()
-    curation.merge_subjects(scope, own.pk, other.pk)
+    review.merge_subjects(scope, own.pk, other.pk)
     line = AuditEntry.objects.get(action="merge", target_id=own.pk)
     grace = visit("grace.hopper")
     grace.opens(f"{LIST}{line.pk}/change/")

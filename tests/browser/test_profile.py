@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from memories.curation import NewMemory, create
 from memories.models import Feature, Memory
+from memories.review import NewMemory, create
 from workspaces.models import Subject
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 

@@ -4,13 +4,13 @@ import uuid
 
 from django.db import transaction
 
-from memories import rejections, supersession
+from memories import resolve
 from memories.errors import Conflict, Invalid, NotFound
 from memories.extraction.quotes import find_quote
-from memories.forgetting import audit
 from memories.index import due, entries, workspace_index
 from memories.models import Episode, Fact, Memory, MemorySession, Source, WorkspaceIndex
-from memories.supersession import Claim, Quote
+from memories.resolve import Claim, Quote, rejections
+from memories.review.forget import audit
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -95,9 +95,9 @@ def _believe(
         space, fact.subject_id, claim.statement, vectors[0][0] if vectors else None
     )
     fact.delete()
-    outcome = supersession.apply(
+    outcome = resolve.apply(
         space,
-        supersession.placement_of(session, [claim]),
+        resolve.placement_of(session, [claim]),
         [claim],
         vectors,
         actor=scope.actor,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memories.english.statements.policy import PINNED, Policy, Replacement
 from memories.models import Supersession
-from memories.supersession.deciding import OLDER
+from memories.resolve.decide import OLDER
 from workspaces.ids import first_uuid7
 
 MOST = 2_000  # decisions that are asked again, the newest first

@@ -11,8 +11,8 @@ from memories.index.entries import Item, texts_of
 from memories.index.inserts import Rows
 from memories.index.nearest import Placement
 from memories.models import SCOPE_CODE, VISIBILITY_CODE, Fact, Layer, Memory
-from memories.supersession.claims import Claim, values_of
-from memories.supersession.deciding import Belief
+from memories.resolve.claims import Claim, values_of
+from memories.resolve.decide import Belief
 from workspaces.ids import uuid7
 
 VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)

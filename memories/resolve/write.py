@@ -18,11 +18,11 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.supersession.claims import Claim, Outcome, fact_values, new_facts
-from memories.supersession.comparing import compared
-from memories.supersession.deciding import NEAREST, Belief, Decision, Met
-from memories.supersession.drafts import Draft, new_items, new_memories
-from memories.supersession.resolver import Resolver
+from memories.resolve.claims import Claim, Outcome, fact_values, new_facts
+from memories.resolve.comparing import compared
+from memories.resolve.decide import NEAREST, Belief, Decision, Met
+from memories.resolve.drafts import Draft, new_items, new_memories
+from memories.resolve.resolver import Resolver
 from workspaces.ids import uuid7
 
 State = Supersession.State

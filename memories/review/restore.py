@@ -8,9 +8,9 @@ from django.utils import timezone
 from memories.errors import Conflict
 from memories.features import pending
 from memories.features.withdraw import episodes_of
-from memories.forgetting import audit, locked
 from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, WorkspaceIndex
+from memories.review.forget import audit, locked
 from workspaces.scope import Scope
 
 

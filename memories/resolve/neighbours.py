@@ -17,8 +17,8 @@ from memories.english.statements import Reading
 from memories.index import nearest, slots, statements
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex
-from memories.supersession.claims import Claim
-from memories.supersession.deciding import NEAREST, Belief, Judge
+from memories.resolve.claims import Claim
+from memories.resolve.decide import NEAREST, Belief, Judge
 
 MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's

@@ -1,8 +1,8 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.supersession.applying import apply
-from memories.supersession.claims import Claim, Outcome, Quote, placement_of, quarantine
-from memories.supersession.deciding import OLDER, RULES
+from memories.resolve.apply import apply
+from memories.resolve.claims import Claim, Outcome, Quote, placement_of, quarantine
+from memories.resolve.decide import OLDER, RULES
 
 __all__ = [
     "OLDER",

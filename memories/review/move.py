@@ -7,9 +7,9 @@ from django.db import connection, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.features import correct
-from memories.forgetting import audit, end, locked
 from memories.index import slots, subjects, workspace_index
 from memories.models import Fact, Layer, Memory, WorkspaceIndex
+from memories.review.forget import audit, end, locked
 from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import Subject
 from workspaces.scope import Scope

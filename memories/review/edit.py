@@ -8,15 +8,15 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import rejections
-from memories.curation.creating import checked
-from memories.curation.reviving import begin
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import correct
-from memories.forgetting import CORRECTED, audit, locked, reject_claim
 from memories.index import due, entries, slots, workspace_index
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
+from memories.resolve import rejections
+from memories.review.create import checked
+from memories.review.forget import CORRECTED, audit, locked, reject_claim
+from memories.review.restore import begin
 from workspaces.scope import Scope
 
 EDIT = "edit"  # the rule of a correction by hand

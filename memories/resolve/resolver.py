@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from memories.index.nearest import Pair
-from memories.supersession.deciding import Belief, Decision, Judge, Met
+from memories.resolve.decide import Belief, Decision, Judge, Met
 
 TOGETHER = 128  # statements whose cosines are made at once
 Close = dict[int, list[tuple[int, float]]]

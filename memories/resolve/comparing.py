@@ -10,8 +10,8 @@ from pgvector import HalfVector
 
 from memories.index import statements
 from memories.models import Layer, WorkspaceIndex
-from memories.supersession.deciding import Decision
-from memories.supersession.resolver import Resolver
+from memories.resolve.decide import Decision
+from memories.resolve.resolver import Resolver
 
 COSINES = """
 select e.item, -(x.embedding <#> %(vector)s::halfvec) as similarity

@@ -3,24 +3,55 @@
 import uuid
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from memories.curation.deciding import (
+from memories.errors import Conflict
+from memories.index import entries, workspace_index
+from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
+from memories.resolve import OLDER
+from memories.review.approve import (
     IN_OTHER_WORDS,
     KEPT_BOTH,
     decide,
     let_replace,
     locked_decision,
 )
-from memories.curation.editing import EDIT
-from memories.curation.reviving import revive, unlink
-from memories.errors import Conflict
-from memories.forgetting import CORRECTED, end, locked, reject_claim
-from memories.index import entries, workspace_index
-from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
+from memories.review.edit import EDIT
+from memories.review.forget import CORRECTED, end, locked, reject_claim
+from memories.review.restore import revive, unlink
 from workspaces.scope import Scope
 
 State = Supersession.State
+
+
+@transaction.atomic(durable=True)
+def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
+    """Take an applied supersession back: the old memory is the head again, the new one ends,
+    unless it stands by itself as well.
+
+    Conflict where the new one has been replaced itself: undo that first.
+    """
+    space = workspace_index.space_of(scope.workspace_id)
+    workspace_index.lock(space)
+    found = locked_decision(scope, supersession_id, Supersession.State.APPLIED)
+    old, new = locked(scope, found.old_id), locked(scope, found.new_id)
+    if new.superseded_by_id is not None and found.rule != OLDER:
+        raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
+    unlink(old, new)
+    if new.forgotten_at is None and not _stands_by_itself(found):
+        end(scope, new, "undone")
+    if old.forgotten_at is None:
+        Rejection.objects.of(old.workspace_id, old.subject_id, bytes(old.fingerprint)).delete()
+        revive(space, old, Liveness.Cause.UNDONE)
+    decide(scope, found, Supersession.State.UNDONE, "undo")
+    return found
+
+
+def _stands_by_itself(found: Supersession) -> bool:
+    """The newer memory was believed without this decision, or replaces another one too."""
+    others = Supersession.objects.filter(new=found.new_id, state=Supersession.State.APPLIED)
+    return found.rule == OLDER or others.exclude(Q(pk=found.pk) | Q(rule=OLDER)).exists()
 
 
 @transaction.atomic(durable=True)

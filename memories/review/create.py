@@ -7,11 +7,10 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import Field
 
-from memories import rejections, supersession
+from memories import resolve
 from memories.bounds import WHOLE
 from memories.errors import Forbidden, Invalid
 from memories.extraction import type_of, visibility_of
-from memories.forgetting import audit
 from memories.index import due, entries, workspace_index
 from memories.index.nearest import Placement
 from memories.models import (
@@ -25,7 +24,8 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from memories.supersession import Claim
+from memories.resolve import Claim, rejections
+from memories.review.forget import audit
 from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.request_fields import (
     ExternalId,
@@ -108,7 +108,7 @@ def _create(
     # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
     vector = vectors[0][0] if vectors else None
     rejections.take_back(space, placement.subject_id, claim.statement, vector)
-    outcome = supersession.apply(space, placement, [claim], vectors, actor=scope.actor)
+    outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
     memory_id = (outcome.created or outcome.reinforced)[0]
     memory = Memory.objects.with_names().get(pk=memory_id)
     audit(scope, "create", memory, after={"content": memory.content})

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memories import rejections
 from memories.english import statements as conflicts
 from memories.english.statements import Reading
 from memories.index import entries, repair, slots, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Fact, WorkspaceIndex
-from memories.supersession import candidates
-from memories.supersession.claims import Claim, Outcome
-from memories.supersession.deciding import GUARDED, NEAREST, Judge
-from memories.supersession.resolver import Resolver
-from memories.supersession.writing import Batch
+from memories.resolve import neighbours, rejections
+from memories.resolve.claims import Claim, Outcome
+from memories.resolve.decide import GUARDED, NEAREST, Judge
+from memories.resolve.resolver import Resolver
+from memories.resolve.write import Batch
 
 
 def apply(
@@ -74,7 +73,7 @@ class _Told:
         judge: Judge,
     ) -> "_Told":
         readings = [conflicts.read(claim.statement, judge.words) for claim in claims]
-        keys = [candidates.keys_of(placement, reading) for reading in readings]
+        keys = [neighbours.keys_of(placement, reading) for reading in readings]
         whole = [] if vectors is None else [found[0] for found in vectors]
         return cls(claims, readings, keys, whole)
 
@@ -86,10 +85,10 @@ def _judge(space: WorkspaceIndex) -> Judge:
 
 
 def _resolver(batch: Batch, told: _Told, judge: Judge) -> Resolver:
-    pairs = candidates.near(batch.space, batch.placement, told.whole, told.claims, judge)
+    pairs = neighbours.near(batch.space, batch.placement, told.whole, told.claims, judge)
     keys: set[int] = set()
     if judge.rule != NEAREST:
-        pairs += candidates.negated(batch.space, batch.placement, told.readings, judge)
+        pairs += neighbours.negated(batch.space, batch.placement, told.readings, judge)
         keys.update(*told.keys)
-    known = candidates.known(batch.placement, told.claims, keys, pairs)
-    return Resolver(judge, known, pairs, vectors=told.whole, floor=candidates.floor(judge))
+    known = neighbours.known(batch.placement, told.claims, keys, pairs)
+    return Resolver(judge, known, pairs, vectors=told.whole, floor=neighbours.floor(judge))

@@ -8,13 +8,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.curation.deciding import IN_OTHER_WORDS, decide
-from memories.curation.editing import EDIT, INHERITED
-from memories.curation.merging import SHARED, give, hold_still, learn_again, of_scope, tell
-from memories.curation.reviving import begin, revive, unlink
 from memories.errors import Conflict, NotFound
 from memories.features import merge_subjects as features
-from memories.forgetting import locked
 from memories.index import entries, slots, subjects, workspace_index
 from memories.models import (
     Fact,
@@ -26,6 +21,11 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
+from memories.review.approve import IN_OTHER_WORDS, decide
+from memories.review.edit import EDIT, INHERITED
+from memories.review.forget import locked
+from memories.review.merge import SHARED, give, hold_still, learn_again, of_scope, tell
+from memories.review.restore import begin, revive, unlink
 from workspaces.ids import uuid7
 from workspaces.models import Subject
 from workspaces.scope import Scope
