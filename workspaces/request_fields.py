@@ -6,6 +6,7 @@ checks them against it, and the OpenAPI schema is made of it.
 """
 
 from collections.abc import Iterable
+from copy import copy
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Annotated, Any, TypeVar
@@ -41,7 +42,7 @@ class NullIs:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         return core_schema.no_info_after_validator_function(
-            lambda given: self.value if given is None else given,
+            lambda given: copy(self.value) if given is None else given,
             core_schema.nullable_schema(handler(source)),
         )
 

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
@@ -12,45 +13,39 @@ from workspaces.api.problems import FieldProblem, Problem
 
 Declared = TypeVar("Declared")
 
-WRONG_TEXT, WRONG_WHOLE = (
-    ("Not a valid string.", "invalid"),
-    ("A valid integer is required.", "invalid"),
-)
-WRONG_NUMBER, WRONG_FLAG = (
-    ("A valid number is required.", "invalid"),
-    ("Must be a valid boolean.", "invalid"),
-)
-WRONG_ID = ("Must be a valid UUID.", "invalid")
-WRONG_LIST = ('Expected a list of items but got type "{input}".', "not_a_list")
-WRONG_OBJECT = ("Invalid data. Expected a dictionary, but got {input}.", "invalid")
-# What is said of each kind of fault that pydantic finds, and the code of it.
+# What is said of the kinds of faults that pydantic finds, and its code.
 FAULTS = {
-    "missing": ("This field is required.", "required"),
-    "string_type": WRONG_TEXT,
-    "int_type": WRONG_WHOLE,
-    "int_parsing": WRONG_WHOLE,
-    "int_parsing_size": WRONG_WHOLE,
-    "int_from_float": WRONG_WHOLE,
-    "float_type": WRONG_NUMBER,
-    "float_parsing": WRONG_NUMBER,
-    "finite_number": WRONG_NUMBER,
-    "bool_type": WRONG_FLAG,
-    "bool_parsing": WRONG_FLAG,
-    "uuid_type": WRONG_ID,
-    "uuid_parsing": WRONG_ID,
-    "greater_than_equal": ("Ensure this value is greater than or equal to {ge:g}.", "min_value"),
-    "less_than_equal": ("Ensure this value is less than or equal to {le:g}.", "max_value"),
-    "string_too_short": ("This field may not be blank.", "blank"),
-    "string_too_long": (
-        "Ensure this field has no more than {max_length} characters.",
-        "max_length",
-    ),
-    "too_short": ("Ensure this field has at least {min_length} elements.", "min_length"),
-    "too_long": ("Ensure this field has no more than {max_length} elements.", "max_length"),
-    "tuple_type": WRONG_LIST,
-    "frozen_set_type": WRONG_LIST,
-    "dict_type": ('Expected a dictionary of items but got type "{input}".', "not_a_dict"),
-    "dataclass_type": WRONG_OBJECT,
+    kind: (message, code)
+    for message, code, kinds in (
+        ("This field is required.", "required", "missing"),
+        ("Not a valid string.", "invalid", "string_type"),
+        (
+            "A valid integer is required.",
+            "invalid",
+            "int_type int_parsing int_parsing_size int_from_float",
+        ),
+        ("A valid number is required.", "invalid", "float_type float_parsing finite_number"),
+        ("Must be a valid boolean.", "invalid", "bool_type bool_parsing"),
+        ("Must be a valid UUID.", "invalid", "uuid_type uuid_parsing"),
+        (
+            "Ensure this value is greater than or equal to {ge:g}.",
+            "min_value",
+            "greater_than_equal",
+        ),
+        ("Ensure this value is less than or equal to {le:g}.", "max_value", "less_than_equal"),
+        ("This field may not be blank.", "blank", "string_too_short"),
+        (
+            "Ensure this field has no more than {max_length} characters.",
+            "max_length",
+            "string_too_long",
+        ),
+        ("Ensure this field has at least {min_length} elements.", "min_length", "too_short"),
+        ("Ensure this field has no more than {max_length} elements.", "max_length", "too_long"),
+        ('Expected a list of items but got type "{input}".', "not_a_list", "tuple_type"),
+        ('Expected a dictionary of items but got type "{input}".', "not_a_dict", "dict_type"),
+        ("Invalid data. Expected a dictionary, but got {input}.", "invalid", "dataclass_type"),
+    )
+    for kind in kinds.split()
 }
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
@@ -59,15 +54,20 @@ _schemas: dict[type[Any], dict[str, Any]] = {}
 
 
 def read(of: type[Declared], data: Any) -> Declared:
-    """What a body says. Raises 400 with all that is wrong with it: what the caller believes to have
-    said must not be lost, so that a field that there is not is refused."""
+    """What a body says. Raises 400 with all that is wrong with it. What the caller believes to have
+    said must not be lost: a field that there is not is refused, before all else."""
     try:
         return adapter_of(of).validate_python(data)
     except ValidationError as error:
         errors = list(_faults(of, error))
-    code = "unknown_field" if {one.code for one in errors} == {"unknown_field"} else "invalid"
+        extra = [str(each["loc"][0]) for each in error.errors() if _is_unknown(each, depth=1)]
+    if extra:
+        errors = [each for each in errors if each.field in extra]
+        known = ", ".join(_known_at(of, ()))
+        detail = f"Unknown: {', '.join(extra)}. Known: {known}."
+        raise Problem(400, detail, code="unknown_field", errors=errors)
     detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
-    raise Problem(400, detail, code=code, errors=errors)
+    raise Problem(400, detail, code="invalid", errors=errors)
 
 
 def read_query(of: type[Declared], request: Request) -> Declared:
@@ -111,7 +111,7 @@ def _faults(of: type[Any], error: ValidationError) -> Iterator[FieldProblem]:
         if kind == "too_short" and len(given) >= fault["ctx"]["min_length"]:
             continue  # long enough, but for the parts that are wrong themselves
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-        if kind in UNKNOWN:
+        if _is_unknown(fault):
             known = ", ".join(_known_at(of, place[:-1]))
             message, code = f"There is no such field. Known: {known}.", "unknown_field"
         elif given is None:
@@ -122,3 +122,7 @@ def _faults(of: type[Any], error: ValidationError) -> Iterator[FieldProblem]:
         else:
             message, code = fault["msg"], kind
         yield FieldProblem(path.removeprefix("."), message, code)
+
+
+def _is_unknown(fault: ErrorDetails, depth: int | None = None) -> bool:
+    return fault["type"] in UNKNOWN and depth in (None, len(fault["loc"]))

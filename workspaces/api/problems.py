@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views import csrf, defaults
 from django.views.decorators.csrf import csrf_exempt
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from memoryproject.postgres.causes import cause_of
@@ -112,8 +112,6 @@ def problem_of(error: Exception) -> Problem | None:
     match error:
         case Problem():
             return error
-        case ValidationError():
-            return _of_validation(error)
         case APIException():
             return _of_rest(error)
         case NotAllowed():
@@ -143,33 +141,6 @@ def _headers(problem: Problem, error: Exception) -> dict[str, str]:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return headers
-
-
-def _of_validation(error: ValidationError) -> Problem:
-    errors = list(flat(error.detail))
-    detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
-    return Problem(400, detail, code="invalid", errors=errors)
-
-
-def flat(detail: Any, path: str = "") -> Iterator[FieldProblem]:
-    """DRF's nested details as a list of errors with paths such as `messages[2].role`."""
-    if isinstance(detail, dict):
-        for key, part in detail.items():
-            yield from flat(part, _joined(path, key))
-    elif isinstance(detail, list):
-        for index, part in enumerate(detail):
-            is_nested = isinstance(part, dict | list)
-            yield from flat(part, _joined(path, index) if is_nested else path)
-    else:
-        yield FieldProblem(path, str(detail), str(detail.code))
-
-
-def _joined(path: str, key: str | int) -> str:
-    if key == "non_field_errors":
-        return path
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    return f"{path}.{key}" if path else key
 
 
 def _of_rest(error: APIException) -> Problem:
