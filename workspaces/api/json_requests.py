@@ -1,13 +1,13 @@
 """Reading what callers send, against the class that declares it: all faults at once, with places."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from workspaces.api.problems import FieldProblem, Problem
 
@@ -62,23 +62,38 @@ def read(of: type[Declared], data: Any) -> Declared:
         errors = list(_faults(of, error))
         extra = [str(each["loc"][0]) for each in error.errors() if _is_unknown(each, depth=1)]
     if extra:
-        errors = [each for each in errors if each.field in extra]
-        known = ", ".join(_known_at(of, ()))
-        detail = f"Unknown: {', '.join(extra)}. Known: {known}."
-        raise Problem(400, detail, code="unknown_field", errors=errors)
+        raise _unknown("field", extra, _known_at(of, ()))
     detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
     raise Problem(400, detail, code="invalid", errors=errors)
 
 
 def read_query(of: type[Declared], request: Request) -> Declared:
-    """What the query string says; of a parameter that stands twice, the last counts. Where the
-    request changes something, one that there is not is refused: `dry_run` for `dryRun` would else
-    take away what the caller only asks about."""
-    data = request.query_params.dict()
-    if request.method in SAFE_METHODS:
-        known = _known_at(of, ())
-        data = {name: value for name, value in data.items() if name in known}
-    return read(of, data)
+    """What the query string says; of a parameter that stands twice, the last counts. One that there
+    is not was refused before, by `refuse_unknown_parameters`."""
+    known = _known_at(of, ())
+    said = request.query_params.dict().items()
+    return read(of, {name: value for name, value in said if name in known})
+
+
+def refuse_unknown_parameters(view: APIView, request: Request) -> None:
+    """400 that names each parameter of the query string that this operation does not have:
+    `?dryRun=true` where there is none would else do what the caller only asks about."""
+    method = "get" if request.method == "HEAD" else (request.method or "").lower()
+    handler = getattr(type(view), method, None)
+    if not request.META.get("QUERY_STRING") or method not in view.http_method_names or not handler:
+        return
+    of = getattr(handler, "query", None)
+    known = _known_at(of, ()) if of else []
+    if unknown := [name for name in request.query_params if name not in known]:
+        raise _unknown("parameter", unknown, known)
+
+
+def _unknown(what: str, unknown: Iterable[str], known: Iterable[str]) -> Problem:
+    there_are = f"Known: {', '.join(known) or 'none'}."
+    message = f"There is no such {what}. {there_are}"
+    errors = [FieldProblem(name, message, "unknown_field") for name in unknown]
+    detail = f"Unknown: {', '.join(unknown)}. {there_are}"
+    return Problem(400, detail, code="unknown_field", errors=errors)
 
 
 def values_of(request: object, of: type[Any]) -> dict[str, Any]:

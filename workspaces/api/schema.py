@@ -69,9 +69,15 @@ def operation(
     if page is not None:
         query, answer = query or PageQuery, page_of(page)
     parameters = [*headers, *([cast(Any, query)] if query else [])]
-    return extend_schema(
+    described = extend_schema(
         operation_id=name, parameters=parameters, request=request, responses=answer
     )
+
+    def declare(act: Act) -> Act:
+        vars(act)["query"] = query
+        return described(act)
+
+    return declare
 
 
 class DoorSchema(AutoSchema):
