@@ -14,8 +14,7 @@ from memories.api.feature_shapes import ChangeJson, FeatureJson
 from memories.api.shapes import CitationJson
 from memories.features import manual, undo
 from memories.features.manual import Name, NewFeature, Value
-from memories.features.sets import find
-from memories.features.undo import seen
+from memories.features.sets import find, find_feature
 from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -112,7 +111,7 @@ class FeaturesOfSetView(WorkspaceView):
 class FeatureView(WorkspaceView):
     @operation("readFeature", answer=FeatureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return answered(self.scope, seen(self.scope, row).pk)
+        return answered(self.scope, find_feature(self.scope, row).pk)
 
     @operation("editFeature", request=FeatureChanges, answer=FeatureJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -131,7 +130,7 @@ class FeatureHistoryView(WorkspaceView):
     @operation("readFeatureHistory", page=ChangeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Every value a feature had: who or what changed it, from which words. Newest first."""
-        rows = FeatureChange.objects.filter(feature=seen(self.scope, row))
+        rows = FeatureChange.objects.filter(feature=find_feature(self.scope, row))
         return paged(request, with_citations(self.scope, rows), ChangeJson.of)
 
 

@@ -14,8 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.api.shapes import CitationJson, MemoryJson
-from memories.features.profile import Profile, Wish, profile
-from memories.features.profile_cache import kept
+from memories.features.profile import Profile, ProfileOptions, cached, profile
 from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
 from workspaces.api.json_answers import Json
@@ -94,8 +93,8 @@ class ProfileView(WorkspaceView):
         """What is known of a subject."""
         asked = read_query(ProfileQuery, request)
         at = AsOf(asked.valid_at, asked.known_at)
-        wish = Wish(subject_of(self.scope, asked.user_id), at, asked.limit)
-        answer = kept(self.scope, wish, lambda: answered(self.scope, wish, asked.user_id))
+        options = ProfileOptions(subject_of(self.scope, asked.user_id), at, asked.limit)
+        answer = cached(self.scope, options, lambda: answered(self.scope, options, asked.user_id))
         if wants_markdown(request, asked):
             return HttpResponse(answer["text"], content_type=f"{MARKDOWN}; charset=utf-8")
         return Response({name: value for name, value in answer.items() if name != "text"})
@@ -107,12 +106,12 @@ def wants_markdown(request: Request, asked: ProfileQuery) -> bool:
     return bool(request.META.get("HTTP_ACCEPT", "").startswith(MARKDOWN))
 
 
-def answered(scope: Scope, wish: Wish, user_id: str) -> dict[str, Any]:
+def answered(scope: Scope, options: ProfileOptions, user_id: str) -> dict[str, Any]:
     """The answer as plain values, which a cache can keep, and the same as text."""
-    found = profile(scope, wish)
-    name = Subject.objects.filter(pk=wish.subject_id).values_list("name", flat=True).first()
+    found = profile(scope, options)
+    name = Subject.objects.filter(pk=options.subject_id).values_list("name", flat=True).first()
     groups = {
-        group: [MemoryJson.of(row, wish.at.known_at) for row in rows]
+        group: [MemoryJson.of(row, options.at.known_at) for row in rows]
         for group, rows in found.groups.items()
     }
     answer = ProfileJson(

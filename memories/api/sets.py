@@ -12,12 +12,10 @@ from rest_framework.response import Response
 from memories import outbox
 from memories.api.feature_shapes import ChangeJson, EmbeddingJson, RefusalJson, SetJson
 from memories.api.features import with_citations
-from memories.features import configure, pending
-from memories.features.configure import NewSet
+from memories.features import queue, sets
 from memories.features.consolidate import consolidate
-from memories.features.discovery import count_now
 from memories.features.set_embedding import state_of
-from memories.features.sets import backlog, effective_of, find
+from memories.features.sets import NewSet, backlog, effective_of, find
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
 from workspaces.api.json_answers import Json, one_of
@@ -102,7 +100,7 @@ class SetsView(WorkspaceView):
         """Feature sets, the newest first, and what waits in all of them."""
         wanted = narrowing(read_query(SetQuery, request), NARROWING)
         whole = sees_all(self.scope)
-        counted = count_now(self.scope.workspace_id) if whole else {}
+        counted = queue.count_now(self.scope.workspace_id) if whole else {}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**wanted)
         answer = paged(request, rows, lambda row: counted_set(row, counted.get(row.pk), whole))
         waits = BacklogJson.of(backlog(self.scope, counted)) if whole else None
@@ -112,12 +110,12 @@ class SetsView(WorkspaceView):
     @operation("createSet", request=NewSet, answer={201: SetJson})
     def post(self, request: Request, workspace: str) -> Response:
         """A set of your own, beside the one that every subject has."""
-        return answered(self.scope, configure.create(self.scope, read(NewSet, request.data)), 201)
+        return answered(self.scope, sets.create(self.scope, read(NewSet, request.data)), 201)
 
 
 def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:
     """`counted` is the same set with what waits in it now, where that was counted."""
-    for name in pending.COUNTED if counted else ():
+    for name in queue.COUNTED if counted else ():
         setattr(row, name, getattr(counted, name))
     return SetJson.of_set(row, whole=whole)
 
@@ -130,7 +128,7 @@ class SetView(WorkspaceView):
         """A set, by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
-            pending.count(found)
+            queue.count(found)
         answer = SetJson.of_set(found, whole=sees_all(self.scope))
         answer.embedding = EmbeddingJson.of(state_of(found))
         return Response(answer)
@@ -138,7 +136,7 @@ class SetView(WorkspaceView):
     @operation("deleteSet", answer={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
         """Delete a set with its features and their history, for good."""
-        configure.delete(self.scope, key)
+        sets.delete(self.scope, key)
         return Response(status=204)
 
 
@@ -154,7 +152,7 @@ class ConfigView(WorkspaceView):
     def patch(self, request: Request, workspace: str, key: str) -> Response:
         """Say what counts for this set; null takes it back."""
         changes = read(Free, request.data)
-        return Response(config_of(configure.configure(self.scope, key, changes)))
+        return Response(config_of(sets.configure(self.scope, key, changes)))
 
 
 def config_of(row: FeatureSet) -> ConfigJson:
