@@ -15,8 +15,8 @@ from memories.features.batch import LONGEST, Batch, told_in
 from memories.features.commands import ACTIONS, ADD, LONGEST_VALUE, Cited, Command, Known, Refused
 from memories.features.feature_prompts import CommandAnswer, CommandsAnswer, Line
 from memories.models import Episode
-from memories.prompts import Message
-from memories.providers import Question
+from memories.prompts import PromptMessage
+from memories.providers import ModelQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def ask(batch: Batch) -> Asked:
 def _ask_model(batch: Batch, ladder: FallbackChain) -> Asked:
     named = {f"f{number}": each for number, each in enumerate(batch.known, start=1)}
     messages = [_message(n, episode) for n, episode in enumerate(batch.episodes)]
-    question = Question(
+    question = ModelQuestion(
         feature_prompts.update_rules(
             batch.config.categories, batch.config.update_prompt, LONGEST_VALUE
         ),
@@ -67,9 +67,9 @@ def line(name: str, known: Known) -> Line:
     return Line(name, known.category, known.tag, known.feature, known.value, known.about)
 
 
-def _message(number: int, episode: Episode) -> Message:
+def _message(number: int, episode: Episode) -> PromptMessage:
     text = episode.content[:LONGEST]
-    return Message(number, episode.role, text, episode.author, episode.occurred_at)
+    return PromptMessage(number, episode.role, text, episode.author, episode.occurred_at)
 
 
 def _command(

@@ -30,7 +30,7 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
 )
-from memories.providers import Question
+from memories.providers import ModelQuestion
 from workspaces.ids import uuid7
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -149,7 +149,7 @@ def _ask_model(section: _Section, ladder: FallbackChain) -> _Answer:
     named = {f"f{number}": each for number, each in enumerate(section.rows, start=1)}
     category = section.config.category(section.rows[0].category)
     tags = [tag.name for tag in category.tags] if category else []
-    question = Question(
+    question = ModelQuestion(
         feature_prompts.merge_rules(tags, section.config.consolidation_prompt, LONGEST_VALUE),
         feature_prompts.features_text([line(name, each) for name, each in named.items()]),
         feature_prompts.MergesAnswer,

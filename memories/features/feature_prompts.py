@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic_core import from_json
 
 from memories.features.config import Category
-from memories.prompts import Message, StrictAnswer
+from memories.prompts import PromptMessage, StrictAnswer
 
 # Changes with every change of a prompt or of the shape of its answer; changes record it.
 UPDATE_VERSION = "features-1"
@@ -80,7 +80,7 @@ def merge_rules(tags: Iterable[str], own: str, longest: int) -> str:
     return f"{rules}\n\n{own.strip()}" if own.strip() else rules
 
 
-def update_text(features: Sequence[Line], messages: Sequence[Message]) -> str:
+def update_text(features: Sequence[Line], messages: Sequence[PromptMessage]) -> str:
     return f"{features_text(features)}\n<messages>\n{_lines(map(_message, messages))}\n</messages>"
 
 
@@ -104,7 +104,7 @@ def _feature(line: Line) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value}
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: PromptMessage) -> dict[str, Any]:
     told = {
         "message": message.index, "role": message.role, "speaker": message.speaker,
         "time": message.time.isoformat() if message.time else "", "text": message.text,
