@@ -19,7 +19,8 @@ from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 State = MemorySession.State
-MAX_ATTEMPTS = 3  # workers that may die of it, between two steps
+# Workers that may die of it between two steps: more than an unlucky row of restarts takes.
+MAX_ATTEMPTS = 6
 # Of models, over about a day. Each time it waits longer, or as long as the provider says.
 MAX_FAILURES = 30
 BACK_OFF, LONGEST_BACK_OFF = timedelta(seconds=20), timedelta(hours=1)
