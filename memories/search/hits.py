@@ -5,49 +5,40 @@ from collections.abc import Sequence
 from typing import Any
 
 from memories.index import statements
-from memories.models import AS_KNOWN, NOW, SAID, AsOf, Feature, chain
+from memories.models import AS_KNOWN, NAME_COLUMNS, NOW, SAID, AsOf, Feature, chain, name_joins
 from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope
 
-MEMORY_ROWS = """
-select m.*, s.external_id as user_external, a.external_id as agent_external,
-       c.external_id as thread_external
+MEMORY_ROWS = f"""
+select m.*, {NAME_COLUMNS}
 from memories_memory m
-left join workspaces_subject s on s.id = m.subject_id
-left join workspaces_agent a on a.id = m.agent_id
-left join memories_conversation c on c.id = m.conversation_id
+{name_joins("m")}
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
   and (%(history)s or m.forget_after is null or m.forget_after > now())
 """
 KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
 KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace("select m.*,", f"select m.*, {KNOWN},")
-EPISODE_ROWS = """
-select e.*, s.external_id as user_external, a.external_id as agent_external,
-       c.external_id as thread_external
+EPISODE_ROWS = f"""
+select e.*, {NAME_COLUMNS}
 from memories_episode e
-left join workspaces_subject s on s.id = e.subject_id
-left join workspaces_agent a on a.id = e.agent_id
-left join memories_conversation c on c.id = e.conversation_id
+{name_joins("e")}
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
 """
 # What was said right before and right after, as far as the asker may see it: two at most.
-NEIGHBOURS = """
-select hit.id as row_id, e.*, s.external_id as user_external, a.external_id as agent_external,
-       c.external_id as thread_external
+NEIGHBOURS = f"""
+select hit.id as row_id, e.*, {NAME_COLUMNS}
 from memories_episode hit
 cross join lateral (
   (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
-     and (n.occurred_at, n.position) < (hit.occurred_at, hit.position) {seen}
+     and (n.occurred_at, n.position) < (hit.occurred_at, hit.position) {{seen}}
    order by n.occurred_at desc, n.position desc limit 1)
   union all
   (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
-     and (n.occurred_at, n.position) > (hit.occurred_at, hit.position) {seen}
+     and (n.occurred_at, n.position) > (hit.occurred_at, hit.position) {{seen}}
    order by n.occurred_at, n.position limit 1)) e
-left join workspaces_subject s on s.id = e.subject_id
-left join workspaces_agent a on a.id = e.agent_id
-left join memories_conversation c on c.id = e.conversation_id
+{name_joins("e")}
 where hit.id = any(%(ids)s::uuid[])
 order by e.occurred_at, e.position
 """
@@ -57,40 +48,35 @@ NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", SEEN)
 # Of the past only what had been said by then, as episodes themselves are hits.
 PAST_NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", f"{SEEN} and {SAID.replace('row.', 'n.')}")
 # A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
-CITATION_ROWS = """
-select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-       e.external_id as external_id, e.occurred_at
+CITED = """ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+       e.external_id as external_id, e.occurred_at"""
+CITATION_SEEN = """
+  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))"""
+CITATION_ROWS = f"""
+select f.memory_id as row_id, {CITED}
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 join memories_episode e on e.id = ci.episode_id
 where f.memory_id = any(%(ids)s::uuid[])
-  and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s)
-  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
-  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+  and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s) {CITATION_SEEN}
 order by ci.id
 """
-FEATURE_ROWS = """
-select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
-       c.external_id as thread_external
+FEATURE_ROWS = f"""
+select f.*, st.key as set_key, {NAME_COLUMNS}
 from memories_feature f join memories_featureset st on st.id = f.set_id
-left join workspaces_subject s on s.id = f.subject_id
-left join workspaces_agent a on a.id = f.agent_id
-left join memories_conversation c on c.id = f.conversation_id
+{name_joins("f")}
 where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s
   and (%(history)s or f.ended_at is null)
 """
-FEATURE_CITATION_ROWS = """
-select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-       e.external_id as external_id, e.occurred_at
+FEATURE_CITATION_ROWS = f"""
+select ci.feature_id as row_id, {CITED}
 from memories_featurecitation ci
 join memories_episode e on e.id = ci.episode_id
 where ci.feature_id = any(%(ids)s::uuid[]) and ci.change_id = any(%(changes)s::uuid[])
-  and (%(known_at)s::timestamptz is null or ci.created_at <= %(known_at)s)
-  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
-  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+  and (%(known_at)s::timestamptz is null or ci.created_at <= %(known_at)s) {CITATION_SEEN}
 order by ci.id
 """
 ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS, "features": FEATURE_ROWS}
-SINGULAR = {"memories": "memory", "episodes": "episode", "features": "feature"}
 CITATIONS = {"memories": CITATION_ROWS, "features": FEATURE_CITATION_ROWS}
 
 
@@ -192,10 +178,8 @@ def _changes(ids: Sequence[uuid.UUID], at: AsOf) -> list[uuid.UUID]:
     return [change.pk for _, change in Feature.objects.filter(pk__in=ids).as_of(at)]
 
 
-def _hit(found: Scored, row: Any) -> Hit:
-    hit = Hit(found.layer, found.score, dict(found.scores))
-    setattr(hit, SINGULAR[found.layer], row)
-    return hit
+def _hit(ranked: Scored, row: Any) -> Hit:
+    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row)
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:

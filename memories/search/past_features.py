@@ -22,6 +22,7 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
     about_nobody,
+    name_joins,
 )
 from memories.ranking import Candidate, Columns
 from memories.search.candidates import TOP, Depth, Found
@@ -31,7 +32,7 @@ from memories.search.request import WORDS_ONLY
 MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
 
 # Their rows, as a filter sees them.
-FITS = """
+FITS = f"""
 select row.id from (
   select f.id, f.subject_id, f.agent_id, f.conversation_id, f.created_at, f.updated_at,
          c.after ->> 'category' as category, c.after ->> 'tag' as tag,
@@ -41,10 +42,8 @@ select row.id from (
   from unnest(%(changes)s::uuid[], %(contents)s::text[]) t (change, content)
   join memories_featurechange c on c.id = t.change join memories_feature f on f.id = c.feature_id
 ) row
-left join workspaces_subject s on s.id = row.subject_id
-left join workspaces_agent a on a.id = row.agent_id
-left join memories_conversation c on c.id = row.conversation_id
-where {condition}
+{name_joins("row")}
+where {{condition}}
 """
 STILL = """
 select f.id, f.content, v.embedding from memories_feature f
