@@ -59,7 +59,7 @@ def person(transactional_db: None, settings: Any) -> Iterator[Person]:
     fill_beside_memories()
     yield Person(Workspace.objects.get(pk=place.scope.workspace_id), place.key)
     settings.VECTOR_INDEX_FROM = 0
-    build_segments.settle()
+    build_segments.build_and_drop()
 
 
 def searches(person: Person) -> dict[str, Act]:
@@ -136,7 +136,7 @@ def test_the_statements_of_the_hot_paths_are_as_their_files_say(
     before = ingests(person) | asked | over_http(caller(person))
     pages = pages_of(before)
     settings.VECTOR_INDEX_FROM = 2_000
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     segmented = {
         f"{name}_in_a_segment": act
         for name, act in asked.items()

@@ -179,7 +179,7 @@ def delete(scope: Scope, key: str) -> None:
     """The set with its features, their history and its marks, for good. The set of a subject comes
     back when something more is said, and then takes in all from the beginning."""
     found = find(scope, key)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     row = apply.locked(space, found)
     ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))
     entries.remove(space, Layer.FEATURES, ids)

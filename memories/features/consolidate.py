@@ -87,7 +87,7 @@ def tidy(found: FeatureSet) -> int:
 def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
     config, gone = config_of(found), 0
     ladder = ladder_for(found, config)
-    space = workspace_index.space_of(found.workspace_id)
+    space = workspace_index.index_of(found.workspace_id)
     apart = undo.taken_apart(found)
     agents = Feature.objects.live().filter(set=found).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
@@ -109,7 +109,7 @@ def _merge_sections(by: str, found: FeatureSet, *, over: int) -> int:
 
 def _speaking(space: WorkspaceIndex, found: FeatureSet) -> WorkspaceIndex:
     model = found.embedding_model
-    return workspace_index.speaking(space, model) if model else space
+    return workspace_index.under_model(space, model) if model else space
 
 
 def _text(merge: Merge) -> str:

@@ -74,7 +74,7 @@ def _add(
     scope: Scope, into: FeatureSet, commands: list[Command], agent_id: uuid.UUID | None
 ) -> None:
     """As far as the set's categories and what is newer in it allow."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     act = Act(apply.locked(space, into), scope.actor, Feature.Method.RULE, "moved", agent_id)
     known = apply.known_of(apply.live_of(act).values())
     by_slot = {(each.about, each.slot): each for each in known if each.slot}

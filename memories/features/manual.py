@@ -110,7 +110,7 @@ def _cited(scope: Scope, episode_ids: Sequence[uuid.UUID]) -> tuple[Cited, ...]:
 
 
 def _do(scope: Scope, act: Act, command: Command) -> Outcome:
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     text = Feature.text_of(command.tag, command.feature, command.value, command.about)
     vectors: Vectors = undo.vectors_of(space, [text] if command.value else [])
     with transaction.atomic(durable=True):

@@ -58,7 +58,7 @@ def own_set(subject: Subject) -> FeatureSet:
 
 def vectors_of(made: SubjectMerge) -> Vectors:
     """What the features that ended with the merge will need to be found again."""
-    return vectors_before(workspace_index.space_of(made.workspace_id), _ended_with(made))
+    return vectors_before(workspace_index.index_of(made.workspace_id), _ended_with(made))
 
 
 def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
@@ -75,7 +75,7 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
     ended = [change for change in _ended_with(made) if not _is_said(change)]
     if ended:
         take_back(
-            scope, apply.locked(workspace_index.space_of(own.workspace_id), own), ended, vectors
+            scope, apply.locked(workspace_index.index_of(own.workspace_id), own), ended, vectors
         )
     for found in FeatureSet.objects.filter(pk__in=[into.pk, *back]):
         _drop_foreign(scope, found)
@@ -124,7 +124,7 @@ def _end(
     by_agent: dict[uuid.UUID | None, list[uuid.UUID]] = {}
     for agent, feature in ending.values_list("agent_id", "pk"):
         by_agent.setdefault(agent, []).append(feature)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     for agent_id, ids in by_agent.items():
         act = Act(held, scope.actor, Feature.Method.RULE, RULE, agent_id, batch)
         commands = [Command(DELETE, target=each, reason=reason) for each in ids]
@@ -148,7 +148,7 @@ def _give_features(scope: Scope, ids: Ids, into: FeatureSet) -> None:
 def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
     rows.update(subject=subject, updated_at=timezone.now())
     living = list(rows.filter(ended_at=None).values_list("pk", flat=True))
-    subjects.move(workspace_index.space_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
+    subjects.move(workspace_index.index_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
 
 
 def _drop_foreign(scope: Scope, found: FeatureSet) -> None:

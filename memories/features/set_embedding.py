@@ -124,7 +124,7 @@ def _named(model: EmbeddingModel | None) -> str | None:
 
 
 def _count(found: FeatureSet, wanted: EmbeddingModel | None) -> tuple[int, int]:
-    model = wanted or workspace_index.space_of(found.workspace_id).embedding_model
+    model = wanted or workspace_index.index_of(found.workspace_id).embedding_model
     row = statements.rows(COUNT, _values(found, model.pk if model else None))[0]
     return (row.made if model else row.total), row.total
 
@@ -180,7 +180,7 @@ def _embed(set_id: uuid.UUID, advance: Callable[[], object]) -> int:
         found = _due(set_id)
         if found is None:
             break
-        space = workspace_index.space_of(found.workspace_id)
+        space = workspace_index.index_of(found.workspace_id)
         try:
             wanted = wanted_by(found)
             made += _fill(space, found, wanted, advance) if wanted else 0
@@ -201,7 +201,7 @@ def _fill(
     space: WorkspaceIndex, found: FeatureSet, model: EmbeddingModel, advance: Callable[[], object]
 ) -> int:
     """In bounded batches; what is made stays, whatever comes."""
-    made, after, under = 0, 0, workspace_index.speaking(space, model)
+    made, after, under = 0, 0, workspace_index.under_model(space, model)
     while ids := _missing(found, model, after):
         made += reembedding.make(under, ids)
         after = ids[-1]
@@ -225,7 +225,7 @@ def _change_over(space: WorkspaceIndex, found: FeatureSet, wanted: EmbeddingMode
     )  # fmt: skip
     before = found.embedding_model
     if changed and before != wanted:
-        if before and before.pk != workspace_index.space_of(space.workspace_id).embedding_model_id:
+        if before and before.pk != workspace_index.index_of(space.workspace_id).embedding_model_id:
             statements.execute(DROP, _values(found, before.pk))
         reembedding.note_use(before.pk if before else None, wanted)
     return bool(changed)

@@ -40,7 +40,7 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
     """Take the last change of a feature back; of a merge, all that it did. Undone again, the
     change before goes back too. Conflict where there is none, or another feature says it now."""
     feature = seen(scope, feature_id)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = vectors_before(space, _last(feature))
     with transaction.atomic(durable=True):
         held = apply.locked(space, feature.set)
@@ -61,7 +61,7 @@ def take_back(
     """Undo these changes of a locked set, the newest first. Conflict where a feature was changed
     since, or another one says it now."""
     features = [_undone(scope, held, change, changes[0].pk) for change in changes]
-    _write(workspace_index.space_of(scope.workspace_id), features, vectors)
+    _write(workspace_index.index_of(scope.workspace_id), features, vectors)
     apply.touch(held)
 
 

@@ -128,7 +128,7 @@ def _known(scope: Scope, key: str) -> FeatureSet:
 
 def _take_in(batch: Batch) -> Outcome:
     asked = ask(batch)
-    space = workspace_index.space_of(batch.set.workspace_id)
+    space = workspace_index.index_of(batch.set.workspace_id)
     texts = [
         Feature.text_of(each.tag, each.feature, each.value, each.about)
         for each in asked.commands

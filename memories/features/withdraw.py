@@ -58,7 +58,7 @@ def standing_on(memory: Memory) -> list[Feature]:
 
 def change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
     """One command on one feature, whoever made it, in the caller's transaction."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     held = apply.locked(space, feature.set)
     act = Act(held, scope.actor, feature.method, rule, feature.agent_id)
     apply.carry_out(space, act, [command], {})

@@ -33,7 +33,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
     messages = own_output.marked(_messages(request), lambda: asker)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     wish = Wish(
         request.extract,
         request.content is not None,

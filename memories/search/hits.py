@@ -6,7 +6,7 @@ from typing import Any
 
 from memories.index import statements
 from memories.models import AS_KNOWN, NAME_COLUMNS, NOW, SAID, AsOf, Feature, chain, name_joins
-from memories.search.rankings import SPARE
+from memories.search.rank import SPARE
 from memories.search.request import Hit, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope

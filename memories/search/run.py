@@ -11,9 +11,9 @@ from memories.index import workspace_index
 from memories.providers import network
 from memories.ranking import Weights
 from memories.search import rerank
-from memories.search.asking import asked_of
 from memories.search.hits import hits_of, with_rows
-from memories.search.rankings import RANKERS
+from memories.search.layer_query import asked_of
+from memories.search.rank import RANKERS
 from memories.search.request import NOT_RERANKED, SearchAnswer, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope
@@ -30,10 +30,10 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     if request.rerank and not rerank.is_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
-    space = workspace_index.space_for(scope)
+    index = workspace_index.index_for(scope)
     asked = asked_of(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):
-        ranked = RANKERS[request.ranking](space, request, asked)
+        ranked = RANKERS[request.ranking](index, request, asked)
     left = [ranked]
     reranked = _reranked(scope, request, ranked) if request.rerank else None
     if request.rerank and reranked is None:
@@ -54,7 +54,7 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     notes = tuple(dict.fromkeys(asked.notes))
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
-    weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
+    weights = Weights.of(index.ranking) if request.ranking == "hybrid" else None
     return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes)
 
 

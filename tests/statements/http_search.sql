@@ -22,7 +22,7 @@ exists (select 1 from memories_workspacepattern p
         'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
-  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+  where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
 m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id

@@ -8,13 +8,14 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and (x.subject = %(subject)s::uuid or x.subject
-    is null and (x.visibility <> 0 or x.agent is null)) and (
+    is null and (x.visibility <> 0 or x.agent is null))
+  and (
     (exists (select 1 from memories_liveness l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
@@ -94,40 +95,45 @@ from (
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_episode t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_episode t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and (x.subject = %(subject)s::uuid or
-    x.subject is null and (x.visibility <> 0 or x.agent is null)) and (row.created_at <= %(known_at)s::timestamptz
-    and (%(valid_at)s::timestamptz is null or row.occurred_at <= %(valid_at)s::timestamptz))),
+    x.subject is null and (x.visibility <> 0 or x.agent is null))
+  and (row.created_at <= %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or row.occurred_at
+      <= %(valid_at)s::timestamptz))),
 stats as materialized (select (select count(*) from (
       select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
       from memories_vector x
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
-      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+      and x.scope = %(open_scope)s::int2
+      and x.entry_id in (select id from w)
       union all
       select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
       from memories_vector x
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) c) as n),
+      and x.scope = %(open_scope)s::int2
+      and x.entry_id in (select id from w)) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)
     union all
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)

@@ -11,7 +11,7 @@ from memories.errors import Forbidden, ProviderError, Unasked
 from memories.index import statements
 from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
 from memories.search import filters, query_vectors
-from memories.search.conditions import Asked, Wanted
+from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
 from memories.search.trace import Trace
 from workspaces.external_ids import NOBODY, NotAllowed, agent_to_read
@@ -20,14 +20,14 @@ from workspaces.scope import Scope
 log = logging.getLogger(__name__)
 
 
-def asked_of(scope: Scope, request: SearchRequest) -> Asked:
+def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
     """Who asks and about whom, by the ids of the index. Raises Forbidden."""
     try:
         reader = agent_to_read(scope, request.agent_id)
     except NotAllowed as error:
         raise Forbidden(error.message, "agentId") from None
     subject, thread = _named(scope, request)
-    return Asked(
+    return LayerQuery(
         scope=reader,
         layer=Layer.MEMORIES,
         query=request.query,
@@ -58,11 +58,11 @@ def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid
 
 
 def query_vector(
-    space: WorkspaceIndex, query: str, notes: list[str] | None = None
+    index: WorkspaceIndex, query: str, notes: list[str] | None = None
 ) -> np.ndarray | None:
     """None where it has none; also where the model fails, which `notes` are told."""
     try:
-        return query_vectors.vector_of(space, query)
+        return query_vectors.vector_of(index, query)
     except ProviderError as error:
         if not isinstance(error, Unasked):  # what is not asked was told when it failed
             log.warning("A search goes on by words alone: %s", error)
@@ -71,7 +71,7 @@ def query_vector(
         return None
 
 
-def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
+def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
     """The question put to one layer; None where its filters leave nothing to find there."""
     if layer != "memories" and (request.fact_types or request.categories):
         return None
@@ -83,7 +83,7 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     history = not request.at.is_now and layer != "features"
     if history:
         conditions.append(_believed(request.at, layer, values))
-    wanted = Wanted(" and ".join(conditions), history and layer == "memories")
+    wanted = RowCondition(" and ".join(conditions), history and layer == "memories")
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
 
 
