@@ -6,6 +6,7 @@ use, or dropped where it is no good.
 """
 
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from django.conf import settings
 
 from memories.index import statements
 from memories.index.segments import Segment
-from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer
+from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer
 from memoryproject.owner import owner_connection
 from workspaces.external_ids import NOBODY
 
@@ -42,7 +43,7 @@ select w.number, w.embedding_model_id as model, n.layer, n.live,
        l.sealed_upto is not null and l.embedding_model_id = w.embedding_model_id
          and 2 = (select count(*) from ({INDEXES} and i.indisvalid) x
                   where x.name in ('vector_sealed_' || {NAMED}, 'vector_tail_' || {NAMED}))
-       as is_built
+       as is_built, w.workspace_id
 from memories_workspaceindex w
 cross join lateral (
   values (1, live_memories), (2, live_episodes), (3, live_features)) n(layer, live)
@@ -86,7 +87,7 @@ create index concurrently if not exists {segment.tail_name} on memories_vector (
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class LayerState:
     """A layer that is large or was, as LAYERS selects it."""
 
     number: int
@@ -96,6 +97,7 @@ class State:
     upto: int
     sealed_live: int | None
     is_built: bool
+    workspace_id: uuid.UUID
 
     @property
     def is_large(self) -> bool:
@@ -108,22 +110,20 @@ class State:
         """To be built, for the first time or anew."""
         if not self.is_large:
             return False
+        if not self.is_built:
+            return True
+        values = {"number": self.number, "layer": self.layer, "upto": self.upto}
         longest = max(settings.VECTOR_INDEX_FROM / 4, TAIL * (self.sealed_live or 0))
-        return not self.is_built or self._tail() > longest
+        return bool(statements.rows(TAIL_ENTRIES, values)[0].number > longest)
 
     @property
     def is_over(self) -> bool:
         return bool(self.upto) and not self.is_large
 
-    def _tail(self) -> int:
-        values = {"number": self.number, "layer": self.layer, "upto": self.upto}
-        found: int = statements.rows(TAIL_ENTRIES, values)[0].number
-        return found
 
-
-def layer_states() -> list[State]:
+def layer_states() -> list[LayerState]:
     found = statements.rows(LAYERS, {"least": settings.VECTOR_INDEX_FROM})
-    return [State(*row) for row in found[:MOST]]
+    return [LayerState(*row) for row in found[:MOST]]
 
 
 def is_due() -> bool:
@@ -143,7 +143,14 @@ def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
         changing = [state for state in layer_states() if state.is_due or state.is_over]
         for state in changing:
             tell(f"workspace {state.number}, layer {state.layer}: {state.live} entries")
-            _build(state, owner) if state.is_due else _drop(state)
+            started = time.perf_counter()
+            is_due = state.is_due
+            _build(state, owner) if is_due else _drop(state)
+            log.info(
+                "Segment %s: workspace %s, %s, %d live entries, %.1f s",
+                "built" if is_due else "dropped", state.workspace_id, Layer(state.layer).label,
+                state.live, time.perf_counter() - started,
+            )  # fmt: skip
         for row in statements.rows(LEFTOVERS, {}):
             owner.execute(f"drop index concurrently if exists {row.name}")
         return len(changing)
@@ -158,47 +165,33 @@ def _alone() -> Iterator[Owner | None]:
         yield owner if took and took[0] else None
 
 
-def _build(state: State, owner: Owner) -> None:
+def _build(state: LayerState, owner: Owner) -> None:
     """Build the next indexes, then let searches change over to them."""
     model = EmbeddingModel.objects.get(pk=state.model or 0)
-    segment = Segment(state.number, model.pk, state.layer, model.dimensions, _upto(state))
+    layer = {"number": state.number, "model": model.pk, "layer": state.layer}
+    # The id up to which an index was begun that no search uses yet; else the newest one.
+    prefix = f"vector_sealed_{state.number}_{model.pk}_{state.layer}_"
+    begun: int = statements.rows(BEGUN, {"prefix": prefix})[0].upto or 0
+    upto = begun if begun > state.upto else statements.rows(NEWEST, layer)[0].upto
+    segment = Segment(state.number, model.pk, state.layer, model.dimensions, upto)
     owner.execute(f"set maintenance_work_mem = '{min(MOST_MEMORY, 64 + state.live // 400)}MB'")
     covered = ", embedding" if model.dimensions <= WIDEST_COVERED else ""
     owner.execute(TAIL_INDEX.format(segment=segment, covered=covered))
     owner.execute(HNSW.format(segment=segment, links=LINKS, effort=EFFORT))
+    least = max(settings.VECTOR_INDEX_FROM, LARGE_SUBJECT * state.live)
+    subjects = statements.rows(SUBJECTS, layer | {"nobody": NOBODY, "least": least})
     LargeLayer.objects.update_or_create(
         workspace_id=state.number,
         layer=state.layer,
         defaults={
             "embedding_model": model,
-            "sealed_upto": segment.upto,
+            "sealed_upto": upto,
             "sealed_live": state.live,
-            "large_subjects": _large_subjects(state),
+            "large_subjects": [row.id for row in subjects],
         },
     )
 
 
-def _upto(state: State) -> int:
-    """The id up to which an index was begun that no search uses yet; else the newest one."""
-    values = {"number": state.number, "layer": state.layer}
-    prefix = f"vector_sealed_{state.number}_{state.model}_{state.layer}_"
-    begun: int | None = statements.rows(BEGUN, {"prefix": prefix})[0].upto
-    newest: int = statements.rows(NEWEST, values)[0].upto
-    return begun if begun and begun > state.upto else newest
-
-
-def _large_subjects(state: State) -> list[uuid.UUID]:
-    least = max(settings.VECTOR_INDEX_FROM, LARGE_SUBJECT * state.live)
-    values = {
-        "number": state.number,
-        "model": state.model,
-        "layer": state.layer,
-        "nobody": NOBODY,
-        "least": least,
-    }
-    return [row.id for row in statements.rows(SUBJECTS, values)]
-
-
-def _drop(state: State) -> None:
+def _drop(state: LayerState) -> None:
     layer = LargeLayer.objects.filter(workspace=state.number, layer=state.layer)
     layer.update(sealed_upto=None, embedding_model=None, large_subjects=[])

@@ -4,6 +4,7 @@ Entries keep their ids, so vectors that are still right stay. A batch is one tra
 nobody else writes to the workspace; before and after it search sees a whole index.
 """
 
+import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
 from memories.models import Entry, FeatureSet, Layer, WorkspaceIndex
 
+log = logging.getLogger(__name__)
 KEPT = ("id", "layer", "item")
 CHANGING = {name: kind for name, kind in ENTRY_COLUMNS.items() if name not in KEPT}
 SCOPE_COLUMNS = (
@@ -103,6 +105,10 @@ def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     _recount_speakers(index)
     _recount(index)
     WorkspaceIndex.objects.filter(pk=index.pk).update(rules=RULES_VERSION)
+    log.info(
+        "Index of workspace %s made anew: %d entries added, %d changed, %d removed",
+        index.workspace_id, done.added, done.changed, done.removed,
+    )  # fmt: skip
 
 
 def rebuild_batch(

@@ -8,7 +8,6 @@ A text that shall use them says workspace, model, layer and that id as literals:
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memories.models import WorkspaceIndex
 from workspaces.external_ids import NOBODY
@@ -67,18 +66,14 @@ def segment_of(index: WorkspaceIndex, layer: int) -> Segment | None:
     """The segment of a layer under the model that the workspace speaks."""
     for row in index.segments:
         if row["layer"] == layer and row["model"] == index.embedding_model_id:
-            return _segment_from(index, row)
+            assert index.embedding_model is not None
+            subjects = (uuid.UUID(subject) for subject in row["subjects"])
+            return Segment(
+                number=index.number,
+                model=row["model"],
+                layer=row["layer"],
+                dimensions=index.embedding_model.dimensions,
+                upto=row["upto"],
+                large_subjects=frozenset(None if s == NOBODY else s for s in subjects),
+            )
     return None
-
-
-def _segment_from(index: WorkspaceIndex, row: dict[str, Any]) -> Segment:
-    assert index.embedding_model is not None
-    subjects = (uuid.UUID(subject) for subject in row["subjects"])
-    return Segment(
-        number=index.number,
-        model=row["model"],
-        layer=row["layer"],
-        dimensions=index.embedding_model.dimensions,
-        upto=row["upto"],
-        large_subjects=frozenset(None if s == NOBODY else s for s in subjects),
-    )

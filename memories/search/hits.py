@@ -81,9 +81,16 @@ CITATIONS = {"memories": CITATION_ROWS, "features": FEATURE_CITATION_ROWS}
 
 
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
-    best = _ordered(scope, ranked, request)
-    hits = [_hit(found, row) for found, row in best]
-    _add_echoes(scope, hits, [found for found, _ in best], request.at)
+    best = _best_with_rows(scope, ranked, request)
+    echoes = {
+        row.id: row
+        for _, row in with_rows(scope, [e for one, _ in best for e in one.echoes], request.at)
+    }
+    hits = []
+    for one, row in best:
+        hit = _hit(one, row)
+        hit.echoes = [_hit(echo, echoes[echo.item]) for echo in one.echoes if echo.item in echoes]
+        hits.append(hit)
     if "citations" in request.include:
         _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
@@ -94,35 +101,33 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     return hits
 
 
-def _add_echoes(scope: Scope, hits: Sequence[Hit], ranked: Sequence[Scored], at: AsOf) -> None:
-    there = _there(scope, [echo for found in ranked for echo in found.echoes], at)
-    rows = {found.item: row for found, row in there}
-    for hit, found in zip(hits, ranked, strict=True):
-        hit.echoes = [_hit(echo, rows[echo.item]) for echo in found.echoes if echo.item in rows]
+def _hit(ranked: Scored, row: Any) -> Hit:
+    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row)
 
 
-def _ordered(
+def _best_with_rows(
     scope: Scope, ranked: Sequence[Scored], request: SearchRequest
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first."""
-    chosen = sorted(ranked, key=lambda found: found.order)[: request.limit + SPARE]
-    enough = _with_ties(chosen, request.limit)
-    found = _there(scope, chosen[:enough], request.at)
-    if len(found) < request.limit and chosen[enough:]:
-        found += _there(scope, chosen[enough:], request.at)
-    found.sort(key=lambda p: (*p[0].order[:2], -p[1].created_at.timestamp(), p[1].id))
-    return found[: request.limit]
+    chosen = sorted(ranked, key=lambda one: one.order)[: request.limit + SPARE]
+    # So many as are asked for, and those that are as good as the last of them.
+    enough = request.limit
+    while 0 < enough < len(chosen) and chosen[enough].score == chosen[enough - 1].score:
+        enough += 1
+    best = with_rows(scope, chosen[:enough], request.at)
+    if len(best) < request.limit and chosen[enough:]:
+        best += with_rows(scope, chosen[enough:], request.at)
+    best.sort(key=lambda p: (*p[0].order[:2], -p[1].created_at.timestamp(), p[1].id))
+    return best[: request.limit]
 
 
-def _with_ties(chosen: Sequence[Scored], number: int) -> int:
-    """So many as are asked for, and those that are as good as the last of them."""
-    while 0 < number < len(chosen) and chosen[number].score == chosen[number - 1].score:
-        number += 1
-    return number
-
-
-def _there(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
-    return [(one, row) for one, row in with_rows(scope, chosen, at) if row is not None]
+def with_rows(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
+    """Each with its row, without those that have none any more."""
+    rows: dict[tuple[str, uuid.UUID], Any] = {}
+    for layer in dict.fromkeys(one.layer for one in chosen):
+        ids = [one.item for one in chosen if one.layer == layer]
+        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, at)}
+    return [(one, rows[one.layer, one.item]) for one in chosen if (one.layer, one.item) in rows]
 
 
 def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:
@@ -132,25 +137,15 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
     if layer == "memories" and at.known_at is not None:
         return statements.rows(KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at})
     rows = statements.rows(ROWS[layer], values)
-    return rows if at.is_now or layer != "features" else _as_they_were(rows, at)
-
-
-def _as_they_were(rows: Sequence[Any], at: AsOf) -> list[Any]:
-    found = Feature.objects.filter(pk__in=[row.id for row in rows]).as_of(at)
-    said = {feature.pk: feature for feature, _ in found}
+    if at.is_now or layer != "features":
+        return rows
+    features = Feature.objects.filter(pk__in=[row.id for row in rows]).as_of(at)
+    then = {feature.pk: feature for feature, _ in features}
     names = (*Feature.SNAPSHOT, "content")
     return [
-        row._replace(ended_at=None, **{name: getattr(said[row.id], name) for name in names})
+        row._replace(ended_at=None, **{name: getattr(then[row.id], name) for name in names})
         for row in rows
     ]
-
-
-def with_rows(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
-    rows: dict[tuple[str, uuid.UUID], Any] = {}
-    for layer in dict.fromkeys(one.layer for one in chosen):
-        ids = [one.item for one in chosen if one.layer == layer]
-        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, at)}
-    return [(one, rows.get((one.layer, one.item))) for one in chosen]
 
 
 def _who_sees(scope: Scope) -> dict[str, Any]:
@@ -159,34 +154,22 @@ def _who_sees(scope: Scope) -> dict[str, Any]:
 
 
 def _add_neighbours(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    episodes = {hit.episode.id: hit for hit in hits if hit.episode}
-    for hit in episodes.values():
-        hit.neighbours = []
-    if episodes:
+    neighbours: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
+    if neighbours:
         statement = NEIGHBOUR_ROWS if at.is_now else PAST_NEIGHBOUR_ROWS
-        values = _who_sees(scope) | at.values | {"ids": list(episodes)}
+        values = _who_sees(scope) | at.values | {"ids": list(neighbours)}
         for row in statements.rows(statement, values):
-            neighbours = episodes[row.row_id].neighbours
-            assert neighbours is not None
-            neighbours.append(row)
-
-
-def _changes(ids: Sequence[uuid.UUID], at: AsOf) -> list[uuid.UUID]:
-    """The changes by which these features say what they say."""
-    if not ids:
-        return []
-    return [change.pk for _, change in Feature.objects.filter(pk__in=ids).as_of(at)]
-
-
-def _hit(ranked: Scored, row: Any) -> Hit:
-    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row)
+            neighbours[row.row_id].append(row)
+    for hit in hits:
+        hit.neighbours = neighbours.get(hit.row.id)
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    values = _who_sees(scope) | {
-        "changes": _changes([hit.row.id for hit in hits if hit.layer == "features"], at),
-        "known_at": at.known_at,
-    }
+    values = _who_sees(scope) | {"changes": [], "known_at": at.known_at}
+    if features := [hit.row.id for hit in hits if hit.feature]:
+        # The changes by which these features say what they say.
+        changes = Feature.objects.filter(pk__in=features).as_of(at)
+        values["changes"] = [change.pk for _, change in changes]
     cited: dict[uuid.UUID, list[Any]] = {}
     for layer, statement in CITATIONS.items():
         if ids := [hit.row.id for hit in hits if hit.layer == layer]:

@@ -1,7 +1,6 @@
 """Who asks, about whom and under which conditions, by the ids of the index."""
 
 import logging
-import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from memories.errors import Forbidden, ProviderError, Unasked
 from memories.index import statements
-from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
+from memories.models import BELIEVED, SAID, Layer, WorkspaceIndex
 from memories.search import filters, query_vectors
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
@@ -26,7 +25,15 @@ def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
         reader = agent_to_read(scope, request.agent_id)
     except NotAllowed as error:
         raise Forbidden(error.message, "agentId") from None
-    subject, thread = _named(scope, request)
+    subject = thread = None
+    if request.user_id or request.thread_id:
+        values = {
+            "workspace": scope.workspace_id, "user": request.user_id, "thread": request.thread_id,
+        }  # fmt: skip
+        [named] = statements.rows(NAMED, values)
+        # What is unknown has an id that nothing has.
+        subject = (named.subject or NOBODY) if request.user_id else None
+        thread = (named.thread or NOBODY) if request.thread_id else None
     return LayerQuery(
         scope=reader,
         layer=Layer.MEMORIES,
@@ -45,16 +52,6 @@ select (select id from workspaces_subject
        (select id from memories_conversation
         where workspace_id = %(workspace)s and external_id = %(thread)s) as thread
 """
-
-
-def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-    """Ids of the subject and thread that are named; of an unknown one, an id that nothing has."""
-    user, thread = request.user_id, request.thread_id
-    if not user and not thread:
-        return None, None
-    values = {"workspace": scope.workspace_id, "user": user, "thread": thread}
-    found = statements.rows(NAMED, values)[0]
-    return (found.subject or NOBODY) if user else None, (found.thread or NOBODY) if thread else None
 
 
 def query_vector(
@@ -82,11 +79,7 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
     # What features were stands in their history alone: see past_features.
     history = not request.at.is_now and layer != "features"
     if history:
-        conditions.append(_believed(request.at, layer, values))
+        values |= request.at.values
+        conditions.append(BELIEVED if layer == "memories" else SAID)
     wanted = RowCondition(" and ".join(conditions), history and layer == "memories")
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
-
-
-def _believed(at: AsOf, layer: str, values: dict[str, Any]) -> str:
-    values |= at.values
-    return BELIEVED if layer == "memories" else SAID

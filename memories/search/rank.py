@@ -30,17 +30,16 @@ A_TURN = 0.25
 
 
 def _linea(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
-    found = _merged(
-        index, request, asked, lambda model: query_vector(model, request.query, asked.notes)
-    )
-    return by_place(found, request.threshold)
+    embed = partial(query_vector, query=request.query, notes=asked.notes)
+    return by_place(_merged(index, request, asked, embed), request.threshold)
 
 
 def _vector(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
     # Nothing else decides here: a provider that fails is told, not answered with nothing.
     embed = partial(query_vectors.vector_of, query=request.query)
-    found = _merged(index, request, asked, embed, most=max(_most(request), TOP))
-    return by_place([_scaled(one, one.score) for one in found], request.threshold)
+    merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
+    scaled = [replace(one, score=min(1.0, max(0.0, one.score))) for one in merged]
+    return by_place(scaled, request.threshold)
 
 
 def _merged(
@@ -102,14 +101,6 @@ def _parts(
     return partitions_of(index, asked, embed)
 
 
-def _no_vector(index: WorkspaceIndex) -> None:
-    return None
-
-
-def _scaled(found: Scored, score: float) -> Scored:
-    return Scored(found.layer, found.entry, found.item, min(1.0, max(0.0, score)), found.scores)
-
-
 def _keyword(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
     pool, _ = _pool(index, request, asked, with_vector=False)
     return by_place(_scored(ranking.by_keyword(pool)), request.threshold)
@@ -119,21 +110,16 @@ def _hybrid(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) ->
     pool, view = _pool(index, request, asked, with_vector=True)
     mixed = len(request.layers) > 1
     most = _most(request) * (ECHOES if mixed else 1)
-    weights = ranking.Weights.of(index.ranking)
-    ranked = ranking.hybrid(view, pool, limit=most, weights=weights, recency=_recency(request))
-    found = _scored(ranked)
+    weights, recency = ranking.Weights.of(index.ranking), None
+    if request.recency is not None:
+        own = request.recency
+        recency = ranking.Recency(own.weight, own.half_life_days, timezone.now())
+    ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
     if asked.trace:
-        asked.trace.stages["ranking"] = found
+        asked.trace.stages["ranking"] = ranked
     if not mixed:
-        return found
-    return collapse(newest_first(found) if request.at.is_now else found)
-
-
-def _recency(request: SearchRequest) -> ranking.Recency | None:
-    if request.recency is None:
-        return None
-    wanted = request.recency
-    return ranking.Recency(wanted.weight, wanted.half_life_days, timezone.now())
+        return ranked
+    return collapse(newest_first(ranked) if request.at.is_now else ranked)
 
 
 def _pool(
@@ -142,16 +128,18 @@ def _pool(
     """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(index, asked.subject)
     view = ranking.analyse(request.query, people, now=timezone.now())
-    embed: Embed = (
-        partial(query_vector, query=view.meaning, notes=asked.notes) if with_vector else _no_vector
-    )
+    embed: Embed = lambda _: None  # noqa: E731 -- by words alone
+    if with_vector:
+        embed = partial(query_vector, query=view.meaning, notes=asked.notes)
     vector = embed(index)
     depth = depth_of(index, request, view)
     parts: list[ranking.Columns] = []
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
         for part in _parts(index, request, there, embed):
-            parts.append(part.pool(_stems(view, layer), depth))
+            # A memory names whom it is about; an episode is told by its author, not by its words.
+            names = () if layer == "episodes" else view.names
+            parts.append(part.pool([*view.terms, *names], depth))
     pool = ranking.Columns.joined(parts)
     # Without vectors nothing but its words speaks for a row.
     pool = pool.taken(pool.bm25 > 0) if vector is None else pool
@@ -176,11 +164,6 @@ def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.Quer
     if request.ranking == "linea" or (request.ranking == "vector" and _most(request) <= TOP):
         return TOP
     return depth_of(index, request, view).top
-
-
-def _stems(view: ranking.QueryView, layer: str) -> list[str]:
-    """A memory names whom it is about; an episode is told by its author, not by its words."""
-    return list(view.terms) if layer == "episodes" else [*view.terms, *view.names]
 
 
 def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:

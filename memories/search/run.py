@@ -1,5 +1,6 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
+import logging
 import time
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ from memories.search.request import NOT_RERANKED, SearchAnswer, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope
 
+log = logging.getLogger(__name__)
+
 
 def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
@@ -34,6 +37,7 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     asked = asked_of(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):
         ranked = RANKERS[request.ranking](index, request, asked)
+    ranked_after = time.perf_counter() - started
     left = [ranked]
     reranked = _reranked(scope, request, ranked) if request.rerank else None
     if request.rerank and reranked is None:
@@ -51,6 +55,12 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
             one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    if 0 < settings.SLOW_SEARCH_SECONDS <= took:
+        log.warning(
+            "Slow search in workspace %s: %.0f ms, %.0f of them for the ranking %s of %s; %d hits",
+            scope.workspace_id, took * 1e3, ranked_after * 1e3, request.ranking,
+            ", ".join(request.layers), len(hits),
+        )  # fmt: skip
     notes = tuple(dict.fromkeys(asked.notes))
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
@@ -61,8 +71,7 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
     """The best in the reranker's order, what it left out behind them; None where it failed."""
     best = sorted(ranked, key=lambda found: found.order)[: rerank.MOST]
-    rows = with_rows(scope, best, request.at)
-    texts = [(one, row.content) for one, row in rows if row is not None]
+    texts = [(one, row.content) for one, row in with_rows(scope, best, request.at)]
     scores = rerank.scores(request.query, [text for _, text in texts])
     if scores is None:
         return None
