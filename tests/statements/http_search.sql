@@ -30,11 +30,6 @@ left join workspaces_agent a on a.id = k.agent_id
 left join memories_workspaceindex s on s.workspace_id = w.id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where k.prefix = %(prefix)s;
--- reads
---   Index Scan using memories_workspaceindex_workspace_id_key on memories_workspaceindex
---   Index Scan using memories_embeddingmodel_pkey on memories_embeddingmodel
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
 
 -- as in search_hybrid_of_a_user: select (select id from workspaces_subject
 

@@ -285,9 +285,6 @@ order by e.occurred_at, e.position;
 --   Index Scan using memories_episode_pkey on memories_episode
 --   Index Scan Backward using episode_order on memories_episode
 --   Index Scan using episode_order on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -322,9 +319,6 @@ AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Only Scan using liveness_history on memories_liveness
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
@@ -338,8 +332,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
   "memories_supersession"."new_id" IN (%s)) ORDER BY "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -374,9 +366,6 @@ AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan Backward using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Only Scan using liveness_history on memories_liveness
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
@@ -390,8 +379,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
   "memories_supersession"."new_id" IN (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 

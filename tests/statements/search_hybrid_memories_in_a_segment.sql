@@ -10,9 +10,6 @@ from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id
 where k.prefix = %(prefix)s;
--- reads
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
 
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 s.live_features, s.stamp, s.rules,
@@ -38,8 +35,6 @@ left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.works
 select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
 where workspace = %(workspace)s
 group by author, assistant order by 3 desc, author limit %(most)s;
--- reads
---   Bitmap Index Scan on speaker_once
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -119,6 +114,3 @@ where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or m.forget_after is null or m.forget_after > now());
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

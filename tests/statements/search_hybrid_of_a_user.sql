@@ -6,16 +6,10 @@ select (select id from workspaces_subject
   where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
 (select id from memories_conversation
   where workspace_id = %(workspace)s and external_id = %(thread)s) as thread;
--- reads
---   Index Scan using subject_once on workspaces_subject
---   Index Scan using conversation_once on memories_conversation
 
 select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
 where workspace = %(workspace)s and (subject = %(subject)s::uuid or subject is null)
 group by author, assistant order by 3 desc, author limit %(most)s;
--- reads
---   Bitmap Index Scan on speaker_once
---   Bitmap Index Scan on speaker_once
 
 with
 stats as materialized (select (select count(*) from (
