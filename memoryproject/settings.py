@@ -277,6 +277,9 @@ EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
+# Where the extractors that a workspace names may be, beside public https addresses: hosts, host:port,
+# networks, or *.
+EXTRACTOR_ALLOWED_HOSTS = env_list("EXTRACTOR_ALLOWED_HOSTS")
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
 ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")

@@ -15,17 +15,17 @@ from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter
 from memories.admin.set_config_form import NUMBERS, TEXTS, told_value
 from memories.admin.set_config_page import SetConfigPage
-from memories.features import configure, manual, undo
+from memories.features import manual, sets, undo
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.filters import StateFilter
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.filters import StateFilter
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 from workspaces.models import Capability
 
 MOST_FEATURES, MOST_CHANGES, MOST_REFUSALS = 500, 30, 20
@@ -113,7 +113,7 @@ class FeatureSetAdmin(SetConfigPage, MemoryPage):
         return f"{merged} feature{pluralize(merged)} became part of others."
 
     def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
-        configure.delete(self.scope(request, row), str(row.pk))
+        sets.delete(self.scope(request, row), str(row.pk))
         return "Deleted."
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:

@@ -167,10 +167,11 @@ said as (
   select id from pairs {rarest}
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit {depth.top}),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit {depth.top})
-    union all select id, null from said
-    union all select id, null from ({newest}) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+     from nearest group by entry_id order by 2, 1 limit {depth.top})
+    union all select id, null, true from said
+    union all select id, null, false from ({newest}) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
        array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -178,12 +179,16 @@ select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25
        {more}
 from (
   select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
-         coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+         coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+                  case when pool.worded then {LEAST} else 0 end) as bm25,
          coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found
 """
 
 
+# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key counts
+# as one that stands in it once (lexical.bm25_weights).
+LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0))"
 OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
        array_agg(role = 'assistant') as assistant"""
 OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
