@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from memories import ingest, review, sweep
 from memories.index import check, workspace_index
-from memories.ingest import IngestRequest, NewMessage, steps
+from memories.ingest import IngestRequest, NewMessage, session_steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
 from tests.api_fixtures import caller
 from tests.live_server import PATIENCE, wait_for
@@ -66,7 +66,7 @@ def test_steps_come_to_what_one_would_have_come_to(
     alice: Person, mallory: Person, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     whole = learned(alice)
-    monkeypatch.setattr(steps, "MOST_MESSAGES", most)
+    monkeypatch.setattr(session_steps, "MOST_MESSAGES", most)
     assert learned(mallory) == whole
     assert len(whole[3]) >= 6
 
@@ -74,7 +74,7 @@ def test_steps_come_to_what_one_would_have_come_to(
 def test_each_turn_goes_on_where_the_one_before_stopped(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(session_steps, "MOST_MESSAGES", 3)
     session = ingest.receive(alice.scope, IngestRequest(messages=tuple(TALK), user_id="ada"))
     reached = []
     while not session.is_final:
@@ -87,7 +87,7 @@ def test_each_turn_goes_on_where_the_one_before_stopped(
 def test_a_long_sync_ingest_answers_202_when_its_time_is_over(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(session_steps, "MOST_MESSAGES", 3)
     http = caller(alice)
     body = {
         "messages": [
@@ -137,7 +137,7 @@ def check_session(workspace: Workspace, *, attempts: int) -> MemorySession:
     said = Fact.objects.values_list("statement", "citations__episode_id")
     assert len(said) == len(set(said)) == session.counts["facts"] >= NUMBER
     assert sorted(session.created_ids) == sorted(Memory.objects.values_list("pk", flat=True))
-    assert check.check(workspace_index.space_of(workspace.pk), lambda _: None).broken == {}
+    assert check.check_index(workspace_index.index_of(workspace.pk), lambda _: None).broken == {}
     return session
 
 
@@ -173,7 +173,7 @@ def test_a_request_that_was_killed_is_finished_from_where_it_was(
 def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Popen[str]) -> None:
     """The request waits for the workspace's lock three times longer than its lease."""
     with connection.cursor() as cursor:
-        number = workspace_index.space_of(alice.workspace.pk).number
+        number = workspace_index.index_of(alice.workspace.pk).number
         cursor.execute("select pg_advisory_lock(%s, %s)", [workspace_index.LOCK_CLASS, number])
         first = MemorySession.objects.get().lease_until
         try:

@@ -31,7 +31,7 @@ def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
     chosen = [_named(slug)] if slug else list(Workspace.objects.order_by("slug"))
     rows = []
     for workspace in chosen:
-        row = workspace_index.space_of(workspace.pk)
+        row = workspace_index.index_of(workspace.pk)
         row.workspace = workspace
         rows.append(row)
     return rows

@@ -38,7 +38,7 @@ class Command(CommandWithExamples):
         try:
             for space in chosen_spaces(workspace):
                 with progress(truth.size(space), "rows", sys.stderr) as shown:
-                    results[space.workspace.slug] = space, check.check(space, shown.update)
+                    results[space.workspace.slug] = space, check.check_index(space, shown.update)
         except ProviderError as error:
             raise CommandError(f"The embedding model failed: {error}") from error
         if options["json"]:

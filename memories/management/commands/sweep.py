@@ -41,7 +41,7 @@ class Command(CommandWithExamples):
             index_repairs.run_all(math.inf, out)
             done.episodes = update_due_sets(math.inf, out)
             out(summary(done))
-            build_segments.settle(out)
+            build_segments.build_and_drop(out)
             if waiting := DueVector.objects.count():
                 out(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
