@@ -26,8 +26,7 @@ from memories import (
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import set_embedding
-from memories.features.discovery import discover_sets, enqueue_due
+from memories.features import queue, set_embedding
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
@@ -88,9 +87,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     done = Swept(expired=expire())
     # What waits for models shall not keep all else from its turn.
     _run_sessions(done, tell, time.monotonic() + seconds / 4)
-    discover_sets()
-    done.sets = enqueue_due()
-    done.embeddings = set_embedding.ring()
+    queue.discover_sets()
+    done.sets = queue.enqueue_due()
+    done.embeddings = set_embedding.enqueue_due()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")

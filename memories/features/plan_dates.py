@@ -5,8 +5,7 @@ from datetime import date, datetime
 
 from django.utils import timezone
 
-from memories.english.patterns import dates
-from memories.features.lapsing import last_day
+from memories.english.dates import event_date, last_day
 from memories.models import AsOf, Category, Feature, FeatureCitation, Memory
 
 # Categories whose features are about what is to come.
@@ -30,7 +29,7 @@ def _end(feature: Feature, one: FeatureCitation) -> date | None:
     """By the fact that was read there; else by the words of the feature, as said that day."""
     if one.fact and one.fact.event_date:
         return _last(one.fact.statement, one.fact.event_date)
-    found = dates.ground(feature.value, one.episode.occurred_at)
+    found = event_date(feature.value, one.episode.occurred_at)
     return _last(feature.value, found) if found else None
 
 

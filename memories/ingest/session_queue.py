@@ -12,7 +12,7 @@ from memories import leases, metrics, outbox
 from memories.bounds import AT_ONCE
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction.configured_models import server_model
-from memories.features import pending
+from memories.features import queue
 from memories.index import inserts, statements
 from memories.models import MemorySession
 from workspaces.models import AuditEntry
@@ -231,7 +231,7 @@ def retry(scope: Scope, session: MemorySession) -> MemorySession:
     )  # fmt: skip
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
-    pending.unmark(session.workspace_id, session.episode_ids)
+    queue.unmark(session.workspace_id, session.episode_ids)
     outbox.post("run_session", session.pk)
     session.refresh_from_db()
     return session

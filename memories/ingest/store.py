@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
-from memories.features import pending, sets
+from memories.features import queue, sets
 from memories.index import statements, workspace_index
 from memories.ingest.episode_entries import Prepared, Tail, index, prepare, tail_of
 from memories.ingest.request import IngestRequest, NewMessage, check_ids
@@ -84,7 +84,7 @@ def _keep(
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-        pending.unmark(session.workspace_id, [e.pk for e in adopted])
+        queue.unmark(session.workspace_id, [e.pk for e in adopted])
     stale.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     _make_set(session, tail, made)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
@@ -273,7 +273,7 @@ def _make_set(place: MemorySession, tail: Tail, made: list[Episode]) -> None:
     """A subject's set is there at once; looked for where a conversation begins, the sweep sees to
     the rest."""
     if made and place.subject and not tail.positions:
-        sets.make_for(place.subject)
+        sets.make_own_set(place.subject)
 
 
 def _finish_known(sessions: set[uuid.UUID]) -> None:
