@@ -40,7 +40,9 @@ WEIGHTS = ", ".join(Weights.described())
 class SettingsSerializer(serializers.Serializer[Any]):
     """What is not said has its default; null gives it back."""
 
-    conflict_rule = Choice(choices=RULES, required=False, allow_null=True)
+    conflictRule = Choice(  # noqa: N815  as it is in the settings
+        choices=RULES, required=False, allow_null=True
+    )
     llm = Choice(
         choices=configured_models.WHEN,
         required=False,

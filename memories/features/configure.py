@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from memories.errors import Conflict, Forbidden, Invalid
-from memories.extraction.configured_models import models_from
+from memories.declared import faults
+from memories.errors import Conflict, Forbidden, Invalid, refuse
+from memories.extraction.configured_models import faults_of_model
 from memories.features import apply, pending, set_embedding
-from memories.features import config as settings_of
-from memories.features.config import PRODUCT
+from memories.features.config import PRODUCT, SetSettings
 from memories.features.merge_subjects import own_set
 from memories.features.sets import OF_A_SUBJECT, find
 from memories.index import entries, workspace_index
@@ -117,44 +117,23 @@ def _role(role: str) -> str:
 
 
 def check_config(raw: Mapping[str, Any]) -> None:
-    """Raise Invalid, naming the field, for what is no config of a set."""
-    settings_of.check(raw, "config")
-    check_model(raw.get("languageModel"))
-    set_embedding.check(raw.get("embedder"), "config.embedder")
+    """Raise Invalid, naming every fault, for what is no config of a set."""
+    refuse(faults_of_config(raw))
 
 
-def faults_of(changes: Mapping[str, Any]) -> list[Invalid]:
-    """All that `configure` would refuse: of each setting, and of each category, the first."""
-    said = {name: value for name, value in changes.items() if value is not None}
-    found = [
-        fault
-        for number, each in enumerate(said.get("categories", ()))
-        if (fault := _fault({"categories": [each]}, number))
-    ]
-    if found:
-        del said["categories"]  # whether they go together is asked once each is right
-    return [*found, *filter(None, (_fault({name: value}) for name, value in said.items()))]
+def faults_of_changes(changes: Mapping[str, Any]) -> list[Invalid]:
+    """All that `configure` would refuse."""
+    return faults_of_config(
+        {name: value for name, value in changes.items() if value is not None or name not in PRODUCT}
+    )
 
 
-def _fault(raw: Mapping[str, Any], number: int = 0) -> Invalid | None:
-    try:
-        check_config(raw)
-    except Invalid as fault:
-        where = fault.field.replace("categories[0]", f"categories[{number}]", 1)
-        return Invalid(where, fault.message, fault.code)
-    return None
-
-
-def check_model(raw: object) -> None:
-    """Raise Invalid for a language model that could not be asked."""
-    if isinstance(raw, Mapping):
-        try:
-            rung = models_from([raw])[0]
-            if not rung.model:
-                raise Invalid("extractors[0].model", "Name the model that is to be asked.")
-        except Invalid as error:
-            where = error.field.replace("extractors[0]", "config.languageModel")
-            raise Invalid(where, error.message, error.code) from None
+def faults_of_config(raw: Mapping[str, Any]) -> list[Invalid]:
+    found = faults(SetSettings, raw, "config")
+    found += faults_of_model(raw.get("languageModel"), "config.languageModel")
+    if not any(one.field.startswith("config.embedder") for one in found):
+        found += set_embedding.faults(raw.get("embedder"), "config.embedder")
+    return found
 
 
 @transaction.atomic(durable=True)
@@ -162,7 +141,7 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
     """Set what the set says itself; null takes it back, so that the workspace's counts again."""
     found = own_set_to_write(scope, key)
     said = {name: value for name, value in changes.items() if value is not None}
-    check_config({name: changes[name] for name in changes if name in said or name not in PRODUCT})
+    refuse(faults_of_changes(changes))
     row = FeatureSet.objects.select_for_update().get(pk=found.pk)
     before = dict(row.config)
     kept = {name: value for name, value in before.items() if name not in changes}
