@@ -54,6 +54,18 @@ def one_of(names: Iterable[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def between(least: float, most: float) -> AfterValidator:
+    """For numbers; what is no number at all (nan) is not between anything."""
+
+    def check(value: float) -> float:
+        if not least <= value <= most:
+            kind = "A whole number" if isinstance(value, int) else "A number"
+            raise wrong(f"{kind} from {least:g} to {most:g}.")
+        return value
+
+    return AfterValidator(check)
+
+
 def named_once(rows: Sequence[Value]) -> Sequence[Value]:
     names = [row.name for row in rows]  # type: ignore[attr-defined]  # rows of named things
     if len(set(names)) < len(names):
@@ -98,11 +110,8 @@ MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "literal_error": lambda context: f"One of {context['expected'].replace(chr(39), '')}.",
     "enum": lambda context: f"One of {context['expected'].replace(chr(39), '')}.",
     "float_type": _words("A number."),
-    "finite_number": _words("A number."),
     "int_type": _words("A whole number."),
     "int_from_float": _words("A whole number."),
-    "greater_than_equal": _words("A number of at least {ge:g}."),
-    "less_than_equal": _words("A number of at most {le:g}."),
     "too_long": _words("At most {max_length}."),
     "too_short": _words("At least {min_length}."),
     "list_type": _words("A list."),

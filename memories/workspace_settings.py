@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from django.db import transaction
 from pydantic import AfterValidator, Field
 
-from memories.declared import Declared, faults, one_of, wrong
+from memories.declared import Declared, between, faults, one_of, wrong
 from memories.english.statements.policy import Policy
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
@@ -21,7 +21,7 @@ from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Share = Annotated[float, between(0, 1)]
 
 
 def _rising(pair: tuple[float, float]) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from memories.declared import Declared, checked, faults, one_of, wrong
+from memories.declared import Declared, between, checked, faults, one_of, wrong
 from memories.errors import Invalid
 from memoryproject.env import env_secret, env_str
 
@@ -51,7 +51,7 @@ def _owned(url: str, info: ValidationInfo) -> str:
 class ConfiguredModel(Declared):
     """One model of a chain. `timeout` in seconds; `daily_cap` of calls, None for no end."""
 
-    provider: Annotated[str, one_of(PROVIDERS)]
+    provider: Annotated[str, Field(validate_default=True), one_of(PROVIDERS)] = ""
     model: Annotated[str, Field(max_length=200), AfterValidator(_printable)] = ""
     key_env: Annotated[str, Field(max_length=80), AfterValidator(_key_name)] = ""
     base_url: Annotated[
@@ -61,10 +61,10 @@ class ConfiguredModel(Declared):
         AfterValidator(_address),
         AfterValidator(_owned),
     ] = ""
-    timeout: Annotated[float, Field(ge=1, le=LONGEST_TIMEOUT)] = Field(
+    timeout: Annotated[float, between(1, LONGEST_TIMEOUT)] = Field(
         default_factory=lambda: settings.PROVIDER_TIMEOUT
     )
-    daily_cap: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    daily_cap: Annotated[int, between(0, 10**9)] | None = None
 
     @model_validator(mode="before")
     @classmethod

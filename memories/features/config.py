@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from memories.declared import Declared, named_once, one_of, wrong
+from memories.declared import Declared, between, named_once, one_of, wrong
 
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500
@@ -196,9 +196,9 @@ class SectionSettings(Declared):
 class EmbedderSettings(Declared):
     """Whether there is such a model is told by who asks it: see memories.features.set_embedding."""
 
-    provider: Annotated[str, one_of(EMBEDDERS)]
+    provider: Annotated[str, Field(validate_default=True), one_of(EMBEDDERS)] = ""
     model: Annotated[str, Field(max_length=LONGEST_MODEL)] = ""
-    dimensions: Annotated[int, Field(ge=0, le=MOST_DIMENSIONS)] = 0
+    dimensions: Annotated[int, between(0, MOST_DIMENSIONS)] = 0
 
 
 def _language_model(raw: Any) -> Any:
@@ -220,6 +220,6 @@ class SetSettings(Declared):
     consolidation_prompt: Prompt = ""
     language_model: Annotated[Any, AfterValidator(_language_model)] = None
     embedder: EmbedderSettings | None = None
-    messages: Annotated[int, Field(ge=1, le=10_000)] = 20
-    seconds: Annotated[int, Field(ge=0, le=7 * 86_400)] = 60
-    features_per_consolidation: Annotated[int, Field(ge=2, le=1_000)] = 24
+    messages: Annotated[int, between(1, 10_000)] = 20
+    seconds: Annotated[int, between(0, 7 * 86_400)] = 60
+    features_per_consolidation: Annotated[int, between(2, 1_000)] = 24

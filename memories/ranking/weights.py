@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Annotated, Any
 
-from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from memories.declared import CONFIG, faults
+from memories.declared import CONFIG, between, faults
 
 LARGEST = 5.0
 
 
-Weight = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
-Signed = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Weight = Annotated[float, between(0, LARGEST)]
+Signed = Annotated[float, between(-LARGEST, LARGEST)]
 
 
 def _weight(default: float, about: str) -> Any:
