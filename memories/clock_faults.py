@@ -5,7 +5,7 @@ such a clock, and its time has come. Nothing that was said or believed is dated 
 clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
 
 A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
-it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `pending.count`).
+it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
 """
 
 from dataclasses import dataclass

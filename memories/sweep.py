@@ -4,9 +4,11 @@ answers."""
 import logging
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from django.db import transaction
 from django.db.models import F, Q, Value
@@ -24,8 +26,7 @@ from memories import (
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import set_embedding
-from memories.features.discovery import discover_sets, enqueue_due
+from memories.features import queue, set_embedding
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
@@ -84,10 +85,11 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     if healed := clock_faults.heal():
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
-    _run_sessions(done, tell, until)
-    discover_sets()
-    done.sets = enqueue_due()
-    done.embeddings = set_embedding.ring()
+    # What waits for models shall not keep all else from its turn.
+    _run_sessions(done, tell, time.monotonic() + seconds / 4)
+    queue.discover_sets()
+    done.sets = queue.enqueue_due()
+    done.embeddings = set_embedding.enqueue_due()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
@@ -107,12 +109,18 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
 
 
 def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
-    """Sessions whose turn it is, and those whose worker died."""
+    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then the
+    second of each."""
     now = timezone.now()
     due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
     abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
-    found = MemorySession.objects.filter(due_now | abandoned).order_by("next_attempt_at")
-    return list(found.values_list("pk", flat=True)[:limit])
+    rows = MemorySession.objects.filter(due_now | abandoned).order_by("next_attempt_at")
+    places: dict[uuid.UUID, int] = defaultdict(int)
+    turns = []
+    for session_id, workspace_id in rows.values_list("pk", "workspace_id"):
+        turns.append((places[workspace_id], session_id))
+        places[workspace_id] += 1
+    return [session_id for _, session_id in sorted(turns, key=itemgetter(0))][:limit]
 
 
 def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> None:

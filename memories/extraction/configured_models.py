@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from memories.declared import Declared, between, checked, faults, one_of, wrong
 from memories.errors import Invalid
+from memories.providers.allowed_addresses import is_refused
 from memoryproject.env import env_secret, env_str
 
 WHEN = UNMATCHED, ALWAYS = ("unmatched", "always")  # the setting `llm`: which messages are read
@@ -41,8 +42,14 @@ def _key_name(text: str) -> str:
 
 
 def _owned(url: str, info: ValidationInfo) -> str:
-    """A key of the server's goes only to the address that the server's operator gave with it."""
+    """A call goes only where the operator allows it, and a key of the server's only to the address that
+    the operator gave with it."""
     key_env = info.data.get("key_env", "")
+    allowed = _allowed(url, key_env)
+    if url and allowed is not None and is_refused(url, allowed):
+        raise wrong(
+            "A public https address, or one that the operator allows (EXTRACTOR_ALLOWED_HOSTS)."
+        )
     if key_env and url != address_for(key_env):
         raise wrong(f"The key {key_env} may only go to the address in {address_env(key_env)}.")
     return url
@@ -94,6 +101,21 @@ def faults_of_model(raw: object, place: str) -> list[Invalid]:
     if not found and not raw.get("model"):
         found = [Invalid(f"{place}.model", "Name the model that is to be asked.")]
     return found
+
+
+def allowed_to(model: ConfiguredModel) -> tuple[str, ...] | None:
+    """Which addresses a call of this model may go to (`providers.allowed_addresses`); None where the
+    operator's own settings name its address."""
+    return _allowed(model.base_url, model.key_env)
+
+
+def _allowed(base_url: str, key_env: str) -> tuple[str, ...] | None:
+    own = {settings.OPENAI_BASE_URL, settings.ANTHROPIC_BASE_URL, ""}
+    if key_env and is_name(key_env):
+        own.add(address_for(key_env))
+    if base_url.rstrip("/") in {address.rstrip("/") for address in own}:
+        return None
+    return tuple(settings.EXTRACTOR_ALLOWED_HOSTS)
 
 
 def server_model() -> ConfiguredModel | None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories.english import lexical
 from memories.errors import Conflict
-from memories.features import correct
+from memories.features import follow_memory
 from memories.index import due, entries, slots, workspace_index
 from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
 from memories.resolve import rejections
@@ -143,7 +143,7 @@ def new_version(
     begin(new, Liveness.Cause.CREATED)
     entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
     entries.write(space, [entries.memory_item(new)], vectors)
-    correct.correct(scope, old, new)
+    follow_memory.correct(scope, old, new)
     vector = vectors[0][0] if vectors else None
     rejections.take_back(space, old.subject_id, content, vector)
     if bytes(old.fingerprint) != new.fingerprint:

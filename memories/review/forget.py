@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import NotFound
-from memories.features.withdraw import withdraw
+from memories.features.follow_memory import withdraw
 from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, Supersession
 from workspaces.models import AuditEntry

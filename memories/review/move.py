@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.features import correct
+from memories.features import follow_memory
 from memories.index import slots, subjects, workspace_index
 from memories.models import Fact, Layer, Memory, WorkspaceIndex
 from memories.review.forget import audit, end, locked
@@ -45,7 +45,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         ids = _whole_chains(memory_ids)
         _visible(scope, ids)
         for memory in Memory.objects.live().filter(pk__in=ids):
-            correct.move(scope, memory, target)
+            follow_memory.move(scope, memory, target)
         Memory.objects.filter(pk__in=ids).update(subject=target)
         Fact.objects.filter(memory__in=ids).update(subject=target)
         subjects.move(space, Layer.MEMORIES, ids, target.pk)

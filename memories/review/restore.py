@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict
-from memories.features import pending
-from memories.features.withdraw import episodes_of
+from memories.features import queue
+from memories.features.follow_memory import episodes_of
 from memories.index import entries, workspace_index
 from memories.models import Layer, Liveness, Memory, Rejection, WorkspaceIndex
 from memories.review.forget import audit, locked
@@ -47,7 +47,7 @@ def revive(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     if not memory.liveness.filter(until_at=None).exists():
         begin(memory, cause)
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)
-    pending.unmark(memory.workspace_id, episodes_of(memory))
+    queue.unmark(memory.workspace_id, episodes_of(memory))
 
 
 def begin(memory: Memory, cause: str) -> None:

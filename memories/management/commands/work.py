@@ -5,6 +5,7 @@ with it, and all others wait for ever. So nothing is mended inside; `up` (or sys
 starts it again. What was under way is found by the sweep.
 """
 
+import multiprocessing.connection
 import os
 import sys
 import time
@@ -20,7 +21,7 @@ from django_q.pusher import pusher
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import counters, heartbeat, outbox
+from memories import counters, heartbeat, outbox, quick_sessions
 from memories.leases import FAR
 from memories.sweep import ensure_schedule
 
@@ -78,9 +79,17 @@ class Command(BaseCommand):
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         cluster.worker = beating_worker  # as does the sentinel
         cluster.pusher = beating_pusher
+        quick = quick_sessions.start()
         running = cluster.Cluster()
         running.start()
-        running.sentinel.join()
+        while multiprocessing.connection.wait([running.sentinel.sentinel, quick.sentinel]):
+            if not running.sentinel.is_alive():
+                break
+            logger.error("%s ended (%s): another one is started", quick.name, quick.exitcode)
+            time.sleep(1.0)
+            quick = quick_sessions.start()
+        quick.terminate()
+        quick.join(PATIENCE)
         sys.exit(running.sentinel.exitcode and 1)
 
 
