@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, ProviderError
 from workspaces.api.problems import (
-    FieldError,
+    FieldProblem,
     Problem,
     conflict,
     invalid,
@@ -49,7 +49,7 @@ def _invalid(error: Invalid) -> Problem:
     """400 with every fault that is known."""
     if not error.others:
         return invalid(error.field, error.message, error.code)
-    errors = [FieldError(one.field, one.message, one.code) for one in error.all]
+    errors = [FieldProblem(one.field, one.message, one.code) for one in error.all]
     return Problem(400, " ".join(map(str, error.all)), code=error.code, errors=errors)
 
 
