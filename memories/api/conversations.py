@@ -54,12 +54,6 @@ class AppendBody:
     messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=1000)]
 
 
-def _listed(data: Any) -> Any:
-    """A single message as a list of one."""
-    is_bare = isinstance(data, Mapping) and "role" in data and "messages" not in data
-    return {"messages": [data]} if is_bare else data
-
-
 class AppendedJson(Json):
     results: list[EpisodeJson]
 
@@ -70,7 +64,10 @@ class ConversationEpisodesView(WorkspaceView):
         """Keep messages in this conversation without learning from them; one may come bare."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
-        body = read(AppendBody, _listed(request.data)).messages
+        data = request.data
+        if isinstance(data, Mapping) and "role" in data and "messages" not in data:
+            data = {"messages": [data]}
+        body = read(AppendBody, data).messages
         messages = [new_message(one, at) for at, one in enumerate(body)]
         kept = ingest.append(self.scope, conversation, messages)
         told = Episode.objects.filter(pk__in=[episode.pk for episode in kept]).with_names()

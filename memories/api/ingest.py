@@ -124,11 +124,6 @@ class IngestView(WorkspaceView):
         return answer(self.scope, session)
 
 
-def _is_kept_only(session: MemorySession) -> bool:
-    """Whether nothing is believed because texts are longer than a memory."""
-    return bool(session.counts.get("tooLong")) and not session.counts.get("facts")
-
-
 def waited(session: MemorySession, seconds: float) -> MemorySession:
     """Look again and again until the session is final, or is tried again later because a model
     failed, or the seconds are over."""
@@ -150,7 +145,9 @@ def kept_session(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> Memory
 
 def answer(scope: Scope, session: MemorySession) -> Response:
     """What came of an ingest, where that is known; else where to look."""
-    if not session.is_final or _is_kept_only(session):
+    # Nothing is believed, because texts are longer than a memory.
+    is_kept_only = session.counts.get("tooLong") and not session.counts.get("facts")
+    if not session.is_final or is_kept_only:
         return Response(ReceivedJson(session.pk, MemorySession.State(session.state)), status=202)
     return Response(IngestAnswerJson.of(session, memories=made(scope, session)), status=201)
 

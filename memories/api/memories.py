@@ -159,7 +159,9 @@ class MemoryView(WorkspaceView):
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Change a memory; new content makes a new version, and answers the new head."""
         changes = read(MemoryChanges, request.data)
-        check_order(changes)
+        begin, end = changes.get("valid_from"), changes.get("valid_until")
+        if begin and end and end < begin:
+            raise Invalid("validUntil", "Must not be before validFrom.")
         version = expected_version(request)
         return answered(review.edit(self.scope, row, changes, expected_version=version))
 
@@ -168,12 +170,6 @@ class MemoryView(WorkspaceView):
         """Forget a memory; it can be restored."""
         forget(self.scope, row, read_query(ForgetQuery, request).reason)
         return Response(status=204)
-
-
-def check_order(changes: MemoryChanges) -> None:
-    begin, end = changes.get("valid_from"), changes.get("valid_until")
-    if begin is not None and end is not None and end < begin:
-        raise Invalid("validUntil", "Must not be before validFrom.")
 
 
 def expected_version(request: Request) -> int | None:

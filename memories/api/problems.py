@@ -32,14 +32,10 @@ def spoken(error: Exception) -> Exception:
         case Forbidden():
             return refused(error.message, error.field)
         case ProviderError():
-            return _provider_failed(error)
+            # Where the provider is and what it said is for the log: the cause is written there.
+            wait = error.retry_after or PROVIDER_PAUSE
+            problem = Problem(503, PROVIDER_FAILED, code="provider", wait=wait)
+            problem.__cause__ = error
+            return problem
         case _:
             return error
-
-
-def _provider_failed(error: ProviderError) -> Problem:
-    """Where the provider is and what it said is for the log: the cause is written there."""
-    wait = error.retry_after or PROVIDER_PAUSE
-    problem = Problem(503, PROVIDER_FAILED, code="provider", wait=wait)
-    problem.__cause__ = error
-    return problem

@@ -57,8 +57,10 @@ def _reader(
             kind = kind.type
         names.append(field.name)
         columns.append(source)
-        if isinstance(kind, inspect.UnionType) and any(map(_is_text, kind.types)):
-            blank.append(field.name)
+        # msgspec takes Django's choices for types of our own.
+        for one in kind.types if isinstance(kind, inspect.UnionType) else ():
+            if isinstance(one, inspect.StrType | inspect.CustomType):
+                blank.append(field.name)
     return tuple(names), attrgetter(*columns), tuple(blank)
 
 
@@ -66,12 +68,6 @@ def fields_of(of: type[Json]) -> tuple[inspect.Field, ...]:
     info = inspect.type_info(of)
     assert isinstance(info, inspect.StructType)
     return info.fields
-
-
-def _is_text(kind: inspect.Type) -> bool:
-    # msgspec takes Django's choices for a type of our own.
-    is_choice = isinstance(kind, inspect.CustomType) and issubclass(kind.cls, str)
-    return is_choice or isinstance(kind, inspect.StrType)
 
 
 def _plain(value: Any) -> Any:

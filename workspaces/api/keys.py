@@ -84,7 +84,8 @@ def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
     capabilities = tuple(dict.fromkeys(wish.capabilities or sorted(scope.capabilities)))
     if beyond := [name for name in capabilities if not scope.may(name)]:
         raise refused(f"You do not have: {', '.join(beyond)}.", "capabilities")
-    _check_time(wish.expires_at)
+    if wish.expires_at is not None and wish.expires_at <= timezone.now():
+        raise invalid("expiresAt", "Must be in the future.")
     users = wish.user_ids
     found = [subject_to_write(scope, user) for user in users or ()]
     return KeyOptions(
@@ -94,11 +95,6 @@ def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
         subjects=None if users is None else tuple(subject for subject in found if subject),
         expires_at=wish.expires_at,
     )
-
-
-def _check_time(expires_at: datetime | None) -> None:
-    if expires_at is not None and expires_at <= timezone.now():
-        raise invalid("expiresAt", "Must be in the future.")
 
 
 class KeysView(WorkspaceView):

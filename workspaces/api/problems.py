@@ -113,7 +113,9 @@ def problem_of(error: Exception) -> Problem | None:
         case Problem():
             return error
         case APIException():
-            return _of_rest(error)
+            code = str(getattr(error.detail, "code", error.default_code))
+            wait = getattr(error, "wait", None)
+            return Problem(error.status_code, str(error.detail), code=code, wait=wait)
         case NotAllowed():
             return refused(error.message, SPOKEN.get(error.field, error.field))
         case MembershipConflict():
@@ -141,12 +143,6 @@ def _headers(problem: Problem, error: Exception) -> dict[str, str]:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return headers
-
-
-def _of_rest(error: APIException) -> Problem:
-    code = str(getattr(error.detail, "code", error.default_code))
-    wait = getattr(error, "wait", None)
-    return Problem(error.status_code, str(error.detail), code=code, wait=wait)
 
 
 def _of_django(error: Exception) -> Problem | None:

@@ -97,13 +97,9 @@ class DoorSchema(AutoSchema):
         problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
         component = self.resolve_serializer(cast(Any, ProblemJson), "response")
         for status, description in problems.items():
-            bodies.setdefault(status, _problem(component, description))
+            content = {"application/problem+json": {"schema": component.ref}}
+            bodies.setdefault(status, {"content": content, "description": description})
         return bodies
-
-
-def _problem(component: ResolvedComponent, description: str) -> dict[str, Any]:
-    content = {"application/problem+json": {"schema": component.ref}}
-    return {"content": content, "description": description}
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
