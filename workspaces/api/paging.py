@@ -15,7 +15,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.problems import invalid
 from workspaces.request_fields import Maybe, Trimmed, declared
@@ -66,7 +66,7 @@ def cursor_of(text: str) -> Cursor:
     return Cursor(direction, row_id)
 
 
-def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], Json]) -> Response:
+def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], JsonAnswer]) -> Response:
     """One page of `rows` by id, the newest first, each through `shape`."""
     query = read_query(PageQuery, request)
     cursor = None if query.cursor is None else cursor_of(query.cursor)
@@ -97,9 +97,9 @@ def _address(request: Request, direction: bytes, row: Model) -> str:
 
 
 @cache
-def page_of(item: type[Json]) -> type[Json]:
+def page_of(item: type[JsonAnswer]) -> type[JsonAnswer]:
     """A page of a list of `item`."""
     results = ("results", list[item])  # type: ignore[valid-type]  # known when it runs
     fields = [results, ("next", str | None), ("previous", str | None)]
     name = f"{item.__name__.removesuffix('Json')}Page"
-    return cast(type[Json], msgspec.defstruct(name, fields, bases=(Json,)))
+    return cast(type[JsonAnswer], msgspec.defstruct(name, fields, bases=(JsonAnswer,)))

@@ -16,7 +16,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from memoryproject.postgres.causes import cause_of
-from workspaces.api.json_answers import Json, JsonRenderer
+from workspaces.api.json_answers import JsonAnswer, JsonRenderer
 from workspaces.api.request_ids import request_id_of
 from workspaces.external_ids import NotAllowed
 from workspaces.members import MembershipConflict
@@ -29,7 +29,7 @@ HTML_PATHS = ("/admin", "/accounts", "/static")
 SPOKEN = {"subject": "userId", "agent": "agentId"}
 
 
-class FieldProblem(Json):
+class FieldProblem(JsonAnswer):
     """What is wrong with one field; `field` is its path in the caller's own words."""
 
     field: str
@@ -37,7 +37,7 @@ class FieldProblem(Json):
     code: str
 
 
-class ProblemJson(Json):
+class ProblemJson(JsonAnswer):
     """RFC 9457."""
 
     type: str

@@ -22,7 +22,7 @@ from memories.models import (
 )
 from memories.resolve import Claim
 from memoryproject.front.wire import FRONT, SESSION, WAIT
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
@@ -58,19 +58,19 @@ class IngestAnswerJson(OutcomeJson):
     memories: list[MemoryJson]
 
 
-class ReceivedJson(Json):
+class ReceivedJson(JsonAnswer):
     session_id: uuid.UUID
     status: MemorySession.State
 
 
-class PreviewCitationJson(Json):
+class PreviewCitationJson(JsonAnswer):
     message_index: int
     start: int
     end: int
     quote: str
 
 
-class PreviewFactJson(Json):
+class PreviewFactJson(JsonAnswer):
     statement: str
     category: str
     fact_type: str
@@ -83,12 +83,12 @@ class PreviewFactJson(Json):
     citations: list[PreviewCitationJson]
 
 
-class SkippedJson(Json):
+class SkippedJson(JsonAnswer):
     message_index: Annotated[int, column("index")]
     reason: str
 
 
-class PreviewJson(Json):
+class PreviewJson(JsonAnswer):
     facts: list[PreviewFactJson]
     skipped: list[SkippedJson]
     reason: str | None

@@ -16,7 +16,7 @@ from memories.api.messages import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
@@ -54,7 +54,7 @@ class AppendBody:
     messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=1000)]
 
 
-class AppendedJson(Json):
+class AppendedJson(JsonAnswer):
     results: list[EpisodeJson]
 
 
@@ -97,12 +97,12 @@ class WindowQuery:
     ] = window.USUAL
 
 
-class SummaryLineJson(Json):
+class SummaryLineJson(JsonAnswer):
     text: str
     episode_ids: list[uuid.UUID]
 
 
-class SummaryJson(Json):
+class SummaryJson(JsonAnswer):
     text: str
     lines: list[SummaryLineJson]
     method: ConversationSummary.Method
@@ -122,7 +122,7 @@ class SummaryJson(Json):
         return super().of(row, lines=[SummaryLineJson.of(line) for line in row.lines])
 
 
-class ConversationContextJson(Json):
+class ConversationContextJson(JsonAnswer):
     conversation_id: Annotated[uuid.UUID, column("conversation.pk")]
     thread_id: Annotated[str, column("conversation.external_id")]
     text: Annotated[str, Meta(description="A <context> block, ready for a prompt.")]

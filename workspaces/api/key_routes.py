@@ -13,7 +13,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
 from workspaces.api.problems import invalid, refused
@@ -26,7 +26,7 @@ from workspaces.request_fields import ExternalId, Moment, OneOf, OwnId, Text, de
 from workspaces.scope import Scope
 
 
-class KeyJson(Json):
+class KeyJson(JsonAnswer):
     id: uuid.UUID
     name: str
     prefix: str
