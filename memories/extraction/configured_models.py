@@ -61,12 +61,15 @@ def _rung(path: str, raw: object) -> ConfiguredModel:
         raise Invalid(f"{path}.{min(map(str, unknown))}", "There is no such field.")
     if raw.get("provider") not in PROVIDERS:
         raise Invalid(f"{path}.provider", f"One of {', '.join(PROVIDERS)}.")
+    cap = _number(path, raw, "dailyCap", (0, 10**9))
+    if cap is not None and cap != int(cap):
+        raise Invalid(f"{path}.dailyCap", "A whole number of calls.")
     model = ConfiguredModel(
         provider=raw["provider"],
         model=_text(path, raw, "model", 200),
         base_url=_text(path, raw, "baseUrl", 500).rstrip("/"),
         timeout=_number(path, raw, "timeout", (1, LONGEST_TIMEOUT)) or settings.PROVIDER_TIMEOUT,
-        daily_cap=_cap(path, raw),
+        daily_cap=None if cap is None else int(cap),
         key_env=_text(path, raw, "keyEnv", 80),
     )
     _check_address(path, model)
@@ -88,13 +91,6 @@ def _number(path: str, raw: dict[str, Any], name: str, bounds: tuple[float, floa
     if not is_number or not bounds[0] <= value <= bounds[1]:
         raise Invalid(f"{path}.{name}", f"A number from {bounds[0]:g} to {bounds[1]:g}.")
     return float(value)
-
-
-def _cap(path: str, raw: dict[str, Any]) -> int | None:
-    value = _number(path, raw, "dailyCap", (0, 10**9))
-    if value is not None and value != int(value):
-        raise Invalid(f"{path}.dailyCap", "A whole number of calls.")
-    return None if value is None else int(value)
 
 
 def _check_address(path: str, model: ConfiguredModel) -> None:
