@@ -13,14 +13,14 @@ from memories.models import ConversationSummary, Episode
 from memories.summaries import stale
 from memories.summaries.sources import (
     UNSAID,
-    Place,
+    EpisodePlace,
     Spans,
     audience,
     citations,
     place_of,
     plain,
-    said,
     speaker,
+    texts_with_citations,
 )
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
@@ -29,7 +29,7 @@ FALLEN = 2_000  # messages between summary and window that sentences are chosen 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """One line of a summary, with the episodes it stands on."""
 
     text: str
@@ -43,7 +43,7 @@ class Summary:
     `is_current`: nothing between it and the window was left to be looked at later.
     """
 
-    lines: list[Line]
+    lines: list[SummaryLine]
     method: str
     rule: str
     tokens: int
@@ -65,7 +65,7 @@ class _Before:
 
     episodes: list[Episode]
     found: list[Sentence]
-    lines: list[Line] = field(default_factory=list)
+    lines: list[SummaryLine] = field(default_factory=list)
 
 
 def summary_before(
@@ -119,7 +119,7 @@ def _fallen(before: QuerySet[Episode], row: ConversationSummary | None) -> Query
     """What neither the summary nor the window tells."""
     if row is None or row.upto_at is None:
         return before
-    upto = Place(row.upto_at, row.upto_position)
+    upto = EpisodePlace(row.upto_at, row.upto_position)
     return before.filter(upto.after | Q(position__gt=row.seen))
 
 
@@ -137,14 +137,14 @@ def _gathered(
     fallen: Sequence[Episode],
     known: dict[uuid.UUID, Episode],
     row: ConversationSummary | None,
-    window: Place,
+    window: EpisodePlace,
 ) -> _Before:
     """Sentences of what has fallen out since, beside those that the summary kept."""
     episodes = sorted({*fallen, *known.values()}, key=place_of)
     at = {episode.pk: index for index, episode in enumerate(episodes)}
     cited = citations(at)
-    all_said = said(episodes, cited)
-    fresh = sentences.weighed(said(fallen, cited))
+    all_said = texts_with_citations(episodes, cited)
+    fresh = sentences.weighed(texts_with_citations(fallen, cited))
     found = [replace(one, index=at[fallen[one.index].pk]) for one in fresh]
     before = _Before(episodes, found)
     for line in row.lines if row is not None else ():
@@ -153,7 +153,7 @@ def _gathered(
             continue  # not for this asker, or told by the window itself
         if "text" in line:
             if not any(_has_unsaid(cited.get(one, ())) for one in ids):
-                before.lines.append(Line(plain(line["text"]), tuple(ids)))
+                before.lines.append(SummaryLine(plain(line["text"]), tuple(ids)))
         elif kept := _again(line, at[ids[0]], all_said):
             before.found.append(kept)
     return before
@@ -167,7 +167,7 @@ def _has_unsaid(cited: Spans) -> bool:
     return any(weight == UNSAID for _, _, weight in cited)
 
 
-def _chosen(before: _Before, room: int) -> list[Line]:
+def _chosen(before: _Before, room: int) -> list[SummaryLine]:
     """The model's lines, and the best sentences in the room that they leave."""
     lines = list(_fitting(before.lines, room))
     room -= sum(_cost(line) for line in lines)
@@ -175,19 +175,19 @@ def _chosen(before: _Before, room: int) -> list[Line]:
     return [*lines, *(_line_of(before.episodes, one) for one in best)]
 
 
-def _fitting(lines: Iterable[Line], room: int) -> Iterable[Line]:
+def _fitting(lines: Iterable[SummaryLine], room: int) -> Iterable[SummaryLine]:
     for line in lines:
         if _cost(line) <= room:
             room -= _cost(line)
             yield line
 
 
-def _cost(line: Line) -> int:
+def _cost(line: SummaryLine) -> int:
     return tokens_of(f"- {line.text}\n")
 
 
-def _line_of(episodes: Sequence[Episode], one: Sentence) -> Line:
+def _line_of(episodes: Sequence[Episode], one: Sentence) -> SummaryLine:
     episode = episodes[one.index]
     told = plain(" ".join(one.text.split()))
     name = plain(speaker(episode))
-    return Line(f"[{episode.occurred_at:%Y-%m-%d}] {name}: {told}", (episode.pk,))
+    return SummaryLine(f"[{episode.occurred_at:%Y-%m-%d}] {name}: {told}", (episode.pk,))
