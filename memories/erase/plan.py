@@ -65,20 +65,15 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         "rejections": rejections.count(),
         "misses": misses.count(),
         **counts,
-        **_of_the_sets(target, episodes),
+        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
+        "feature sets": target.sets.count(),
+        "summaries": ConversationSummary.objects.filter(
+            conversation__in=target.episodes.values("conversation")
+        ).count(),
         **_of_the_index(episodes, memories, features.gone),
         "kept answers": _answers(target, named),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
-    }
-
-
-def _of_the_sets(target: ErasureTarget, episodes: Sequence[uuid.UUID]) -> dict[str, int]:
-    heard = target.episodes.values("conversation")
-    return {
-        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
-        "feature sets": target.sets.count(),
-        "summaries": ConversationSummary.objects.filter(conversation__in=heard).count(),
     }
 
 

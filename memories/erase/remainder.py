@@ -69,19 +69,12 @@ def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
     done += blank(lines.filter(Q(subject_id=target.id) | Q(target_id=target.id)))
     Speaker.objects.filter(workspace=space.number, subject=target.id).delete()
     for subject in Subject.objects.filter(pk=target.id):
-        answers = IdempotentAnswer.objects.filter(workspace_id=target.workspace_id)
-        done["kept answers"] += answers.filter(_names(subject)).delete()[0]
+        name = {"userId": subject.external_id}
+        named = Q(body__contains=name)  # at the top, or in what the answer lists
+        for listed in ("results", "memories", "facts"):
+            named |= Q(**{f"body__{listed}__contains": [name]})
+        answers = IdempotentAnswer.objects.filter(named, workspace_id=target.workspace_id)
+        done["kept answers"] += answers.delete()[0]
         subject.delete()
         done["subjects"] += 1
     return done
-
-
-def _names(subject: Subject) -> Q:
-    """Kept answers that name the subject, at the top or in what they list."""
-    told = {"userId": subject.external_id}
-    lists = ("results", "memories", "facts")
-    listed = [Q(**{f"body__{name}__contains": [told]}) for name in lists]
-    found = Q(body__contains=told)
-    for one in listed:
-        found |= one
-    return found

@@ -58,24 +58,18 @@ def import_transcript(
     """
     thread = options.thread_id or transcript.thread
     user = options.user_id or transcript.subject or ""
-    _check_subject(scope, thread, user)
-    for at in range(0, len(transcript.messages), options.batch):
-        messages = transcript.messages[at : at + options.batch]
-        yield _import_batch(scope, messages, options, thread=thread, user=user)
-    _entitle(scope, thread, transcript.title)
-
-
-def _check_subject(scope: Scope, thread: str, user: str) -> None:
-    known = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
-    found = known.select_related("subject").first()
-    if found is None:
-        return
-    about = found.subject.external_id if found.subject else ""
-    if about != user:
+    conversations = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
+    known = conversations.select_related("subject").first()
+    about = known.subject.external_id if known and known.subject else ""
+    if known is not None and about != user:
         raise Conflict(
             f"The thread {thread!r} is there already, and is about "
             f"{about or 'nobody in particular'}, not about {user or 'nobody in particular'}."
         )
+    for at in range(0, len(transcript.messages), options.batch):
+        messages = transcript.messages[at : at + options.batch]
+        yield _import_batch(scope, messages, options, thread=thread, user=user)
+    conversations.filter(title="").update(title=transcript.title)
 
 
 def _import_batch(
@@ -86,65 +80,48 @@ def _import_batch(
     thread: str,
     user: str,
 ) -> ImportedBatch:
-    known = _known(scope, thread, messages)
-    words = {message.id: content_of(message) for message in messages}
-    # An episode without a session was recorded without learning: now it is learned from.
-    fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
-    changed = tuple(name for name, row in known.items() if row.content != words[name])
-    send = [m for m in fresh if m.id not in changed]
-    sessions = [_finish(scope, row, options) for row in _unfinished(known)]
-    if send:
-        sessions.append(_ingest(scope, _request(send, options, thread=thread, user=user)))
-    there = len(messages) - len(send) - len(changed)
-    return ImportedBatch(len(messages), len(send), there, changed, tuple(sessions))
-
-
-def _known(scope: Scope, thread: str, messages: Sequence[TranscriptMessage]) -> dict[str, Episode]:
     rows = Episode.objects.filter(
         workspace_id=scope.workspace_id,
         conversation__external_id=thread,
         external_id__in=[message.id for message in messages],
     )
-    return {row.external_id or "": row for row in rows.select_related("session")}
+    known = {row.external_id or "": row for row in rows.select_related("session")}
+    words = {message.id: content_of(message) for message in messages}
+    # An episode without a session was recorded without learning: now it is learned from.
+    fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
+    changed = tuple(name for name, row in known.items() if row.content != words[name])
+    new = [m for m in fresh if m.id not in changed]
+    begun = {row.session_id: row.session for row in known.values() if row.session}
+    sessions = []
+    for session in begun.values():
+        if session.state in (State.FAILED, State.DEAD):
+            session = ingest.retry(scope, session)
+        if session.state != State.DONE:
+            sessions.append(_run(session, options))
+    if new:
+        request = IngestRequest(
+            messages=tuple(_new_message(message) for message in new),
+            user_id=user,
+            agent_id=options.agent_id,
+            thread_id=thread,
+            occurred_at=options.occurred_at,
+            metadata=dict(options.metadata),
+            mode=options.mode,
+            extract=options.extract,
+        )
+        sessions.append(_run(ingest.receive(scope, request), options))
+    there = len(messages) - len(new) - len(changed)
+    return ImportedBatch(len(messages), len(new), there, changed, tuple(sessions))
 
 
-def _unfinished(known: Mapping[str, Episode]) -> list[MemorySession]:
-    sessions = {row.session_id: row.session for row in known.values() if row.session}
-    return [session for session in sessions.values() if session.state != State.DONE]
-
-
-def _finish(scope: Scope, session: MemorySession, options: ImportOptions) -> MemorySession:
-    if session.state in (State.FAILED, State.DEAD):
-        session = ingest.retry(scope, session)
-    return _run(session) if options.mode == MemorySession.Mode.SYNC else session
-
-
-def _ingest(scope: Scope, request: IngestRequest) -> MemorySession:
-    session = ingest.receive(scope, request)
-    return _run(session) if request.mode == MemorySession.Mode.SYNC else session
-
-
-def _run(session: MemorySession) -> MemorySession:
+def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
     """Where another worker has it, or its next attempt is not due, it is shown as it stands."""
+    if options.mode != MemorySession.Mode.SYNC:
+        return session
     finished = ingest.run(session.pk)
     if finished is None:
         session.refresh_from_db()
     return finished or session
-
-
-def _request(
-    messages: Sequence[TranscriptMessage], options: ImportOptions, *, thread: str, user: str
-) -> IngestRequest:
-    return IngestRequest(
-        messages=tuple(_new_message(message) for message in messages),
-        user_id=user,
-        agent_id=options.agent_id,
-        thread_id=thread,
-        occurred_at=options.occurred_at,
-        metadata=dict(options.metadata),
-        mode=options.mode,
-        extract=options.extract,
-    )
 
 
 def _new_message(message: TranscriptMessage) -> NewMessage:
@@ -181,9 +158,3 @@ def payload_of(message: TranscriptMessage) -> dict[str, Any]:
         "isError": message.is_error,
     }
     return {key: value for key, value in kept.items() if value not in ("", None)}
-
-
-def _entitle(scope: Scope, thread: str, title: str) -> None:
-    Conversation.objects.filter(
-        workspace_id=scope.workspace_id, external_id=thread, title=""
-    ).update(title=title)
