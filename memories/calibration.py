@@ -38,7 +38,7 @@ join memories_memory m on m.id = e.item
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledPair:
+class Near:
     """The cosine of a pair that no guard keeps apart; `is_same`: and that is one, as labelled."""
 
     cosine: float
@@ -62,7 +62,7 @@ Advance = Callable[[int], object]
 
 
 def steps() -> int:
-    """In how many units `calibrate` reports its progress."""
+    """How many units `calibrate` tells its progress in."""
     return len(SAME) + len(DIFFERENT) + len(_texts())
 
 
@@ -70,30 +70,19 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
     """Measure one model; nothing is written. Raises ProviderError."""
     labelled, vectors = _labelled(embedder, advance)
     groups = [list(zip(_texts(), vectors, strict=True)), *_stored(model)]
-    random_pairs = 0
-    near: list[float] = []
+    random_pairs, near = 0, []
     for group in groups:
         random_pairs += len(group) * (len(group) - 1) // 2
         near += _random(group, advance if group is groups[0] else lambda _: None)
-    before = model.duplicate_threshold
-    threshold: float | None = None
-    for step in np.arange(LOWEST, HIGHEST + STEP / 2, STEP):
-        merges = sum(cosine >= float(step) for cosine in near)
-        if merges <= MERGES * random_pairs and _shares(labelled, float(step))[0] >= PRECISION:
-            threshold = round(float(step), 3)
-            break
-    at = before if threshold is None else threshold
-    precision, recall = _shares(labelled, at)
-    merges = sum(cosine >= at for cosine in near)
-    return Calibration(str(model), before, threshold, random_pairs, merges, precision, recall)
+    return _found(model, labelled, near, random_pairs)
 
 
-def store(result: Calibration, model: EmbeddingModel, actor: str) -> bool:
+def store(found: Calibration, model: EmbeddingModel, actor: str) -> bool:
     """Keep a threshold, with a line in the log of each workspace that speaks the model."""
-    if result.threshold is None or result.threshold == result.before:
+    if found.threshold is None or found.threshold == found.before:
         return False
     with transaction.atomic():
-        EmbeddingModel.objects.filter(pk=model.pk).update(duplicate_threshold=result.threshold)
+        EmbeddingModel.objects.filter(pk=model.pk).update(duplicate_threshold=found.threshold)
         rows = WorkspaceIndex.objects.filter(embedding_model=model).select_related("workspace")
         AuditEntry.objects.bulk_create(
             AuditEntry.line(
@@ -101,8 +90,8 @@ def store(result: Calibration, model: EmbeddingModel, actor: str) -> bool:
                 actor,
                 "calibrate",
                 row.workspace,
-                before={"model": result.model, "duplicate_threshold": result.before},
-                after={"model": result.model, "duplicate_threshold": result.threshold},
+                before={"model": found.model, "duplicate_threshold": found.before},
+                after={"model": found.model, "duplicate_threshold": found.threshold},
             )
             for row in rows
         )
@@ -121,30 +110,27 @@ def _texts() -> list[str]:
     return [old for old, _ in SAME] + [new for _, new in DIFFERENT]
 
 
-def _labelled(
-    embedder: Embedder, advance: Advance
-) -> tuple[list[LabelledPair], list[np.ndarray | None]]:
-    """The shipped pairs with their cosines, and the vectors of `_texts`."""
+def _labelled(embedder: Embedder, advance: Advance) -> tuple[list[Near], list[np.ndarray | None]]:
     pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
     vectors = embedder.embed([text for pair, _ in pairs for text in pair])
-    rows = []
+    found = []
     for at, (pair, is_same) in enumerate(pairs):
-        cosine = _cosine_if_near(pair, (vectors[2 * at], vectors[2 * at + 1]))
-        rows.append(LabelledPair(cosine, is_same))
+        cosine = _near(pair, (vectors[2 * at], vectors[2 * at + 1]))
+        found.append(Near(cosine, is_same))
         advance(1)
     firsts = [vectors[2 * at] for at in range(len(SAME))]
-    return rows, firsts + [vectors[2 * at + 1] for at in range(len(SAME), len(pairs))]
+    return found, firsts + [vectors[2 * at + 1] for at in range(len(SAME), len(pairs))]
 
 
-def _cosine_if_near(pair: tuple[str, str], vectors: Sequence[np.ndarray | None]) -> float:
+def _near(pair: tuple[str, str], vectors: Sequence[np.ndarray | None]) -> float:
     """The cosine of a pair; below every threshold where a guard keeps the two apart."""
     old, new = vectors
     cosine = -1.0 if old is None or new is None else float(old @ new)
     if cosine < LOWEST:
         return -1.0
     readings = [conflicts.read(text) for text in pair]
-    relation = conflicts.relation(*readings, cosine=cosine, threshold=cosine)
-    return cosine if relation.kind in ("same", "unsure") else -1.0
+    found = conflicts.relation(*readings, cosine=cosine, threshold=cosine)
+    return cosine if found.kind in ("same", "unsure") else -1.0
 
 
 Statement = tuple[str, np.ndarray | None]
@@ -160,7 +146,7 @@ def _random(group: Sequence[Statement], advance: Advance) -> list[float]:
     similar = matrix @ matrix.T
     close = [(i, j) for i, j in combinations(range(len(kept)), 2) if similar[i, j] >= LOWEST]
     return [
-        _cosine_if_near((kept[i][0], kept[j][0]), (kept[i][1], kept[j][1]))
+        _near((kept[i][0], kept[j][0]), (kept[i][1], kept[j][1]))
         for i, j in close
         if kept[i][0] != kept[j][0]
     ]
@@ -175,7 +161,27 @@ def _stored(model: EmbeddingModel) -> Iterable[list[Statement]]:
     return groups.values()
 
 
-def _shares(labelled: Sequence[LabelledPair], threshold: float) -> tuple[float, float]:
+def _found(
+    model: EmbeddingModel, labelled: Sequence[Near], near: Sequence[float], random_pairs: int
+) -> Calibration:
+    before = model.duplicate_threshold
+    grid = np.arange(LOWEST, HIGHEST + STEP / 2, STEP)
+    good = (round(float(t), 3) for t in grid if _is_good(float(t), labelled, near, random_pairs))
+    threshold = next(good, None)
+    at = before if threshold is None else threshold
+    precision, recall = _shares(labelled, at)
+    merges = sum(cosine >= at for cosine in near)
+    return Calibration(str(model), before, threshold, random_pairs, merges, precision, recall)
+
+
+def _is_good(
+    threshold: float, labelled: Sequence[Near], near: Sequence[float], random_pairs: int
+) -> bool:
+    merges = sum(cosine >= threshold for cosine in near)
+    return merges <= MERGES * random_pairs and _shares(labelled, threshold)[0] >= PRECISION
+
+
+def _shares(labelled: Sequence[Near], threshold: float) -> tuple[float, float]:
     """(precision, recall) of taking for the same what is at or over the threshold."""
     taken = [pair.is_same for pair in labelled if pair.cosine >= threshold]
     right, wanted = sum(taken), sum(pair.is_same for pair in labelled)

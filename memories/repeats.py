@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from typing import Annotated
 
 import numpy as np
@@ -74,9 +73,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
-    """A fact, by whom and when it was said."""
-
+class _Said:
     memory_id: uuid.UUID
     fingerprint: bytes
     content: str
@@ -85,22 +82,42 @@ class _Mention:
     agent_id: str
     agent_name: str
     session_id: uuid.UUID | None
-    at: datetime
+    said_at: datetime
 
 
 @dataclass(slots=True)
 class _Statement:
     """What was said in the same words, and then what means the same."""
 
-    mentions: list[_Mention] = field(default_factory=list)
+    said: list[_Said] = field(default_factory=list)
 
     @property
-    def first(self) -> _Mention:
-        return self.mentions[0]
+    def first(self) -> _Said:
+        return self.said[0]
 
     @property
     def agents(self) -> set[str]:
-        return {each.agent_id for each in self.mentions}
+        return {each.agent_id for each in self.said}
+
+
+def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
+    """Statements that at least `min_agents` agents made, `min_count` times in all: those of most
+    agents first. Of the newest 20,000 facts; what was forgotten or waits for review is not told.
+    """
+    alike = _same_meaning(scope, _same_words(_said(scope, query.category)))
+    kept = [
+        each
+        for each in alike
+        if len(each.agents) >= query.min_agents
+        and len(each.said) >= query.min_count
+        and (query.min_count == 1 or len(each.agents) > 1 or _sessions(each.said) > 1)
+    ]
+    found = sorted(map(_repeat, kept), key=_rank)
+    return found[: query.limit]
+
+
+def _rank(repeat: Repeat) -> tuple[int, int, float]:
+    return -len(repeat.agents), -repeat.count, -repeat.last_at.timestamp()
 
 
 COLUMNS = (
@@ -109,52 +126,41 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
-    """Statements that at least `min_agents` agents made, `min_count` times in all: those of most
-    agents first. Of the newest 20,000 facts; what was forgotten or waits for review is left out.
-    """
-    by_words: dict[bytes, _Statement] = {}
-    for each in _mentions(scope, query.category):
-        by_words.setdefault(each.fingerprint, _Statement()).mentions.append(each)
-    statements = sorted(by_words.values(), key=lambda one: -len(one.mentions))
-    rows = [
-        _repeat(each)
-        for each in _same_meaning(scope, statements)
-        if len(each.agents) >= query.min_agents
-        and len(each.mentions) >= query.min_count
-        and (query.min_count == 1 or len(each.agents) > 1 or _sessions(each.mentions) > 1)
-    ]
-    rows.sort(key=lambda row: (-len(row.agents), -row.count, -row.last_at.timestamp()))
-    return rows[: query.limit]
-
-
-def _mentions(scope: Scope, category: str) -> list[_Mention]:
-    memories = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
+def _said(scope: Scope, category: str) -> list[_Said]:
+    told = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
     facts = Fact.objects.filter(
-        seen_by(scope), memory__in=memories, agent__isnull=False, quarantined_at=None
+        seen_by(scope), memory__in=told, agent__isnull=False, quarantined_at=None
     )
     if category:
         facts = facts.filter(category=category)
     rows = facts.order_by("-id").values_list(*COLUMNS)[:NEWEST_FACTS]
-    return [_Mention(row[0], bytes(row[1]), *row[2:]) for row in rows]
+    return [_Said(row[0], bytes(row[1]), *row[2:]) for row in rows]
+
+
+def _same_words(said: Iterable[_Said]) -> list[_Statement]:
+    found: dict[bytes, _Statement] = {}
+    for each in said:
+        found.setdefault(each.fingerprint, _Statement()).said.append(each)
+    return sorted(found.values(), key=lambda statement: -len(statement.said))
 
 
 def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement]:
     """Each statement joins the first, more frequent one that means the same; never a chain of
     likenesses, whose ends would have nothing in common."""
     compared, rest = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
-    model = workspace_index.index_of(scope.workspace_id).embedding_model
+    space = workspace_index.index_of(scope.workspace_id)
+    model = space.embedding_model
     vectors = _vectors(model, [each.first.memory_id for each in compared]) if model else {}
     if model is None or not vectors:
         return statements
     placed = [each for each in compared if each.first.memory_id in vectors]
     unplaced = [each for each in compared if each.first.memory_id not in vectors]
-    leading = _leaders(
+    leading = _led(
         [vectors[each.first.memory_id] for each in placed], placed, model.duplicate_threshold
     )
     for number, leader in enumerate(leading):
         if leader != number:
-            placed[leader].mentions += placed[number].mentions
+            placed[leader].said += placed[number].said
     leaders = [each for number, each in enumerate(placed) if leading[number] == number]
     return [*leaders, *unplaced, *rest]
 
@@ -163,42 +169,41 @@ def _vectors(model: EmbeddingModel, memory_ids: Sequence[uuid.UUID]) -> dict[uui
     entries = Entry.objects.filter(item__in=memory_ids, layer=Layer.MEMORIES)
     items = dict(entries.values_list("pk", "item"))
     rows = Vector.objects.filter(entry_id__in=items, embedding_model_id=model.pk, part=0)
-    vectors = rows.values_list("entry_id", "embedding")
-    return {items[entry]: np.asarray(vector, np.float32) for entry, vector in vectors}
+    found = rows.values_list("entry_id", "embedding")
+    return {items[entry]: np.asarray(vector, np.float32) for entry, vector in found}
 
 
-def _leaders(
-    vectors: list[np.ndarray], statements: list[_Statement], threshold: float
-) -> list[int]:
+def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: float) -> list[int]:
     """For each statement the number of the one it joins: its own, where it leads."""
     matrix = np.stack(vectors)
     similarities = matrix @ matrix.T
     leading = list(range(len(statements)))
     leaders = np.zeros(len(statements), dtype=bool)
-
-    @cache
-    def reading(number: int) -> conflicts.Reading:
-        return conflicts.read(statements[number].first.content)
-
+    readings: dict[int, conflicts.Reading] = {}
     for number in range(len(statements)):
         cosines = similarities[number, :number]
         near = np.flatnonzero((cosines >= threshold - FAR_SLACK) & leaders[:number])
         for other in sorted(near.tolist(), key=lambda index: -cosines[index]):
-            distance = float(threshold - cosines[other])
-            if _means_the_same(reading(other), reading(number), distance=distance):
+            pair = [_reading(readings, statements, each) for each in (other, number)]
+            if _means_the_same(*pair, distance=float(threshold - cosines[other])):
                 leading[number] = other
                 break
         leaders[number] = leading[number] == number
     return leading
 
 
+def _reading(
+    known: dict[int, conflicts.Reading], statements: list[_Statement], number: int
+) -> conflicts.Reading:
+    if number not in known:
+        known[number] = conflicts.read(statements[number].first.content)
+    return known[number]
+
+
 def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, distance: float) -> bool:
     """Whoever says it: the subject's name plays no part, what is said of it does."""
-    for must_agree in ("is_negated", "numbers", "dates", "names"):
-        if getattr(one, must_agree) != getattr(other, must_agree):
-            return False
     sides = {one.order_words, other.order_words} - {frozenset()}  # a shorter wording has none
-    if len(sides) > 1:
+    if _marks(one) != _marks(other) or len(sides) > 1:
         return False
     either, shared = len(one.stems | other.stems), len(one.stems & other.stems)
     if distance > SLACK:
@@ -207,30 +212,44 @@ def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, distanc
     return distance <= 0 or bool(either and shared >= SHARED_WORDS * either)
 
 
+def _marks(reading: conflicts.Reading) -> tuple[object, ...]:
+    """What must agree between statements that mean the same: polarity, numbers, dates, names."""
+    return (
+        reading.is_negated,
+        reading.numbers,
+        reading.dates,
+        reading.names,
+    )
+
+
 def _repeat(statement: _Statement) -> Repeat:
-    mentions = statement.mentions
-    wordings = Counter((each.content, each.category) for each in mentions)
+    said = statement.said
+    wordings = Counter((each.content, each.category) for each in said)
     content, category = wordings.most_common(1)[0][0]
-    by_agent: dict[str, list[_Mention]] = {}
-    for each in mentions:
-        by_agent.setdefault(each.agent_id, []).append(each)
-    shares = [
-        AgentShare(agent, own[0].agent_name, len(own), _sessions(own))
-        for agent, own in by_agent.items()
-    ]
-    times = [each.at for each in mentions]
+    times = [each.said_at for each in said]
     return Repeat(
         statement=content,
         category=category,
-        count=len(mentions),
-        sessions=_sessions(mentions),
-        agents=tuple(sorted(shares, key=lambda share: (-share.count, share.agent_id))),
-        memory_ids=tuple(dict.fromkeys(each.memory_id for each in mentions))[:SHOWN_MEMORIES],
-        entities=tuple(dict.fromkeys(name for each in mentions for name in each.entities)),
+        count=len(said),
+        sessions=_sessions(said),
+        agents=_shares(said),
+        memory_ids=tuple(dict.fromkeys(each.memory_id for each in said))[:SHOWN_MEMORIES],
+        entities=tuple(dict.fromkeys(name for each in said for name in each.entities)),
         first_at=min(times),
         last_at=max(times),
     )
 
 
-def _sessions(mentions: Iterable[_Mention]) -> int:
-    return len({each.session_id for each in mentions if each.session_id})
+def _shares(said: Iterable[_Said]) -> tuple[AgentShare, ...]:
+    by_agent: dict[str, list[_Said]] = {}
+    for each in said:
+        by_agent.setdefault(each.agent_id, []).append(each)
+    shares = [
+        AgentShare(agent, own[0].agent_name, len(own), _sessions(own))
+        for agent, own in by_agent.items()
+    ]
+    return tuple(sorted(shares, key=lambda share: (-share.count, share.agent_id)))
+
+
+def _sessions(said: Iterable[_Said]) -> int:
+    return len({each.session_id for each in said if each.session_id})

@@ -37,12 +37,12 @@ def record(session: MemorySession, missed: Sequence[Missed]) -> None:
 
 @transaction.atomic
 def report(scope: Scope, episode_id: uuid.UUID, statements: Sequence[str], category: str) -> Miss:
-    """What a person found in an episode; reported twice, the statements are added to the same miss."""
+    """What a person found in an episode; told twice, the statements are added to the same miss."""
     episode = Episode.objects.visible_to(scope).filter(pk=episode_id).first()
     if episode is None:
         raise NotFound("Episode")
-    texts = [statement.strip() for statement in statements if statement.strip()]
-    if not texts:
+    said = [statement.strip() for statement in statements if statement.strip()]
+    if not said:
         raise Invalid("statements", "Say what stands in the message.")
     if category not in Category.values:
         raise Invalid("category", "There is no such category.")
@@ -53,13 +53,13 @@ def report(scope: Scope, episode_id: uuid.UUID, statements: Sequence[str], categ
         defaults={
             "session_id": episode.session_id,
             "text": episode.content,
-            "statements": texts,
+            "statements": said,
             "category": category,
-            "shape": shape_of(episode.content, texts),
+            "shape": shape_of(episode.content, said),
         },
     )
     if not is_new:
-        miss.statements = list(dict.fromkeys([*miss.statements, *texts]))
+        miss.statements = list(dict.fromkeys([*miss.statements, *said]))
         miss.state = Miss.State.OPEN
         miss.save(update_fields=["statements", "state", "updated_at"])
     _audit(scope, "report_miss", miss)
@@ -76,7 +76,7 @@ def settle(scope: Scope, miss: Miss, note: str = "", *, state: str = Miss.State.
 
 
 @transaction.atomic
-def settle_matched(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
+def settle_found(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
     """Settle `miss`, from which `pattern` was made, and the open ones like it that it finds; how
     many these are, at most MOST_ALIKE."""
     alike = Miss.objects.filter(

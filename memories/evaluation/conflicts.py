@@ -1,7 +1,7 @@
 """Whether the resolver's judgement of two statements is what people said. Needs no database."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ JUDGEMENTS = ("same", "update", "unsure", "different")
 
 
 @dataclass(frozen=True, slots=True)
-class StatementPair:
+class Pair:
     """`new` was said after `old`; `label` is same, update or different."""
 
     old: str
@@ -27,7 +27,7 @@ class StatementPair:
 
 
 @dataclass(slots=True)
-class Judgements:
+class Judged:
     """How many pairs of each label got which judgement, and the pairs that were judged wrongly."""
 
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Judgements:
 
     def of(self, label: str, *judgements: str) -> float:
         """The share of the pairs with `label` that got one of these judgements."""
-        total = sum(n for (own, _), n in self.counts.items() if own == label)
+        total = sum(n for (told, _), n in self.counts.items() if told == label)
         return share(sum(self.counts.get((label, one), 0) for one in judgements), total)
 
     def measured(self) -> dict[str, float]:
@@ -51,39 +51,45 @@ class Judgements:
         }
 
 
-def pairs(path: Path) -> list[StatementPair]:
+def pairs(path: Path) -> list[Pair]:
     """JSONL of {old, new, label}; label is same (or duplicate), update or different.
 
     Raises Unreadable with the number of the line that is none.
     """
-    result = []
+    return list(_pairs(path))
+
+
+def _pairs(path: Path) -> Iterator[Pair]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.strip():
             try:
                 row: dict[str, Any] = json.loads(line)
-                result.append(StatementPair(row["old"], row["new"], LABELS[row["label"]]))
+                yield Pair(row["old"], row["new"], LABELS[row["label"]])
             except (KeyError, TypeError, ValueError) as error:
                 raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
-    return result
 
 
 def evaluate(
-    labelled: Sequence[StatementPair], embedder: Embedder, advance: Callable[[int], object]
-) -> Judgements:
+    labelled: Sequence[Pair], embedder: Embedder, advance: Callable[[int], object]
+) -> Judged:
     """Judge each pair with the embedder's own threshold. Raises ProviderError."""
-    result = Judgements()
+    found = Judged()
     for pair in labelled:
-        old, new = embedder.embed([pair.old, pair.new])
-        relation = conflicts.relation(
+        judged = conflicts.relation(
             conflicts.read(pair.old),
             conflicts.read(pair.new),
-            cosine=None if old is None or new is None else float(np.dot(old, new)),
+            cosine=_cosine(embedder, pair),
             threshold=embedder.duplicate_threshold,
         )
-        key = (pair.label, relation.kind)
-        result.counts[key] = result.counts.get(key, 0) + 1
-        if pair.label != relation.kind:
-            wrong = {"old": pair.old, "new": pair.new, "label": pair.label}
-            result.wrong.append({**wrong, "judged": relation.kind, "rule": relation.rule})
+        key = (pair.label, judged.kind)
+        found.counts[key] = found.counts.get(key, 0) + 1
+        if pair.label != judged.kind:
+            told = {"old": pair.old, "new": pair.new, "label": pair.label}
+            found.wrong.append({**told, "judged": judged.kind, "rule": judged.rule})
         advance(1)
-    return result
+    return found
+
+
+def _cosine(embedder: Embedder, pair: Pair) -> float | None:
+    old, new = embedder.embed([pair.old, pair.new])
+    return None if old is None or new is None else float(np.dot(old, new))

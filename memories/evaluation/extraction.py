@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memories import extraction
-from memories.evaluation.locomo import LabelledConversation
+from memories.evaluation.locomo import Case
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import ExtractOptions
 from memories.ingest.previous_messages import LAST
 from memories.models import Episode, MemorySession
-from memories.transcripts import Message
+from memories.transcripts import TranscriptMessage
 
 MATCH = 0.5  # overlap of terms from which two statements count as the same fact
 
 
 @dataclass(slots=True)
-class TurnCounts:
+class Turns:
     """Counts over turns and facts. A turn bears facts where a labelled fact cites it."""
 
     turns: int = 0
@@ -57,51 +57,51 @@ class TurnCounts:
         }
 
 
-def evaluate(cases: Sequence[LabelledConversation], advance: Callable[[int], object]) -> TurnCounts:
+def evaluate(cases: Sequence[Case], advance: Callable[[int], object]) -> Turns:
     """Each turn of a person as the patterns see it, after the ones before it; a fact is right
     where a labelled fact of the same turn shares half of its terms."""
-    counts = TurnCounts()
-    for conversation in cases:
+    found = Turns()
+    for case in cases:
         by_turn: dict[str, list[int]] = {}
-        for number, fact in enumerate(conversation.facts):
+        for number, fact in enumerate(case.facts):
             for turn in fact.gold:
                 by_turn.setdefault(turn, []).append(number)
-        matched = _conversation(conversation, by_turn, counts, advance)
+        matched = _conversation(case, by_turn, found, advance)
         cited = {number for numbers in by_turn.values() for number in numbers}
-        counts.gold += len(cited)
-        counts.gold_found += len(matched)
-    return counts
+        found.gold += len(cited)
+        found.gold_found += len(matched)
+    return found
 
 
 def _conversation(
-    conversation: LabelledConversation,
+    case: Case,
     by_turn: dict[str, list[int]],
-    counts: TurnCounts,
+    found: Turns,
     advance: Callable[[int], object],
 ) -> set[int]:
     """The labelled facts of a conversation that were found, by number."""
-    gold = [terms(fact.text) for fact in conversation.facts]
+    gold = [terms(fact.text) for fact in case.facts]
     matched: set[int] = set()
-    for message, before in _in_order(conversation):
+    for message, before in _in_order(case):
         advance(1)
         if message.role == Episode.Kind.ASSISTANT:
             continue
-        numbers = by_turn.get(message.id, [])
-        statements = [terms(each) for each in _read(message, before, bool(numbers), counts)]
-        scores = [[overlap(one, gold[number]) for number in numbers] for one in statements]
-        counts.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
+        said = by_turn.get(message.id, [])
+        statements = [terms(each) for each in _read(message, before, bool(said), found)]
+        scores = [[overlap(one, gold[number]) for number in said] for one in statements]
+        found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
         matched |= {
-            n for row in scores for n, score in zip(numbers, row, strict=True) if score >= MATCH
+            n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
         }
     return matched
 
 
 def _in_order(
-    conversation: LabelledConversation,
-) -> Iterator[tuple[Message, tuple[extraction.Message, ...]]]:
+    case: Case,
+) -> Iterator[tuple[TranscriptMessage, tuple[extraction.Message, ...]]]:
     """Each message with the last ones before it in the same sitting, as they reach a server that
-    hears one message at a time."""
-    for part in conversation.transcripts:
+    is told one message at a time."""
+    for part in case.transcripts:
         before: tuple[extraction.Message, ...] = ()
         for message in part.messages:
             yield message, before
@@ -109,27 +109,30 @@ def _in_order(
 
 
 def _read(
-    message: Message, before: tuple[extraction.Message, ...], is_bearing: bool, counts: TurnCounts
+    message: TranscriptMessage,
+    before: tuple[extraction.Message, ...],
+    is_bearing: bool,
+    found: Turns,
 ) -> list[str]:
     """The statements found in one turn, counted."""
     wish = ExtractOptions(MemorySession.Extract.PATTERNS, before=before)
     started = time.process_time()
     read = extraction.extract([_as_message(message)], wish)
-    counts.milliseconds.append((time.process_time() - started) * 1e3)
+    found.milliseconds.append((time.process_time() - started) * 1e3)
     claims, skips = read.claims, bool(read.skipped)
-    counts.turns += 1
-    counts.bearing += is_bearing
-    counts.fired += bool(claims)
-    counts.fired_bearing += bool(claims) and is_bearing
-    counts.skipped += skips
-    counts.skipped_bearing += skips and is_bearing
-    counts.facts += len(claims)
+    found.turns += 1
+    found.bearing += is_bearing
+    found.fired += bool(claims)
+    found.fired_bearing += bool(claims) and is_bearing
+    found.skipped += skips
+    found.skipped_bearing += skips and is_bearing
+    found.facts += len(claims)
     for claim in claims:
-        counts.categories[claim.category] = counts.categories.get(claim.category, 0) + 1
+        found.categories[claim.category] = found.categories.get(claim.category, 0) + 1
     return [claim.statement for claim in claims]
 
 
-def _as_message(message: Message) -> extraction.Message:
+def _as_message(message: TranscriptMessage) -> extraction.Message:
     kind = message.kind or Episode.Kind.USER
     return extraction.Message(
         index=0,

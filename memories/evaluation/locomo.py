@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memories.transcripts import Message, Transcript, Unreadable, read
+from memories.transcripts import Transcript, TranscriptMessage, Unreadable, read
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 ADVERSARIAL = 5  # has no answer
@@ -16,7 +16,7 @@ _turn = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledQuestion:
+class Question:
     """`gold` are the ids of the messages that hold the answer; never empty."""
 
     text: str
@@ -25,7 +25,7 @@ class LabelledQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledFact:
+class Fact:
     """A statement that a good extraction finds, and the ids of the messages that say it."""
 
     text: str
@@ -33,22 +33,22 @@ class LabelledFact:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledConversation:
+class Case:
     """One conversation over many sittings, with its labels. `left_out` counts by the reason the
     questions that cannot be scored."""
 
     name: str
     transcripts: tuple[Transcript, ...]
-    questions: tuple[LabelledQuestion, ...]
-    facts: tuple[LabelledFact, ...]
+    questions: tuple[Question, ...]
+    facts: tuple[Fact, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[TranscriptMessage]:
         return [message for part in self.transcripts for message in part.messages]
 
 
-def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
+def cases(path: Path, limit: int = 0) -> list[Case]:
     """The conversations of a file with their labels, the first `limit` of them where it is not 0.
 
     Raises Unreadable for a file that is not LoCoMo's, or where conversations share a name.
@@ -57,47 +57,52 @@ def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     for part in read(path, "locomo"):
         if isinstance(part, Transcript):
             parts.setdefault(part.subject or "", []).append(part)
-    data = json.loads(path.read_text())
-    rows = data if isinstance(data, list) else [data]
-    labels = [row for row in rows if isinstance(row, dict) and "conversation" in row]
+    labels = _labels(path)
     if len(labels) != len(parts):
         raise Unreadable(f"{len(labels)} labelled conversations, {len(parts)} names of them")
     pairs = list(zip(parts.items(), labels, strict=True))[: limit or None]
-    return [_labelled(name, tuple(own), label) for (name, own), label in pairs]
+    return [_case(name, tuple(own), label) for (name, own), label in pairs]
 
 
-def _labelled(
-    name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]
-) -> LabelledConversation:
+def _labels(path: Path) -> list[Mapping[str, Any]]:
+    """The objects that hold a conversation, in the file's order."""
+    data = json.loads(path.read_text())
+    found = data if isinstance(data, list) else [data]
+    return [label for label in found if isinstance(label, dict) and "conversation" in label]
+
+
+def _case(name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]) -> Case:
     known = {message.id for part in transcripts for message in part.messages}
     try:
         left_out: Counter[str] = Counter()
         questions = tuple(_questions(label, known, left_out))
-        facts = tuple(
-            LabelledFact(text, _turns(evidence, known))
-            for by_speaker in label.get("observation", {}).values()
-            for rows in by_speaker.values()
-            for text, evidence in rows
-        )
+        return Case(name, transcripts, questions, tuple(_facts(label, known)), left_out)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"the labels of {name} are not as LoCoMo writes them: {error}") from error
-    return LabelledConversation(name, transcripts, questions, facts, left_out)
 
 
 def _questions(
     label: Mapping[str, Any], known: set[str], left_out: Counter[str]
-) -> Iterator[LabelledQuestion]:
-    for row in label.get("qa", ()):
-        evidence, category = row.get("evidence"), CATEGORIES.get(row["category"])
+) -> Iterator[Question]:
+    for asked in label.get("qa", ()):
+        evidence, category = asked.get("evidence"), CATEGORIES.get(asked["category"])
         gold = _turns(evidence, known)
         if gold and category:
-            yield LabelledQuestion(row["question"], category, gold)
+            yield Question(asked["question"], category, gold)
         elif not category:
-            left_out["adversarial" if row["category"] == ADVERSARIAL else "of no category"] += 1
+            left_out["adversarial" if asked["category"] == ADVERSARIAL else "of no category"] += 1
         else:
             left_out["with evidence that is not there" if evidence else "without evidence"] += 1
 
 
+def _facts(label: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:
+    for by_speaker in label.get("observation", {}).values():
+        for facts in by_speaker.values():
+            for text, evidence in facts:
+                yield Fact(text, _turns(evidence, known))
+
+
 def _turns(evidence: object, known: set[str]) -> frozenset[str]:
     """Ids however they are written: "D1:3", "D1:3; D2:4", ["D:1:3"]."""
-    return frozenset(f"D{int(a)}:{int(b)}" for a, b in _turn.findall(str(evidence))) & known
+    found = {f"D{int(a)}:{int(b)}" for a, b in _turn.findall(str(evidence))}
+    return frozenset(found & known)

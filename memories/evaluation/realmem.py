@@ -2,29 +2,33 @@
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from memories.evaluation.locomo import LabelledConversation, LabelledFact
+from memories.evaluation.locomo import Case, Fact
 from memories.transcripts import Transcript, Unreadable, read
 
 _heading = re.compile(r"^【.*?】\s*")
 
 
-def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
+def cases(path: Path, limit: int = 0) -> list[Case]:
     """The person's conversation of a file with its labels; `limit` is for other formats.
 
     Raises Unreadable for a file that is not RealMem's.
     """
     parts = tuple(part for part in read(path, "realmem") if isinstance(part, Transcript))
     known = {message.id for part in parts for message in part.messages}
-    facts = []
     try:
-        for number, dialogue in enumerate(json.loads(path.read_text())["dialogues"]):
-            for label in dialogue["extracted_memory"]:
-                if label["source_role_snapshot"] == "User" and isinstance(label["content"], str):
-                    turn = f"{number}:{label['source_turn']}"
-                    text = _heading.sub("", label["content"])
-                    facts.append(LabelledFact(text, frozenset({turn} & known)))
+        facts = tuple(_facts(json.loads(path.read_text()), known))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"the labels are not as RealMem writes them: {error}") from error
-    return [LabelledConversation(path.stem, parts, (), tuple(facts))]
+    return [Case(path.stem, parts, (), facts)]
+
+
+def _facts(data: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:
+    for number, dialogue in enumerate(data["dialogues"]):
+        for label in dialogue["extracted_memory"]:
+            if label["source_role_snapshot"] == "User" and isinstance(label["content"], str):
+                turn = f"{number}:{label['source_turn']}"
+                yield Fact(_heading.sub("", label["content"]), frozenset({turn} & known))

@@ -5,74 +5,78 @@ from dataclasses import asdict
 from typing import Any
 
 from memories.evaluation import measures
-from memories.evaluation.conflicts import JUDGEMENTS, Judgements
-from memories.evaluation.extraction import TurnCounts
+from memories.evaluation.conflicts import JUDGEMENTS, Judged
+from memories.evaluation.extraction import Turns
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
 
 
-def retrieval_lines(result: Retrieval) -> Iterator[str]:
-    yield f"{result.conversations} conversations, {result.messages} messages"
-    if result.left_out:
-        parts = ", ".join(f"{count} {reason}" for reason, count in sorted(result.left_out.items()))
-        yield f"questions left out: {result.left_out.total()} ({parts})"
+def retrieval_lines(found: Retrieval) -> Iterator[str]:
+    yield f"{found.conversations} conversations, {found.messages} messages"
+    if found.left_out:
+        told = ", ".join(f"{count} {reason}" for reason, count in sorted(found.left_out.items()))
+        yield f"questions left out: {found.left_out.total()} ({told})"
     yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(
         f"{c:>11}" for c in measures.COLUMNS
     )
-    groups = result.measured.get(RANKINGS[0], {})
-    for category in [*sorted(groups.keys() - {ALL}), *([ALL] if groups else [])]:
+    for category in _categories(found):
         for ranking in RANKINGS:
-            rows = result.measured[ranking][category]
+            rows = found.measured[ranking][category]
             values = "".join(f"{measures.mean(rows, c):>11.3f}" for c in measures.COLUMNS)
             yield f"{category:<14}{len(rows):>6}  {ranking:<9}{values}"
     lines = [
         f"below {low.baseline}: {low.category} (n {low.questions}),"
         f" {DECIDES} {low.own:.3f} < {low.theirs:.3f}"
-        for low in result.below_baselines()
+        for low in found.below_baselines()
     ]
     baselines = " or ".join(RANKINGS[1:])
     yield from lines or [f"by {DECIDES}, {RANKINGS[0]} is below {baselines} in no category"]
 
 
-def retrieval_json(result: Retrieval) -> dict[str, Any]:
+def _categories(found: Retrieval) -> list[str]:
+    groups = found.measured.get(RANKINGS[0], {})
+    return [*sorted(group for group in groups if group != ALL), *([ALL] if groups else [])]
+
+
+def retrieval_json(found: Retrieval) -> dict[str, Any]:
     return {
-        "conversations": result.conversations,
-        "messages": result.messages,
-        "leftOut": dict(result.left_out),
+        "conversations": found.conversations,
+        "messages": found.messages,
+        "leftOut": dict(found.left_out),
         "rankings": {
             ranking: {
                 category: {"n": len(rows)}
                 | {column: round(measures.mean(rows, column), 4) for column in measures.COLUMNS}
                 for category, rows in groups.items()
             }
-            for ranking, groups in result.measured.items()
+            for ranking, groups in found.measured.items()
         },
-        "below": [asdict(low) for low in result.below_baselines()],
+        "below": [asdict(low) for low in found.below_baselines()],
     }
 
 
-def extraction_lines(result: TurnCounts) -> Iterator[str]:
-    yield from _measured(result.measured())
-    parts = sorted(result.categories.items(), key=lambda item: -item[1])
-    yield "facts by category: " + ", ".join(f"{name} {count}" for name, count in parts)
+def extraction_lines(found: Turns) -> Iterator[str]:
+    yield from _measured(found.measured())
+    told = sorted(found.categories.items(), key=lambda item: -item[1])
+    yield "facts by category: " + ", ".join(f"{name} {count}" for name, count in told)
 
 
-def extraction_json(result: TurnCounts) -> dict[str, Any]:
-    return {**_rounded(result.measured()), "categories": result.categories}
+def extraction_json(found: Turns) -> dict[str, Any]:
+    return {**_rounded(found.measured()), "categories": found.categories}
 
 
-def conflict_lines(result: Judgements) -> Iterator[str]:
+def conflict_lines(found: Judged) -> Iterator[str]:
     yield f"{'label':<12}" + "".join(f"{judged:>11}" for judged in JUDGEMENTS)
-    for label in sorted({label for label, _ in result.counts}):
-        counts = [result.counts.get((label, judged), 0) for judged in JUDGEMENTS]
+    for label in sorted({label for label, _ in found.counts}):
+        counts = [found.counts.get((label, judged), 0) for judged in JUDGEMENTS]
         yield f"{label:<12}" + "".join(f"{count:>11}" for count in counts)
-    yield from _measured(result.measured())
+    yield from _measured(found.measured())
 
 
-def conflict_json(result: Judgements) -> dict[str, Any]:
+def conflict_json(found: Judged) -> dict[str, Any]:
     counts: dict[str, dict[str, int]] = {}
-    for (label, judged), count in result.counts.items():
+    for (label, judged), count in found.counts.items():
         counts.setdefault(label, {})[judged] = count
-    return {**_rounded(result.measured()), "counts": counts, "wrong": result.wrong}
+    return {**_rounded(found.measured()), "counts": counts, "wrong": found.wrong}
 
 
 def _measured(values: dict[str, float]) -> Iterator[str]:
@@ -84,14 +88,14 @@ def _rounded(values: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}
 
 
-def figures(values: dict[str, Any]) -> dict[str, float]:
+def figures(found: dict[str, Any]) -> dict[str, float]:
     """The numbers of a result by name, as `EvaluationRun` keeps them; of retrieval each mean,
     of the others what was measured."""
-    if "rankings" not in values:
-        return {name: value for name, value in values.items() if isinstance(value, int | float)}
+    if "rankings" not in found:
+        return {name: value for name, value in found.items() if isinstance(value, int | float)}
     return {
         f"{ranking}, {category}: {column}": row[column]
-        for ranking, groups in values["rankings"].items()
+        for ranking, groups in found["rankings"].items()
         for category, row in groups.items()
         for column in measures.COLUMNS
     }

@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memories.evaluation import measures
-from memories.evaluation.locomo import LabelledConversation, LabelledQuestion
+from memories.evaluation.locomo import Case, Question
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
-from memories.search import SearchRequest, search
-from memories.transfer.transcript_import import Wish, import_transcript
+from memories.search import Hit, SearchRequest, search
+from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
 
 RANKINGS = ("hybrid", "keyword", "vector")
 LAYERS = ("episodes", "memories")
-# A baseline may serve a message twice, by itself and by a memory: so many hits hold 20 messages.
+# A baseline may tell a message twice, by itself and by a memory: so many hits hold 20 messages.
 HITS = 2 * max(measures.DEPTHS)
 ALL = "all"
 DECIDES = "recall@10"  # what a category is compared with the baselines by
@@ -29,7 +29,7 @@ Advance = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class BelowBaseline:
+class Below:
     """A category in which a baseline finds more than the default ranking does."""
 
     category: str
@@ -53,11 +53,11 @@ class Retrieval:
         for group in (ALL, category):
             self.measured.setdefault(ranking, {}).setdefault(group, []).append(row)
 
-    def below_baselines(self) -> list[BelowBaseline]:
+    def below_baselines(self) -> list[Below]:
         """By category, then baseline."""
         best, *baselines = RANKINGS
         return [
-            BelowBaseline(category, len(rows), baseline, own, theirs)
+            Below(category, len(rows), baseline, own, theirs)
             for category, rows in sorted(self.measured.get(best, {}).items())
             for baseline in baselines
             if (own := measures.mean(rows, DECIDES))
@@ -65,27 +65,24 @@ class Retrieval:
         ]
 
 
-def steps(cases: Sequence[LabelledConversation]) -> int:
+def steps(cases: Sequence[Case]) -> int:
     """How often `evaluate` will advance: messages to ingest and searches to make."""
     return sum(len(c.messages) + len(c.questions) * len(RANKINGS) for c in cases)
 
 
-def evaluate(cases: Sequence[LabelledConversation], advance: Advance) -> Retrieval:
-    result = Retrieval()
+def evaluate(cases: Sequence[Case], advance: Advance) -> Retrieval:
+    found = Retrieval()
     for case in cases:
         with scratch() as scope:
-            options = Wish(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
-            for transcript in case.transcripts:
-                for batch in import_transcript(scope, transcript, options):
-                    advance(batch.messages)
+            _fill(scope, case, advance)
             for question in case.questions:
                 for ranking in RANKINGS:
-                    result.add(ranking, question.category, _measure(scope, question, ranking))
+                    found.add(ranking, question.category, _measure(scope, question, ranking))
                     advance(1)
-        result.conversations += 1
-        result.messages += len(case.messages)
-        result.left_out.update(case.left_out)
-    return result
+        found.conversations += 1
+        found.messages += len(case.messages)
+        found.left_out.update(case.left_out)
+    return found
 
 
 @contextmanager
@@ -103,17 +100,27 @@ def scratch() -> Iterator[Scope]:
             workspace.delete()
 
 
-def _measure(scope: Scope, question: LabelledQuestion, ranking: str) -> dict[str, float]:
-    request = SearchRequest(
+def _fill(scope: Scope, case: Case, advance: Advance) -> None:
+    wish = ImportOptions(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
+    for transcript in case.transcripts:
+        for batch in import_transcript(scope, transcript, wish):
+            advance(batch.messages)
+
+
+def _measure(scope: Scope, question: Question, ranking: str) -> dict[str, float]:
+    wanted = SearchRequest(
         question.text,
         limit=HITS,
         layers=LAYERS,
         ranking=ranking,
         include=frozenset({"citations"}),
     )
-    ids = []
-    for hit in search(scope, request).hits:
-        # The messages that a hit stands for: its own, or those that it cites.
-        rows = [hit.episode] if hit.episode else hit.citations or ()
-        ids += [row.external_id or "" for row in rows]
-    return measures.ranking(ids, question.gold)
+    hits = search(scope, wanted).hits
+    return measures.ranking([name for hit in hits for name in _messages(hit)], question.gold)
+
+
+def _messages(hit: Hit) -> list[str]:
+    """The ids of the messages that a hit stands for: its own, or those that it cites."""
+    if hit.episode:
+        return [hit.episode.external_id or ""]
+    return [row.external_id or "" for row in hit.citations or ()]

@@ -8,9 +8,9 @@ from typing import Any
 
 from memories.models import MemorySession
 from memories.transcripts import BadLine, Transcript, Unreadable, read
-from memories.transfer.transcript_import import Batch
+from memories.transfer.transcript_import import ImportedBatch
 
-SHOWN = 20  # bad lines shown of each file; all are counted
+SHOWN = 20  # bad lines told of each file; all are counted
 
 
 @dataclass(slots=True)
@@ -60,13 +60,13 @@ class Survey:
 
 
 def survey(path: Path, form: str | None) -> Survey:
-    result = Survey(path)
+    found = Survey(path)
     try:
         for part in read(path, form):
-            result.add(part)
+            found.add(part)
     except Unreadable as error:
-        result.refused = str(error)
-    return result
+        found.refused = str(error)
+    return found
 
 
 @dataclass(slots=True)
@@ -86,19 +86,22 @@ class Tally:
     problems: Counter[str] = field(default_factory=Counter)
     is_stopped: bool = False
 
-    def add(self, batch: Batch, thread: str) -> None:
+    def add(self, batch: ImportedBatch, thread: str) -> None:
         self.messages += batch.messages
         self.stored += batch.stored
         self.known += batch.known
         self.changed += [f"{thread}: {name}" for name in batch.changed]
         for session in batch.sessions:
-            self.facts += session.counts.get("facts", 0)
-            self.created += len(session.created_ids)
-            self.updated += len(session.updated_ids)
-            self.reinforced += len(session.reinforced_ids)
-            if session.state != MemorySession.State.DONE:
-                waits = "waits for the worker" if not session.is_final else session.state
-                self.problems[f"{waits}: {session.error}" if session.error else waits] += 1
+            self._add_session(session)
+
+    def _add_session(self, session: MemorySession) -> None:
+        self.facts += session.counts.get("facts", 0)
+        self.created += len(session.created_ids)
+        self.updated += len(session.updated_ids)
+        self.reinforced += len(session.reinforced_ids)
+        if session.state != MemorySession.State.DONE:
+            waits = "waits for the worker" if not session.is_final else session.state
+            self.problems[f"{waits}: {session.error}" if session.error else waits] += 1
 
     def lines(self) -> Iterator[str]:
         yield f"{self.stored} messages stored, {self.known} were there already."

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from memories.management.progress import Progress
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -32,20 +30,3 @@ def interruptible() -> Iterator[Interruption]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-class Stopped(Exception):
-    """Asked to stop, between two batches."""
-
-
-class StoppableProgress:
-    """To be called after each batch with its size; raises Stopped when a person wants an end."""
-
-    def __init__(self, asked: Interruption, shown: Progress) -> None:
-        self.asked, self.shown, self.done = asked, shown, 0
-
-    def __call__(self, rows: int) -> None:
-        self.done += rows
-        self.shown.update(rows)
-        if self.asked.is_asked:
-            raise Stopped

@@ -18,30 +18,31 @@ def one_workspace(slug: str | None) -> Workspace:
     """The workspace that is named, or the only one there is. Raises CommandError."""
     if slug:
         return _named(slug)
-    rows = list(Workspace.objects.order_by("slug")[:2])
-    if not rows:
+    found = list(Workspace.objects.order_by("slug")[:2])
+    if not found:
         raise CommandError("There is no workspace yet: start the server once with `up`.")
-    if len(rows) > 1:
+    if len(found) > 1:
         raise CommandError(f"There are several workspaces: name one with --workspace ({_slugs()}).")
-    return rows[0]
+    return found[0]
 
 
 def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
     """The index rows of the workspace that is named, or of all. Raises CommandError."""
     chosen = [_named(slug)] if slug else list(Workspace.objects.order_by("slug"))
-    rows = []
-    for workspace in chosen:
-        row = workspace_index.index_of(workspace.pk)
-        row.workspace = workspace
-        rows.append(row)
-    return rows
+    return [_space(workspace) for workspace in chosen]
+
+
+def _space(workspace: Workspace) -> WorkspaceIndex:
+    space = workspace_index.index_of(workspace.pk)
+    space.workspace = workspace
+    return space
 
 
 def _named(slug: str) -> Workspace:
-    workspace = Workspace.objects.filter(slug=slug).first()
-    if workspace is None:
+    found = Workspace.objects.filter(slug=slug).first()
+    if found is None:
         raise CommandError(f"There is no workspace {slug!r}. There is: {_slugs() or 'none yet'}.")
-    return workspace
+    return found
 
 
 def _slugs() -> str:

@@ -33,19 +33,19 @@ class Command(CommandWithExamples):
         parser.add_argument("--json", action="store_true", help="the figures as JSON")
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
-        results = []
+        found = []
         for model in calibration.models_in_use():
-            result = self.measure(model)
-            is_stored = not dry_run and calibration.store(result, model, "command:calibrate")
-            results.append(asdict(result) | {"stored": is_stored})
+            measured = self.measured(model)
+            is_stored = not dry_run and calibration.store(measured, model, "command:calibrate")
+            found.append(asdict(measured) | {"stored": is_stored})
             if not options["json"]:
-                self.stdout.write(_line(result, is_stored=is_stored, dry_run=dry_run))
+                self.stdout.write(_told(measured, is_stored=is_stored, dry_run=dry_run))
         if options["json"]:
-            self.stdout.write(json.dumps(results, indent=2))
-        if not results:
+            self.stdout.write(json.dumps(found, indent=2))
+        if not found:
             raise CommandError("No embedding model is in use: EMBEDDING_PROVIDER is none.")
 
-    def measure(self, model: EmbeddingModel) -> Calibration:
+    def measured(self, model: EmbeddingModel) -> Calibration:
         try:
             with progress(calibration.steps(), "statements", sys.stderr) as shown:
                 return calibration.calibrate(
@@ -55,14 +55,14 @@ class Command(CommandWithExamples):
             raise CommandError(f"{model}: {error}") from error
 
 
-def _line(result: Calibration, *, is_stored: bool, dry_run: bool) -> str:
+def _told(found: Calibration, *, is_stored: bool, dry_run: bool) -> str:
     figures = (
-        f"{result.merges} merges among {result.random_pairs} random pairs,"
-        f" precision {result.precision:.2f} and recall {result.recall:.2f} on the shipped pairs"
+        f"{found.merges} merges among {found.random_pairs} random pairs,"
+        f" precision {found.precision:.2f} and recall {found.recall:.2f} on the shipped pairs"
     )
-    if result.threshold is None:
-        return f"{result.model}: no threshold is good enough, {result.before} stays ({figures})"
+    if found.threshold is None:
+        return f"{found.model}: no threshold is good enough, {found.before} stays ({figures})"
     if is_stored or dry_run:
         verb = "would become" if dry_run else "is now"
-        return f"{result.model}: {verb} {result.threshold}, was {result.before} ({figures})"
-    return f"{result.model}: {result.threshold} stays ({figures})"
+        return f"{found.model}: {verb} {found.threshold}, was {found.before} ({figures})"
+    return f"{found.model}: {found.threshold} stays ({figures})"

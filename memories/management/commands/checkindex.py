@@ -34,66 +34,71 @@ class Command(CommandWithExamples):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *, workspace: str | None, **options: Any) -> None:
-        results: dict[str, tuple[WorkspaceIndex, Agreement]] = {}
-        try:
-            for space in chosen_spaces(workspace):
-                with progress(truth.size(space), "rows", sys.stderr) as shown:
-                    results[space.workspace.slug] = space, check.check_index(space, shown.update)
-        except ProviderError as error:
-            raise CommandError(f"The embedding model failed: {error}") from error
+        found = {space.workspace.slug: (space, _check(space)) for space in chosen_spaces(workspace)}
         if options["json"]:
-            values = {slug: as_json(agreed) for slug, (_, agreed) in results.items()}
-            self.stdout.write(json.dumps(values, indent=2, ensure_ascii=False))
+            told = {slug: as_json(agreed) for slug, (_, agreed) in found.items()}
+            self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
         else:
-            for slug, (space, agreed) in results.items():
-                for line in lines(slug, space, agreed):
-                    self.stdout.write(line)
-        broken = [slug for slug, (_, agreed) in results.items() if not agreed.holds]
+            self.tell(found)
+        broken = [slug for slug, (_, agreed) in found.items() if not agreed.holds]
         if broken:
             raise CommandError(
                 f"Truth and index disagree in {', '.join(broken)}. What is wrong in the index is"
                 " made right by `reindex`; what is wrong in the truth is not."
             )
 
+    def tell(self, found: dict[str, tuple[WorkspaceIndex, Agreement]]) -> None:
+        for slug, (space, agreed) in found.items():
+            for line in lines(slug, space, agreed):
+                self.stdout.write(line)
 
-def lines(slug: str, space: WorkspaceIndex, agreed: Agreement) -> Iterator[str]:
+
+def _check(space: WorkspaceIndex) -> Agreement:
+    try:
+        with progress(truth.size(space), "rows", sys.stderr) as shown:
+            return check.check_index(space, shown.update)
+    except ProviderError as error:
+        raise CommandError(f"The embedding model failed: {error}") from error
+
+
+def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
     model = space.embedding_model
     yield (
-        f"{slug}: {agreed.memories} memories and {agreed.episodes} episodes, {agreed.entries} entries,"
-        f" {agreed.vectors} vectors under {model or 'no model'}, {agreed.due} entries due"
+        f"{slug}: {found.memories} memories and {found.episodes} episodes, {found.entries} entries,"
+        f" {found.vectors} vectors under {model or 'no model'}, {found.due} entries due"
     )
-    if agreed.other_vectors:
-        yield f"  note: {agreed.other_vectors} vectors are of other models; `reembed` drops them"
+    if found.other_vectors:
+        yield f"  note: {found.other_vectors} vectors are of other models; `reembed` drops them"
     if not _is_configured(model):
         yield "  note: the settings name another embedding model; `reembed` changes over to it"
-    for broken in agreed.broken.values():
+    for broken in found.broken.values():
         yield f"  {broken.number} {broken.rule}:"
         yield from (f"    {identity}" for identity in broken.ids)
         if broken.number > len(broken.ids):
             yield f"    and {broken.number - len(broken.ids)} more"
-    if agreed.holds:
+    if found.holds:
         yield "  truth and index agree"
 
 
 def _is_configured(model: EmbeddingModel | None) -> bool:
-    configured = embedder_from(workspace_index.configured_config())
+    wanted = embedder_from(workspace_index.configured_config())
     if model is None:
-        return not configured.dimensions
+        return not wanted.dimensions
     known = (model.provider, model.name, model.dimensions)
-    return known == (configured.provider, configured.name, configured.dimensions)
+    return known == (wanted.provider, wanted.name, wanted.dimensions)
 
 
-def as_json(agreed: Agreement) -> dict[str, Any]:
+def as_json(found: Agreement) -> dict[str, Any]:
     return {
-        "agrees": agreed.holds,
-        "memories": agreed.memories,
-        "episodes": agreed.episodes,
-        "entries": agreed.entries,
-        "vectors": agreed.vectors,
-        "due": agreed.due,
-        "vectorsOfOtherModels": agreed.other_vectors,
+        "agrees": found.holds,
+        "memories": found.memories,
+        "episodes": found.episodes,
+        "entries": found.entries,
+        "vectors": found.vectors,
+        "due": found.due,
+        "vectorsOfOtherModels": found.other_vectors,
         "disagreements": [
             {"rule": broken.rule, "number": broken.number, "ids": broken.ids}
-            for broken in agreed.broken.values()
+            for broken in found.broken.values()
         ],
     }

@@ -14,8 +14,8 @@ from memories.management.workspace_option import add_workspace, one_workspace
 from workspaces import server_keys
 from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key
-from workspaces.models import Agent, ApiKey, Capability, Workspace
-from workspaces.scope import worker_scope
+from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
+from workspaces.scope import Scope, worker_scope
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = timedelta(days=36_500)
@@ -77,19 +77,15 @@ class Command(CommandWithExamples):
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "createkey")
         agent = agent_to_write(scope, options["agent"])
-        subjects = None
-        if options["subject"] is not None:
-            rows = (subject_to_write(scope, name) for name in dict.fromkeys(options["subject"]))
-            subjects = tuple(row for row in rows if row is not None)
-        key_options = KeyOptions(
+        wanted = KeyOptions(
             name=options["name"] or options["agent"] or "made by createkey",
             capabilities=tuple(dict.fromkeys(options["capability"] or ())),
             agent=agent,
-            subjects=subjects,
+            subjects=_subjects(scope, options["subject"]),
             expires_at=options["expires"],
         )
-        key, text = issue_key(workspace.pk, key_options, actor=scope.actor)
-        self.stderr.write("\n".join(_description(workspace, key, agent, options["subject"])))
+        key, text = issue_key(workspace.pk, wanted, actor=scope.actor)
+        self.stderr.write("\n".join(_facts(workspace, key, agent, options["subject"])))
         self.stdout.write(text)
 
     def _server_key(self, options: dict[str, Any]) -> None:
@@ -113,22 +109,25 @@ class Command(CommandWithExamples):
 
 def moment(text: str) -> datetime:
     """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
-    match = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
-    if match:
-        span = timedelta(**{UNITS[match[2]]: int(match[1])})
-        if span > LONGEST:
-            raise ArgumentTypeError(f"{text} is more than a hundred years")
-        at: datetime | None = timezone.now() + span
-    else:
-        at = _date(text)
-    if at is None:
+    found = _after(text) or _at(text)
+    if found is None:
         raise ArgumentTypeError(f"{text!r} is neither a time like 30d, 12h, 2w nor a date")
-    if at <= timezone.now():
+    if found <= timezone.now():
         raise ArgumentTypeError(f"{text} is over: the key would be of no use")
-    return at
+    return found
 
 
-def _date(text: str) -> datetime | None:
+def _after(text: str) -> datetime | None:
+    match = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
+    if match is None:
+        return None
+    span = timedelta(**{UNITS[match[2]]: int(match[1])})
+    if span > LONGEST:
+        raise ArgumentTypeError(f"{text} is more than a hundred years")
+    return timezone.now() + span
+
+
+def _at(text: str) -> datetime | None:
     try:
         day, instant = parse_date(text), parse_datetime(text)
     except ValueError:
@@ -140,7 +139,14 @@ def _date(text: str) -> datetime | None:
     return timezone.make_aware(instant)
 
 
-def _description(
+def _subjects(scope: Scope, names: list[str] | None) -> tuple[Subject, ...] | None:
+    if names is None:
+        return None
+    found = [subject_to_write(scope, name) for name in dict.fromkeys(names)]
+    return tuple(subject for subject in found if subject is not None)
+
+
+def _facts(
     workspace: Workspace, key: ApiKey, agent: Agent | None, subjects: list[str] | None
 ) -> list[str]:
     expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"

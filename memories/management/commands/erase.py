@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import erase
+from memories.erase import ErasureTarget
 from memories.errors import NotFound
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import interruptible
@@ -53,13 +54,15 @@ class Command(CommandWithExamples):
             return
         if not options["yes"]:
             raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
-        erasure = erase.request(scope, target)
-        rows = sum(erasure.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
-        with interruptible() as asked, progress(rows, "rows", sys.stderr) as shown:
-            while (row := Erasure.objects.get(pk=erasure.pk)).is_open:
-                if asked.is_asked:
+        self._erase(erase.request(scope, target), target)
+
+    def _erase(self, asked: Erasure, target: ErasureTarget) -> None:
+        rows = sum(asked.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
+        with interruptible() as wish, progress(rows, "rows", sys.stderr) as shown:
+            while (row := Erasure.objects.get(pk=asked.pk)).is_open:
+                if wish.is_asked:
                     raise CommandError("Stopped. The worker goes on with it.", returncode=130)
-                if erase.run(erasure.pk, STEP, shown.update) is None:
+                if erase.run(asked.pk, STEP, shown.update) is None:
                     time.sleep(0.5)  # the worker has it
         if row.state != Erasure.State.DONE:
             raise CommandError(f"It failed: {row.error}. {row.proof.get('found', '')}")
@@ -74,8 +77,8 @@ def _id_of(workspace: Workspace, kind: str, name: str) -> Any:
     models: dict[str, Any] = {"subject": Subject, "conversation": Conversation}
     if kind in models:
         rows = models[kind].objects.filter(workspace=workspace, external_id=name)
-        if pk := rows.values_list("pk", flat=True).first():
-            return pk
+        if found := rows.values_list("pk", flat=True).first():
+            return found
     if (row_id := as_uuid(name)) is None:
         raise NotFound(kind.capitalize())
     return row_id

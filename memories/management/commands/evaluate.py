@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from memories.errors import ProviderError
 from memories.evaluation import conflicts, extraction, locomo, realmem, report, retrieval
-from memories.evaluation.locomo import LabelledConversation
+from memories.evaluation.locomo import Case
 from memories.index import workspace_index
 from memories.management import recording
 from memories.management.examples import CommandWithExamples
@@ -23,7 +23,7 @@ from memories.management.result_file import add_result_file
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
-Cases = Callable[[Path, int], list[LabelledConversation]]
+Cases = Callable[[Path, int], list[Case]]
 FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
 NAME = 200  # as long as a run's name may be
 
@@ -68,37 +68,37 @@ class Command(CommandWithExamples):
         started = timezone.now()
         try:
             with _ending_in_order():
-                result = measure[what](dataset, limit, FORMATS[options["format"]])
+                found = measure[what](dataset, limit, FORMATS[options["format"]])
         except (OSError, Unreadable, ProviderError, ValueError) as error:
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        recording.keep(what, dataset.name[:NAME], started, report.figures(result), result)
+        recording.keep(what, dataset.name[:NAME], started, report.figures(found), found)
         if options["json"]:
-            options["json"].write_text(json.dumps(result, indent=2) + "\n")
+            options["json"].write_text(json.dumps(found, indent=2) + "\n")
 
     def retrieval(self, dataset: Path, limit: int, cases: Cases) -> dict[str, Any]:
         chosen = _labelled(cases(dataset, limit), "questions")
         with progress(retrieval.steps(chosen), "messages and searches", sys.stderr) as shown:
-            result = retrieval.evaluate(chosen, shown.update)
-        self.tell(report.retrieval_lines(result))
-        return report.retrieval_json(result)
+            found = retrieval.evaluate(chosen, shown.update)
+        self.tell(report.retrieval_lines(found))
+        return report.retrieval_json(found)
 
     def extraction(self, dataset: Path, limit: int, cases: Cases) -> dict[str, Any]:
         chosen = _labelled(cases(dataset, limit), "facts")
         turns = sum(len(case.messages) for case in chosen)
         with progress(turns, "turns", sys.stderr) as shown:
-            result = extraction.evaluate(chosen, shown.update)
-        self.tell(report.extraction_lines(result))
-        return report.extraction_json(result)
+            found = extraction.evaluate(chosen, shown.update)
+        self.tell(report.extraction_lines(found))
+        return report.extraction_json(found)
 
     def conflicts(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         labelled = conflicts.pairs(dataset)[: limit or None]
         embedder = embedder_from(workspace_index.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:
-            result = conflicts.evaluate(labelled, embedder, shown.update)
-        self.tell(report.conflict_lines(result))
-        return report.conflict_json(result)
+            found = conflicts.evaluate(labelled, embedder, shown.update)
+        self.tell(report.conflict_lines(found))
+        return report.conflict_json(found)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -119,9 +119,9 @@ def _ending_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _labelled(cases: list[LabelledConversation], labels: str) -> list[LabelledConversation]:
+def _labelled(found: list[Case], labels: str) -> list[Case]:
     """Those conversations that have labels at all. Raises Unreadable where none has."""
-    kept = [case for case in cases if getattr(case, labels)]
+    kept = [case for case in found if getattr(case, labels)]
     if not kept:
         raise Unreadable(f"it has no conversation with {labels}")
     return kept

@@ -15,10 +15,10 @@ from memories.errors import Conflict, Invalid, ProviderError
 from memories.management.import_report import Survey, Tally, survey
 from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import Progress, progress
-from memories.management.workspace_option import one_workspace
 from memories.models import MemorySession
 from memories.transcripts import FORMATS, Transcript, read
-from memories.transfer.transcript_import import Wish, import_transcript
+from memories.transfer.transcript_import import ImportOptions, import_transcript
+from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
 
 # What is taken out of a folder; a file that is named itself may be called anything.
@@ -35,10 +35,10 @@ class Run:
     shown: Progress
     tally: Tally = field(default_factory=Tally)
 
-    def store(self, transcript: Transcript, options: Wish) -> None:
+    def store(self, transcript: Transcript, wish: ImportOptions) -> None:
         """Store what a transcript brings, up to an interruption; a refusal is noted."""
         try:
-            for batch in import_transcript(self.scope, transcript, options):
+            for batch in import_transcript(self.scope, transcript, wish):
                 self.tally.add(batch, transcript.thread)
                 self.shown.update(batch.messages)
                 if self.asked.is_asked:
@@ -69,13 +69,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def handle(self, *, paths: list[Path], dry_run: bool, **options: Any) -> None:
-        scope = None
-        if not dry_run:
-            scope = worker_scope(one_workspace(options["workspace"]).pk, "ingestfile")
+        scope = None if dry_run else _scope(options["workspace"])
         surveys = [survey(path, options["format"]) for path in _files(paths)]
-        count = sum(len(each.threads) for each in surveys)
-        if options["thread"] and count > 1:
-            raise CommandError(f"--thread is for one conversation, and here are {count}.")
+        _check_thread(surveys, options["thread"])
         tally = Tally()
         if scope is not None:
             tally = self.store(scope, [s for s in surveys if s.is_usable], options)
@@ -84,58 +80,78 @@ class Command(BaseCommand):
             raise CommandError("Stopped. The same command goes on from here.", returncode=130)
         if tally.refused:
             raise CommandError(f"{len(tally.refused)} conversations were not stored.")
-        if not any(each.is_usable for each in surveys):
+        if not any(found.is_usable for found in surveys):
             raise CommandError("There was nothing that could be read.")
 
     def store(self, scope: Scope, surveys: list[Survey], options: dict[str, Any]) -> Tally:
-        total = sum(each.messages for each in surveys)
+        total = sum(found.messages for found in surveys)
         with interruptible() as asked, progress(total, "messages", sys.stderr) as shown:
             run = Run(scope, asked, shown)
-            for each in surveys:
-                import_options = Wish(
-                    user_id=options["user"],
-                    agent_id=options["agent"],
-                    thread_id=options["thread"],
-                    mode=options["mode"],
-                    extract=options["extract"],
-                    batch=options["batch"],
-                    # What has no time of its own was said when the file was written, at the latest.
-                    occurred_at=datetime.fromtimestamp(each.path.stat().st_mtime, UTC),
-                    metadata={"file": each.path.name},
-                )
-                for part in read(each.path, options["format"]):
+            for found in surveys:
+                wish = _wish(found.path, options)
+                for part in read(found.path, options["format"]):
                     if isinstance(part, Transcript) and not asked.is_asked:
-                        run.store(part, import_options)
+                        run.store(part, wish)
         run.tally.is_stopped = asked.is_asked
         return run.tally
 
     def report(self, surveys: list[Survey], tally: Tally | None, *, as_json: bool) -> None:
         if as_json:
-            files = {"files": [each.as_json() for each in surveys]}
-            self.stdout.write(json.dumps(files | (tally.as_json() if tally else {}), indent=2))
+            told = {"files": [found.as_json() for found in surveys]}
+            self.stdout.write(json.dumps(told | (tally.as_json() if tally else {}), indent=2))
             return
-        usable = [each for each in surveys if each.is_usable]
+        usable = [found for found in surveys if found.is_usable]
         self.stdout.write(
-            f"{len(usable)} files with {sum(len(each.threads) for each in usable)} conversations"
-            f" and {sum(each.messages for each in usable)} messages read."
+            f"{len(usable)} files with {sum(len(found.threads) for found in usable)} conversations"
+            f" and {sum(found.messages for found in usable)} messages read."
         )
         for line in tally.lines() if tally else ():
             self.stdout.write(line)
-        for each in surveys:
-            for line in each.lines():
+        for found in surveys:
+            for line in found.lines():
                 self.stderr.write(line)
+
+
+def _scope(slug: str | None) -> Scope:
+    found = list(Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()[:2])
+    if not found:
+        raise CommandError(f"There is no workspace {slug!r}." if slug else "No workspace yet.")
+    if len(found) > 1:
+        raise CommandError("There are several workspaces: name one with --workspace.")
+    return worker_scope(found[0].pk, "ingestfile")
+
+
+def _wish(path: Path, options: dict[str, Any]) -> ImportOptions:
+    """What has no time of its own was said when the file was written, at the latest."""
+    return ImportOptions(
+        user_id=options["user"],
+        agent_id=options["agent"],
+        thread_id=options["thread"],
+        mode=options["mode"],
+        extract=options["extract"],
+        batch=options["batch"],
+        occurred_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        metadata={"file": path.name},
+    )
 
 
 def _files(paths: list[Path]) -> Iterator[Path]:
     """The files themselves, and of folders all that look like text, in a steady order."""
     for path in paths:
-        if not path.is_dir():
+        yield from _below(path) if path.is_dir() else [path]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.suffix.lower() in ENDINGS and path.is_file() and not is_hidden:
             yield path
-            continue
-        for each in sorted(path.rglob("*")):
-            is_hidden = any(part.startswith(".") for part in each.relative_to(path).parts)
-            if each.suffix.lower() in ENDINGS and each.is_file() and not is_hidden:
-                yield each
+
+
+def _check_thread(surveys: list[Survey], thread: str) -> None:
+    count = sum(len(found.threads) for found in surveys)
+    if thread and count > 1:
+        raise CommandError(f"--thread is for one conversation, and here are {count}.")
 
 
 def _batch(text: str) -> int:

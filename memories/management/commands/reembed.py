@@ -9,8 +9,9 @@ from django.core.management.base import CommandError
 from memories.errors import ProviderError
 from memories.index import due, reembedding, workspace_index
 from memories.management.examples import CommandWithExamples
-from memories.management.interruption import Interruption, StoppableProgress, Stopped, interruptible
+from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import progress
+from memories.management.steps import Steps, Stopped
 from memories.management.workspace_option import add_workspace, chosen_spaces, one_workspace
 from memories.models import DueVector, EmbeddingModel, WorkspaceIndex
 
@@ -68,16 +69,14 @@ class Command(CommandWithExamples):
         name = space.workspace.slug
         future = reembedding.under(space, target)
         with progress(reembedding.missing(future), "entries", sys.stderr) as shown:
-            advance = StoppableProgress(asked, shown)
+            advance = Steps(asked, shown)
             if target != space.embedding_model:
                 self.stdout.write(
                     f"{name}: from {_named(space.embedding_model)} to {_named(target)}"
                 )
                 reembedding.change(space, target, advance)
                 self.stdout.write(f"{name}: speaks {_named(target)} now")
-                # What came in while the model changed.
-                came = DueVector.objects.filter(entry__workspace=space.number)
-                due.fill_entries(space, list(came.values_list("entry_id", flat=True)))
+                _fill_due(space)
             else:
                 reembedding.fill(space, advance)
         dropped = reembedding.drop_others(space) if drop_old else 0
@@ -86,6 +85,12 @@ class Command(CommandWithExamples):
             f"{name}: {advance.done} entries embedded, {dropped} vectors of other models dropped,"
             f" {waiting} entries still due"
         )
+
+
+def _fill_due(space: WorkspaceIndex) -> None:
+    """What came in while the model changed."""
+    waiting = DueVector.objects.filter(entry__workspace=space.number)
+    due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
 
 
 def _named(model: EmbeddingModel | None) -> str:

@@ -9,8 +9,9 @@ from django.core.management.base import CommandError
 from memories.errors import ProviderError
 from memories.index import build_segments, common_terms, rebuild, reembedding, truth
 from memories.management.examples import CommandWithExamples
-from memories.management.interruption import Interruption, StoppableProgress, Stopped, interruptible
+from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import progress
+from memories.management.steps import Steps, Stopped
 from memories.management.workspace_option import add_workspace, chosen_spaces
 from memories.models import WorkspaceIndex
 
@@ -46,7 +47,7 @@ class Command(CommandWithExamples):
 
     def rebuild(self, space: WorkspaceIndex, asked: Interruption) -> None:
         with progress(truth.size(space), "rows", sys.stderr) as shown:
-            done = rebuild.rebuild(space, StoppableProgress(asked, shown))
+            done = rebuild.rebuild(space, Steps(asked, shown))
         common_terms.count_in(space)
         name = space.workspace.slug
         self.stdout.write(
@@ -54,5 +55,5 @@ class Command(CommandWithExamples):
         )
         made = reembedding.make(space, done.incomplete)
         with progress(reembedding.missing(space), "entries", sys.stderr) as shown:
-            made += reembedding.fill(space, StoppableProgress(asked, shown))
+            made += reembedding.fill(space, Steps(asked, shown))
         self.stdout.write(f"{name}: vectors of {made} entries made")

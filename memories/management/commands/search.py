@@ -12,7 +12,7 @@ from memories.errors import Forbidden, Invalid
 from memories.management.examples import CommandWithExamples
 from memories.management.workspace_option import add_workspace, one_workspace
 from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
-from workspaces.models import Subject
+from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
 
 NARROWEST = 20  # characters for the text, however small the terminal
@@ -62,30 +62,24 @@ class Command(CommandWithExamples):
         except (Invalid, Forbidden) as error:
             raise CommandError(str(error)) from error
         if options["json"]:
-            values = {"hits": [as_json(hit) for hit in answer.hits], "tookMs": answer.took_ms}
-            self.stdout.write(json.dumps(values, indent=2, default=str, ensure_ascii=False))
+            told = {"hits": [as_json(hit) for hit in answer.hits], "tookMs": answer.took_ms}
+            self.stdout.write(json.dumps(told, indent=2, default=str, ensure_ascii=False))
             return
         for line in table(answer.hits, with_scores=options["scores"]):
             self.stdout.write(line)
         if not answer.hits:
-            known = Subject.objects.filter(workspace=workspace, external_id=options["user"])
-            is_unknown = options["user"] and not known.exists()
-            self.stdout.write(
-                f"Nothing found: workspace {workspace.slug} knows no user {options['user']!r}."
-                if is_unknown
-                else "Nothing found."
-            )
+            self.stdout.write(_nothing(workspace, options["user"]))
         for note in answer.notes:
             self.stderr.write(NOTES[note])
         self.stderr.write(f"{len(answer.hits)} hits in {answer.took_ms:.1f} ms")
 
 
 def layers(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    unknown = [name for name in names if name not in LAYERS]
-    if unknown or not names:
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    unknown = [name for name in found if name not in LAYERS]
+    if unknown or not found:
         raise ArgumentTypeError(f"choose from {', '.join(LAYERS)}, separated by commas")
-    return names
+    return found
 
 
 def limit(text: str) -> int:
@@ -101,10 +95,8 @@ def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
     for place, hit in enumerate(hits, start=1):
         row = hit.row
         user = (row.user_external or "").ljust(min(users, 20))[:20]
-        when = f"{_instant(hit):%Y-%m-%d}"
-        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {when}  {user}  "
-        line, room = " ".join(row.content.split()), max(NARROWEST, width - len(head))
-        yield head + (line if len(line) <= room else f"{line[: room - 1]}…")
+        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_when(hit)}  {user}  "
+        yield head + _shortened(row.content, max(NARROWEST, width - len(head)))
         if with_scores and hit.scores:
             yield " " * 13 + "  ".join(f"{name} {value:.3f}" for name, value in hit.scores.items())
 
@@ -129,3 +121,19 @@ def _instant(hit: Hit) -> Any:
     if hit.memory:
         return hit.memory.event_date or hit.memory.created_at
     return hit.episode.occurred_at if hit.episode else hit.feature.updated_at
+
+
+def _when(hit: Hit) -> str:
+    return f"{_instant(hit):%Y-%m-%d}"
+
+
+def _shortened(text: str, width: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _nothing(workspace: Workspace, user: str) -> str:
+    known = Subject.objects.filter(workspace=workspace, external_id=user)
+    if user and not known.exists():
+        return f"Nothing found: workspace {workspace.slug} knows no user {user!r}."
+    return "Nothing found."

@@ -11,7 +11,7 @@ from memories import heartbeat, index_repairs
 from memories.features.update import update_due_sets
 from memories.index import build_segments
 from memories.management.examples import CommandWithExamples
-from memories.management.interruption import interruptible
+from memories.management.interruption import Interruption, interruptible
 from memories.models import DueVector
 from memories.sweep import Swept, sweep
 
@@ -35,27 +35,25 @@ class Command(CommandWithExamples):
         how.add_argument("--every", type=pause, metavar="SECONDS", help="again and again")
 
     def handle(self, *, every: float | None, verbosity: int, **_: Any) -> None:
-        out = self.stdout.write if verbosity else _ignore
+        told = self.stdout.write if verbosity else _nothing
         if every is None:
-            done = sweep(out, math.inf)
-            index_repairs.run_all(math.inf, out)
-            done.episodes = update_due_sets(math.inf, out)
-            out(summary(done))
-            build_segments.build_and_drop(out)
+            done = sweep(told, math.inf)
+            index_repairs.run_all(math.inf, told)
+            done.episodes = update_due_sets(math.inf, told)
+            told(summary(done))
+            build_segments.build_and_drop(told)
             if waiting := DueVector.objects.count():
-                out(f"{waiting} entries still wait for their provider, which failed; see reembed")
+                told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
                 raise CommandError(f"{done.failed} sessions failed; the log says why.")
             return
         with interruptible() as asked, heartbeat.beating("sweep"):
             while not asked.is_asked:
-                done = sweep(out, every)
-                index_repairs.run_all(time.monotonic() + every, out)
-                done.episodes = update_due_sets(time.monotonic() + every, out)
-                out(summary(done))
-                until = time.monotonic() + every
-                while time.monotonic() < until and not asked.is_asked:
-                    time.sleep(TICK)
+                done = sweep(told, every)
+                index_repairs.run_all(time.monotonic() + every, told)
+                done.episodes = update_due_sets(time.monotonic() + every, told)
+                told(summary(done))
+                _wait(every, asked)
 
 
 def pause(text: str) -> float:
@@ -77,5 +75,11 @@ def summary(done: Swept) -> str:
     )
 
 
-def _ignore(line: str) -> None:
+def _wait(seconds: float, asked: Interruption) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and not asked.is_asked:
+        time.sleep(TICK)
+
+
+def _nothing(line: str) -> None:
     pass
