@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.models import Liveness, Memory
+from memories.models import Memory, MemoryPeriod
 from memories.models.belief import AsOf
 
 MOST_STEPS = 400
@@ -87,7 +87,9 @@ class Look:
         return self.known, self.valid
 
 
-def look(asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[Liveness]]) -> Look:
+def look(
+    asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[MemoryPeriod]]
+) -> Look:
     """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest first."""
     as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
     believed = [[(life.from_at, life.until_at) for life in each] for each in lives]

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from memories.admin.chains import state_of, with_quotes
+from memories.admin.chains import with_quotes
 from memories.models import Fact, Memory, Supersession
 from memories.resolve import OLDER
 from workspaces.desk.actors import names_of
@@ -110,8 +110,8 @@ def _case(decision: Supersession, facts: dict[Any, list[Fact]], names: dict[str,
     pieces = word_diff(old.content, new.content)
     return Case(
         decision,
-        Side("Was", old, state_of(old), side(pieces, "removed"), facts[old.pk]),
-        Side("Becomes", new, state_of(new), side(pieces, "added"), facts[new.pk]),
+        Side("Was", old, old.state, side(pieces, "removed"), facts[old.pk]),
+        Side("Becomes", new, new.state, side(pieces, "added"), facts[new.pk]),
         pieces,
         names.get(decision.decided_by, decision.decided_by),
     )

@@ -7,23 +7,12 @@ from typing import Any
 
 from django.db.models import Prefetch, Q
 
-from memories.models import Citation, Fact, Liveness, Memory, Supersession, chain
+from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, chain
 from workspaces.desk.actors import names_of
 from workspaces.desk.worddiff import Piece, word_diff
 from workspaces.scope import Scope
 
 SHOWN_FACTS = 5
-
-
-def state_of(memory: Memory) -> str:
-    """`held`, `forgotten`, `superseded`, `expired` or `live`."""
-    if memory.forgotten_at is not None:
-        return "forgotten"
-    if memory.held_at is not None:
-        return "held"
-    if memory.superseded_by_id is not None:
-        return "superseded"
-    return "live" if memory.is_live else "expired"
 
 
 @dataclass(slots=True)
@@ -35,7 +24,7 @@ class Version:
     pieces: list[Piece]
     decision: Supersession | None
     facts: list[Fact] = field(default_factory=list)
-    lives: list[Liveness] = field(default_factory=list)
+    lives: list[MemoryPeriod] = field(default_factory=list)
 
     @property
     def more_facts(self) -> int:
@@ -60,7 +49,7 @@ def timeline(scope: Scope, memory: Memory) -> Timeline:
     for link in links:
         content = link.memory.content
         pieces = word_diff(before, content) if before else [Piece("same", content)]
-        version = Version(link.memory, state_of(link.memory), pieces, link.supersession)
+        version = Version(link.memory, link.memory.state, pieces, link.supersession)
         version.facts, version.lives = facts[link.memory.pk], lives[link.memory.pk]
         versions.append(version)
         before = content
@@ -84,9 +73,9 @@ def with_quotes(facts: Any) -> Any:
     return facts.prefetch_related(Prefetch("citations", citations))
 
 
-def _lives_of(memories: Sequence[Any]) -> dict[Any, list[Liveness]]:
-    found: dict[Any, list[Liveness]] = defaultdict(list)
-    for life in Liveness.objects.filter(memory__in=memories).order_by("from_at", "id"):
+def _lives_of(memories: Sequence[Any]) -> dict[Any, list[MemoryPeriod]]:
+    found: dict[Any, list[MemoryPeriod]] = defaultdict(list)
+    for life in MemoryPeriod.objects.filter(memory__in=memories).order_by("from_at", "id"):
         found[life.memory_id].append(life)
     return found
 

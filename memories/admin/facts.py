@@ -9,7 +9,6 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from memories import review
 from memories.admin.base import MemoryPage, said, tell_it, typed
-from memories.admin.chains import state_of
 from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, FactStateFilter, PickFilter
 from memories.admin.highlighting import excerpt
@@ -103,7 +102,7 @@ class FactAdmin(RepeatsPage, SearchedAdmin, MemoryPage):
             "state": fact_state(row),
             "citations": found,
             "memory": memory,
-            "memory_state": state_of(memory) if memory else "",
+            "memory_state": memory.state if memory else "",
         }
 
     def offers(self, row: Any, verb: Verb) -> bool:

@@ -7,7 +7,7 @@ from django.utils.html import format_html
 
 from memories import ingest, skip_counts
 from memories.admin.base import MemoryPage, said, tell_it
-from memories.admin.chains import state_of, with_quotes
+from memories.admin.chains import with_quotes
 from memories.admin.filters import ChoicesDropdownFilter, DayFilter, PickFilter, SessionStateFilter
 from memories.admin.preview import PreviewPage
 from memories.admin.searching import SearchedAdmin
@@ -96,7 +96,7 @@ class SessionAdmin(PreviewPage, SearchedAdmin, MemoryPage):
             "memories": [
                 (
                     label,
-                    [(memories[i], state_of(memories[i])) for i in ids if i in memories],
+                    [(memories[i], memories[i].state) for i in ids if i in memories],
                     len(ids),
                 )
                 for label, ids in wanted.items()

@@ -11,11 +11,12 @@ from memories.index import entries, slots
 from memories.models import (
     Fact,
     Layer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Supersession,
     WorkspaceIndex,
 )
+from memories.resolve import state_changes
 
 Ids = Collection[uuid.UUID]
 
@@ -59,28 +60,13 @@ def unlink_all(space: WorkspaceIndex, gone: Ids) -> int:
 
 
 def _unlink(space: WorkspaceIndex, old: Memory, gone: Ids) -> None:
-    removed = old.superseded_by
-    heir = removed
+    removed = heir = old.superseded_by
     while heir is not None and heir.pk in gone:
         heir = heir.superseded_by
-    if old.valid_until is not None and removed and old.valid_until == removed.valid_from:
-        old.valid_until = heir.valid_from if heir else None
-    old.superseded_by = heir
-    old.superseded_at = old.superseded_at if heir else None
-    old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+    if removed is not None:
+        state_changes.unlink(old, removed, heir)
     decision = Supersession.objects.filter(old=old, state=Supersession.State.APPLIED)
     if heir is not None:
         decision.update(new=heir, similarity=None, note="")
-    elif old.forgotten_at is None and old.held_at is None:
-        _revive(space, old)
-
-
-def _revive(space: WorkspaceIndex, memory: Memory) -> None:
-    if not memory.liveness.filter(until_at=None).exists():
-        Liveness.objects.create(
-            workspace_id=memory.workspace_id,
-            memory=memory,
-            from_at=timezone.now(),
-            cause=Liveness.Cause.UNDONE,
-        )
-    entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)
+    elif old.state.is_head:
+        state_changes.restore(space, old, MemoryPeriod.Cause.UNDONE)

@@ -62,6 +62,6 @@ def _lines(text: str) -> Iterator[Span]:
 
 def _known(asker: Callable[[], Scope], marks: set[bytes], own: Collection[uuid.UUID]) -> set[bytes]:
     seen = Memory.objects.visible_to(asker()).exclude(pk__in=own)
-    live = seen.filter(superseded_by=None, forgotten_at=None, held_at=None)
-    found = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
+    # Heads, not only what is live: what has expired may have been served before it did.
+    found = seen.filter(is_head=True, fingerprint__in=marks).values_list("fingerprint", flat=True)
     return {bytes(each) for each in found}

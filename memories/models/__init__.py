@@ -39,8 +39,8 @@ from memories.models.measured import EvaluationRun
 from memories.models.memory import (
     Category,
     FactType,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Rejection,
     Source,
     about_nobody,
@@ -48,6 +48,7 @@ from memories.models.memory import (
     seen_by,
     workflow_place,
 )
+from memories.models.memory_state import LIVE_SQL, UNEXPIRED_SQL, MemoryState
 from memories.models.merge import MergedRows, SubjectMerge
 from memories.models.miss import Miss
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
@@ -91,13 +92,15 @@ __all__ = [
     "FeatureSet",
     "IdempotentAnswer",
     "IndexRepair",
+    "LIVE_SQL",
     "LargeLayer",
     "Layer",
     "Link",
-    "Liveness",
+    "MemoryPeriod",
     "Memory",
     "MemoryScope",
     "MemorySession",
+    "MemoryState",
     "MergedRows",
     "Miss",
     "Rejection",
@@ -107,6 +110,7 @@ __all__ = [
     "SubjectMerge",
     "Supersession",
     "Vector",
+    "UNEXPIRED_SQL",
     "Visibility",
     "WorkerBeat",
     "WorkspaceIndex",

@@ -16,7 +16,7 @@ from memories.english import statements as conflicts
 from memories.english.statements import Reading
 from memories.index import nearest, slots, statements
 from memories.index.nearest import Pair, Placement, Reach
-from memories.models import Layer, WorkspaceIndex
+from memories.models import LIVE_SQL, Layer, WorkspaceIndex
 from memories.resolve.claims import Claim
 from memories.resolve.decide import NEAREST, Belief, Judge
 
@@ -24,13 +24,12 @@ MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's
 MOST_NEGATED = 24
 
-MINE = """
+MINE = f"""
   m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s::uuid
   and m.scope = %(scope)s
   and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
   and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
-  and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
-  and (m.forget_after is null or m.forget_after > now())
+  and {LIVE_SQL}
   and (m.visibility = 'global'
        or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
                                       or (m.agent_id is null and %(default_team)s)))
@@ -43,8 +42,7 @@ with met as (
   select unnest(%(ids)s::uuid[]) as id
   union
   select id from memories_memory
-  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[])
-    and superseded_by_id is null and forgotten_at is null
+  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[]) and is_head
   {{by_slot}})
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
        case when m.valid_from is not null
@@ -56,7 +54,7 @@ where {MINE} order by m.id
 SLOTS = [each.name for each in fields(Belief)].index("slots")
 BY_SLOT = """union
   select id from memories_memory
-  where slots && %(slots)s::int8[] and superseded_by_id is null and forgotten_at is null"""
+  where slots && %(slots)s::int8[] and is_head"""
 # Per statement, the newest memories of the subject that hold one of the words it negates.
 NEGATED = """
 select distinct n.i, e.item

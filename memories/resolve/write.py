@@ -8,16 +8,16 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories.english.statements.policy import Policy, Replacement, held_by
-from memories.index import entries, inserts, statements
+from memories.index import entries, inserts
 from memories.index.nearest import Placement
 from memories.models import (
     Citation,
-    Layer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Supersession,
     WorkspaceIndex,
 )
+from memories.resolve import state_changes
 from memories.resolve.claims import Claim, Outcome, fact_values, new_facts
 from memories.resolve.comparing import compared
 from memories.resolve.decide import NEAREST, Belief, Decision, Met
@@ -26,25 +26,6 @@ from memories.resolve.resolver import Resolver
 from workspaces.ids import uuid7
 
 State = Supersession.State
-# All that a batch replaces at once; as `MemoryQuerySet.supersede` does for one successor.
-SUPERSEDE = """
-with pair as (
-  select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
-    p(old, new, since)),
-ended as (
-  update memories_liveness l
-  set from_at = least(l.from_at, %(at)s), until_at = %(at)s, ended_by = 'superseded' from pair
-  where l.memory_id = pair.old and l.until_at is null)
-update memories_memory m
-set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
-    valid_until = case when m.valid_until is null and m.valid_from < pair.since
-                       then pair.since else m.valid_until end
-from pair where m.id = pair.old and m.superseded_by_id is null
-"""
-SUPPORT = """
-update memories_memory m set source_count = m.source_count + more.facts, updated_at = %(at)s
-from unnest(%(ids)s::uuid[], %(facts)s::int4[]) more(id, facts) where m.id = more.id
-"""
 
 
 class Batch:
@@ -123,8 +104,12 @@ class Batch:
         self.outcome.rejected.append(claim.statement)
 
     def write(self, vectors: Sequence[entries.Vectors] | None) -> None:
-        self._support_known()
-        self._end_replaced()
+        state_changes.supersede(
+            self.space,
+            {old: (new.id, new.valid_from) for old, new in self.replaced.items()},
+            self.now,
+        )
+        state_changes.add_support(self.support, self.now)
         if self.promoted:
             Memory.objects.filter(pk__in=self.promoted).update(version=F("version") + 1)
         made = list(self.memories.values())
@@ -136,7 +121,7 @@ class Batch:
             beside=[
                 new_memories(self.placement, made),
                 inserts.rows_with(
-                    Liveness,
+                    MemoryPeriod,
                     list(map(self._life, filter(_is_believed, made))),
                     workspace_id=workspace,
                 ),
@@ -228,23 +213,6 @@ class Batch:
             decided_at=self.now,
         )
 
-    def _end_replaced(self) -> None:
-        if not self.replaced:
-            return
-        values = {
-            "olds": list(self.replaced),
-            "news": [new.id for new in self.replaced.values()],
-            "since": [new.valid_from for new in self.replaced.values()],
-            "at": self.now,
-        }
-        statements.execute(SUPERSEDE, values)
-        entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
-
-    def _support_known(self) -> None:
-        if self.support:
-            values = {"ids": list(self.support), "facts": list(self.support.values())}
-            statements.execute(SUPPORT, values | {"at": self.now})
-
     def _life(self, draft: Draft) -> dict[str, object]:
         # What the same batch replaced, or filed as past, was believed for no time at all.
         ended = draft.superseded_by is not None
@@ -252,7 +220,7 @@ class Batch:
             "memory_id": draft.id,
             "from_at": self.now,
             "until_at": self.now if ended else None,
-            "cause": Liveness.Cause.CREATED,
+            "cause": MemoryPeriod.Cause.CREATED,
             "ended_by": "superseded" if ended else "",
         }
 

@@ -14,25 +14,27 @@ from memories.index import entries, slots, subjects, workspace_index
 from memories.models import (
     Fact,
     Layer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Rejection,
     SubjectMerge,
     Supersession,
     WorkspaceIndex,
 )
-from memories.review.approve import IN_OTHER_WORDS, decide
+from memories.resolve import state_changes
+from memories.review.approve import IN_OTHER_WORDS, believe_again, decide
 from memories.review.edit import EDIT, INHERITED
 from memories.review.forget import locked
 from memories.review.merge import SHARED, give, hold_still, learn_again, of_scope, tell
-from memories.review.restore import begin, revive, unlink
+from memories.review.undo import put_back
 from workspaces.ids import uuid7
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
 State = Supersession.State
 Ids = set[uuid.UUID]
-LIVE = Q(memory__superseded_by=None, memory__forgotten_at=None, memory__held_at=None)
+# What has expired, too: until the sweep forgets it, its facts must not be of another subject.
+OF_HEADS = Q(memory__is_head=True)
 COPIED = ("content", "fingerprint", "entities", "source", "valid_from", "is_inference")
 
 
@@ -118,19 +120,16 @@ def _part_decisions(scope: Scope, space: WorkspaceIndex, going: Ids, target: Sub
     """A memory that goes and one that stays replace each other no more."""
     across = Q(old__in=going) & ~Q(new__in=going) | Q(new__in=going) & ~Q(old__in=going)
     waiting_or_done = Supersession.objects.filter(across, state__in=[State.APPLIED, State.PENDING])
-    for found in waiting_or_done.select_for_update(of=("self",)).order_by("-pk"):
-        old, new = locked(scope, found.old_id), locked(scope, found.new_id)
+    for decision in waiting_or_done.select_for_update(of=("self",)).order_by("-pk"):
+        old, new = locked(scope, decision.old_id), locked(scope, decision.new_id)
         if old.superseded_by_id == new.pk:
-            unlink(old, new)
-            if old.forgotten_at is None and old.held_at is None:
-                revive(space, old, Liveness.Cause.UNDONE)
+            put_back(space, old, new)
         if new.held_at is not None:
-            Memory.objects.filter(pk=new.pk).update(held_at=None)
-            revive(space, new, Liveness.Cause.APPROVED)
+            believe_again(space, new, MemoryPeriod.Cause.APPROVED)
         if not new.supersedes.exists():
             Memory.objects.filter(pk=new.pk).update(version=1)  # it begins a chain of its own
-        state = State.UNDONE if found.state == State.APPLIED else State.REJECTED
-        decide(scope, found, state, "separate", "they are about two subjects")
+        state = State.UNDONE if decision.state == State.APPLIED else State.REJECTED
+        decide(scope, decision, "separate", "they are about two subjects", state=state)
 
 
 def _part_facts(
@@ -139,9 +138,9 @@ def _part_facts(
     """Each fact is about whom it was told of. A live memory that stands on facts of both is
     believed of both; what is believed no more keeps its facts, and so do notes and edits."""
     told, facts = _told(made), Fact.objects.all()
-    heard_since = facts.filter(LIVE, memory__subject=source, subject=target).exclude(told)
+    heard_since = facts.filter(OF_HEADS, memory__subject=source, subject=target).exclude(told)
     staying = list(heard_since.exclude(session=None).select_related("memory"))
-    leaving = list(facts.filter(LIVE, told, memory__subject=target).select_related("memory"))
+    leaving = list(facts.filter(OF_HEADS, told, memory__subject=target).select_related("memory"))
     home = Q(memory__subject=source) | Q(memory=None) & told
     own = facts.filter(home, subject=target).exclude(pk__in=[fact.pk for fact in staying])
     moved = [*own.values_list("pk", flat=True), *(fact.pk for fact in leaving)]
@@ -156,7 +155,7 @@ def _believe_apart(space: WorkspaceIndex, facts: Iterable[Fact], subject: Subjec
     for memory, own in groupby(sorted(facts, key=_memory_id), key=lambda fact: fact.memory):
         ids = [fact.pk for fact in own]
         if memory is not None:
-            Memory.objects.all().add_support({memory.pk: -len(ids)})
+            state_changes.add_support({memory.pk: -len(ids)}, timezone.now())
             made = _copy(space, memory, subject, len(ids))
             Fact.objects.filter(pk__in=ids).update(memory=made)
 
@@ -170,7 +169,7 @@ def _copy(space: WorkspaceIndex, memory: Memory, subject: Subject, facts: int) -
     made = Memory(**inherited | {"subject_id": subject.pk, "source_count": facts, "pinned": False})
     made.slots = slots.of_memory(made, slots.words_of(space))
     made.save(force_insert=True)
-    begin(made, Liveness.Cause.CREATED)
+    state_changes.begin_period(made, MemoryPeriod.Cause.CREATED)
     entries.write(space, [entries.memory_item(made)], None)
     return made
 

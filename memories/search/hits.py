@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from memories.index import statements
-from memories.models import AS_KNOWN, NOW, SAID, AsOf, Feature, chain
+from memories.models import AS_KNOWN, NOW, SAID, UNEXPIRED_SQL, AsOf, Feature, chain
 from memories.search.rankings import SPARE
 from memories.search.request import Hit, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope
 
-MEMORY_ROWS = """
+MEMORY_ROWS = f"""
 select m.*, s.external_id as user_external, a.external_id as agent_external,
        c.external_id as thread_external
 from memories_memory m
@@ -19,7 +19,7 @@ left join workspaces_subject s on s.id = m.subject_id
 left join workspaces_agent a on a.id = m.agent_id
 left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-  and (%(history)s or m.forget_after is null or m.forget_after > now())
+  and (%(history)s or {UNEXPIRED_SQL})
 """
 KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
 KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace("select m.*,", f"select m.*, {KNOWN},")
