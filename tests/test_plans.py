@@ -124,7 +124,7 @@ def of_many(place: Place) -> Statement:
 
 def of_known(place: Place) -> Statement:
     own = {"fingerprints": [b"a"], "ids": [], "slots": [1], "now": NOW}
-    values = resolving._where(placement(place)) | own
+    values = resolving.mine(placement(place)) | own
     return resolving.KNOWN.format(by_slot=resolving.BY_SLOT), values
 
 

@@ -23,7 +23,7 @@ from memories.ingest.store import Kept
 from memories.ingest.written import Written
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
-from memories.resolve import Claim, Outcome
+from memories.resolve import Claim, ResolveOutcome
 
 LONGEST_NOTE = 500  # characters
 # Of one step: other writers of the workspace wait as long as it is written.
@@ -118,7 +118,7 @@ class Steps:
             raise TakenOver
         return row
 
-    def _note(self, outcome: Outcome) -> None:
+    def _note(self, outcome: ResolveOutcome) -> None:
         """What all steps came to so far."""
         session, found, counts = self.session, self.run.found, self.session.counts
         session.created_ids = [*session.created_ids, *outcome.created]

@@ -41,7 +41,6 @@ FOLLOWING: dict[str, Any] = {
     "rejection": Rejection,
 }
 SHARED = "rejection of both"  # the target's, where the source had the same
-Moved = Mapping[str, list[uuid.UUID]]
 
 
 def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> SubjectMerge:
@@ -56,36 +55,44 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
     space = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
-        source, target = (of_scope(scope, each) for each in (source_id, target_id))
-        hold_still(space, source, target)
+        source, target = (locked_subject(scope, each) for each in (source_id, target_id))
+        lock_writers(space, source, target)
         made = SubjectMerge.objects.create(
             workspace_id=scope.workspace_id, source=source, target=target, batch=uuid7(),
             merged_by=scope.actor,
         )  # fmt: skip
-        shared = _let_go_of_what_both_rejected(source, target)
-        moved = {kind: give(kind, source, target) for kind in FOLLOWING}
+        # What both rejected stays the target's alone.
+        own = Rejection.objects.filter(subject=source)
+        both = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
+        shared = list(both.values_list("pk", flat=True))
+        own.filter(fingerprint__in=both.values("fingerprint")).delete()
+        moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
         slots.rebuild(moved["memory"], slots.words_of(space))
-        learn_again(moved["session"])
+        restart_sessions(moved["session"])
         moved |= features.merge(scope, made) | {SHARED: shared}
-        _keep(made, moved)
-        tell(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
+        MergedRows.objects.bulk_create(
+            MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
+            for kind, ids in moved.items()
+            if ids
+        )
+        audit_merge(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
     return made
 
 
-def of_scope(scope: Scope, subject_id: uuid.UUID) -> Subject:
+def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
     """The subject, locked; NotFound where `scope` does not see it."""
     rows = Subject.objects.filter(workspace_id=scope.workspace_id)
     if scope.subject_ids is not None:
         rows = rows.filter(pk__in=scope.subject_ids)
     # Not against keys: who writes a row about it waits for the workspace, and holds a share of it.
-    found = rows.filter(pk=subject_id).select_for_update(no_key=True).first()
-    if found is None:
+    subject = rows.filter(pk=subject_id).select_for_update(no_key=True).first()
+    if subject is None:
         raise NotFound("Subject")
-    return found
+    return subject
 
 
-def hold_still(space: WorkspaceIndex, *subjects: Subject) -> None:
+def lock_writers(space: WorkspaceIndex, *subjects: Subject) -> None:
     """Wait for those who are writing down what is said about these subjects: they lock first the
     conversation, then the workspace's row. What they write after is about whom they named."""
     rows = Conversation.objects.filter(subject__in=subjects).order_by("pk")
@@ -93,7 +100,7 @@ def hold_still(space: WorkspaceIndex, *subjects: Subject) -> None:
     WorkspaceIndex.objects.select_for_update(no_key=True).get(pk=space.pk)
 
 
-def give(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid.UUID]:
+def reassign(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid.UUID]:
     """Rows of one kind that were about `source` are about `target`; their ids."""
     rows = FOLLOWING[kind]._default_manager.filter(subject=source, **which)
     ids = list(rows.values_list("pk", flat=True))
@@ -101,15 +108,7 @@ def give(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid
     return ids
 
 
-def _let_go_of_what_both_rejected(source: Subject, target: Subject) -> list[uuid.UUID]:
-    own = Rejection.objects.filter(subject=source)
-    shared = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
-    ids = list(shared.values_list("pk", flat=True))
-    own.filter(fingerprint__in=shared.values("fingerprint")).delete()
-    return ids
-
-
-def learn_again(session_ids: list[uuid.UUID]) -> None:
+def restart_sessions(session_ids: list[uuid.UUID]) -> None:
     """Sessions that a worker is at begin again, with whom they are about now."""
     busy = MemorySession.objects.filter(pk__in=session_ids, state=MemorySession.State.EXTRACTING)
     ids = list(busy.select_for_update().values_list("pk", flat=True))
@@ -122,15 +121,7 @@ def learn_again(session_ids: list[uuid.UUID]) -> None:
         outbox.post("run_session", each)
 
 
-def _keep(made: SubjectMerge, moved: Moved) -> None:
-    MergedRows.objects.bulk_create(
-        MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
-        for kind, ids in moved.items()
-        if ids
-    )
-
-
-def tell(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
+def audit_merge(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
     """A line on each of the two, so that each one's history tells it."""
     for subject in (made.source, made.target):
         AuditEntry.line(
@@ -167,12 +158,19 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
 
     Episodes stay where they were said. Moving them back is the way to undo it.
     """
-    target = _subject(scope, user_id)
+    try:
+        target = subject_to_write(scope, user_id.strip())
+    except NotAllowed as error:
+        raise Forbidden(error.message, "userId") from None
+    if target is None:
+        raise Invalid("userId", "Name the subject that it is to be about.")
     space = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         chosen = _visible(scope, memory_ids)
-        ids = _whole_chains(memory_ids)
+        with connection.cursor() as cursor:
+            cursor.execute(CHAINS, {"ids": list(memory_ids)})
+            ids = [row[0] for row in cursor.fetchall()]
         _visible(scope, ids)
         for memory in Memory.objects.live().filter(pk__in=ids):
             correct.move(scope, memory, target)
@@ -183,33 +181,17 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         for memory in chosen:
             before = memory.subject.external_id if memory.subject else ""
             memory.subject = target
-            told = {"before": {"userId": before}, "after": {"userId": target.external_id}}
-            audit(scope, "move", memory, **told)
+            after = {"userId": target.external_id}
+            audit(scope, "move", memory, before={"userId": before}, after=after)
     return len(ids)
-
-
-def _subject(scope: Scope, user_id: str) -> Subject:
-    try:
-        found = subject_to_write(scope, user_id.strip())
-    except NotAllowed as error:
-        raise Forbidden(error.message, "userId") from None
-    if found is None:
-        raise Invalid("userId", "Name the subject that it is to be about.")
-    return found
 
 
 def _visible(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
     rows = Memory.objects.visible_to(scope).filter(pk__in=ids).select_related("subject")
-    found = list(rows.select_for_update(of=("self",)))
-    if len(found) < len(set(ids)):
+    memories = list(rows.select_for_update(of=("self",)))
+    if len(memories) < len(set(ids)):
         raise NotFound("Memory")
-    return found
-
-
-def _whole_chains(ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-    with connection.cursor() as cursor:
-        cursor.execute(CHAINS, {"ids": list(ids)})
-        return [row[0] for row in cursor.fetchall()]
+    return memories
 
 
 def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> Memory:
