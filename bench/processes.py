@@ -48,6 +48,18 @@ def open_files(found: list[Found]) -> int:
     return number
 
 
+def processor_seconds(found: list[Found]) -> float:
+    """Of these processes and of their children that have ended, since they began."""
+    ticks = 0
+    for each in found:
+        try:
+            stat = (PROC / str(each.pid) / "stat").read_text(errors="replace")
+        except OSError:
+            continue
+        ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def megabytes(found: list[Found]) -> float:
     """Proportional set sizes; of the database's processes without their shared memory."""
     kilobytes = 0

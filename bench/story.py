@@ -6,11 +6,10 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from memories import ingest, review
-from memories.features.discovery import discover_sets
-from memories.features.sets import key_of
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.ingest import IngestRequest, NewMessage
-from memories.models import Memory, MemorySession
+from memories.models import FeatureSet, Memory, MemorySession
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, Capability, Membership, Role, Subject, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -115,7 +114,7 @@ def _say(
 
 def _fold(scope: Scope) -> None:
     discover_sets()
-    update_now(scope, key_of("ada"))
+    update_now(scope, FeatureSet.own_key("ada"))
 
 
 def _curate(scope: Scope) -> None:

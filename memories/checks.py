@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error
 
+from memories.providers.allowed_addresses import ANY, is_readable
 from memories.providers.embedding_models import known_model
 
 # The models that bring their own weights, or need none: nothing about them can be chosen.
@@ -109,7 +110,7 @@ def _openai_extraction() -> Iterator[CheckMessage]:
 
 
 def addresses(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
-    return [*_unreadable(), *_unused()]
+    return [*_unreadable(), *_unused(), *_allowed_hosts()]
 
 
 def _unreadable() -> Iterator[CheckMessage]:
@@ -135,6 +136,23 @@ def _unused() -> Iterator[CheckMessage]:
             "ANTHROPIC_BASE_URL is set, and there is no ANTHROPIC_API_KEY: nothing uses it.",
             hint="Set the key that the server behind it expects.",
             id="memories.W004",
+        )
+
+
+def _allowed_hosts() -> Iterator[CheckMessage]:
+    wrong = [entry for entry in settings.EXTRACTOR_ALLOWED_HOSTS if not is_readable(entry)]
+    if wrong:
+        yield Error(
+            f"EXTRACTOR_ALLOWED_HOSTS names what is no host: {', '.join(wrong)}.",
+            hint="Give hosts, host:port or networks, like localhost:11434, models.lan, 10.0.0.0/8.",
+            id="memories.E009",
+        )
+    if ANY in settings.EXTRACTOR_ALLOWED_HOSTS:
+        yield checks.Warning(
+            "EXTRACTOR_ALLOWED_HOSTS is *: a workspace's extractors may call this machine's own and"
+            " private addresses.",
+            hint="Name the hosts that workspaces need.",
+            id="memories.W006",
         )
 
 

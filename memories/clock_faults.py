@@ -5,16 +5,15 @@ such a clock, and its time has come. Nothing that was said or believed is dated 
 clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
 
 A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
-it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `pending.count`).
+it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.utils import timezone
-from django_q.conf import Conf
-from django_q.models import OrmQ, Schedule
 
+from memories import outbox
 from memories.index import statements
 from memories.leases import FAR
 from memories.models.conversation import AHEAD
@@ -50,6 +49,7 @@ COLUMNS = (
     _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
     _Column("memories_conversationsummary", "due_at", HOUR),
     _Column("memories_erasure", "due_at", HOUR),
+    _Column("workspaces_workspaceremoval", "due_at", HOUR),
     _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
     _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
 )
@@ -61,26 +61,9 @@ SEEN = "delete from memories_setdiscovery where seen > %(made)s"
 def heal() -> int:
     """Take back what lies too far ahead; the number of rows."""
     now = timezone.now()
-    done = heal_queue(now)
+    done = outbox.heal(FAR)
     for each in COLUMNS:
         done += statements.execute(
             each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
         )
     return done + statements.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
-
-
-def heal_queue(now: datetime | None = None) -> int:
-    """Of the queue alone: without it no sweep comes that would heal the rest."""
-    now = now or timezone.now()
-    retry = timedelta(seconds=Conf.RETRY)
-    locked = OrmQ.objects.filter(lock__gt=now + retry + FAR).update(lock=now)
-    schedules = Schedule.objects.filter(schedule_type=Schedule.MINUTES)
-    return locked + sum(_heal_schedule(each, now) for each in schedules)
-
-
-def _heal_schedule(schedule: Schedule, now: datetime) -> int:
-    """Its next run is at most a period and a little ahead; where it lies long ago, the periods
-    since then are not counted one by one."""
-    period = timedelta(minutes=schedule.minutes or 1)
-    is_near = now - DAY < schedule.next_run <= now + period + FAR
-    return 0 if is_near else Schedule.objects.filter(pk=schedule.pk).update(next_run=now)

@@ -11,9 +11,8 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
-from django_q.models import OrmQ
 
-from memories import metrics
+from memories import metrics, outbox
 from memories.metrics import BOUNDS, Measure
 from memories.models import (
     Breaker,
@@ -203,7 +202,7 @@ def _waiting() -> list[Gauge]:
     pending = Supersession.objects.filter(state=Supersession.State.PENDING)
     quarantined = Fact.objects.filter(quarantined_at__isnull=False)
     return [
-        Gauge("queue_tasks", "Tasks in the queue.", OrmQ.objects.count()),
+        Gauge("queue_tasks", "Tasks in the queue.", outbox.length()),
         Gauge("vectors_due", "Entries without a vector yet.", DueVector.objects.count()),
         Gauge("supersessions_pending", "Decisions that wait for a person.", pending.count()),
         Gauge("facts_quarantined", "Facts in quarantine.", quarantined.count()),

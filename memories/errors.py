@@ -1,24 +1,37 @@
 """What can go wrong, in words that every floor may use. Doors turn these into problem+json."""
 
+from copy import copy
+from typing import Self
+
 
 class ProviderError(Exception):
     """An outside or embedded model could not do its work.
 
-    `permanent` when asking the same again cannot help until a person changes something.
+    `permanent` when asking the same again cannot help until a person changes something. `foreign` is
+    what the other side wrote: the message has it, and `in_own_words` leaves it out.
     `retry_after` is the wait in seconds that the server asked for, where it did. `status` is that
     of an answer over HTTP.
     """
 
     status: int | None = None
 
-    def __init__(self, message: str, permanent: bool, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, permanent: bool, retry_after: float | None = None, *, foreign: str = ""
+    ) -> None:
         super().__init__(message, permanent, retry_after)
-        self.message = message
+        self.own_words = message
+        self.message = f"{message}: {foreign}" if foreign else message
         self.permanent = permanent
         self.retry_after = retry_after
 
     def __str__(self) -> str:
         return self.message
+
+    def in_own_words(self) -> Self:
+        """The same, without what the other side wrote."""
+        error = copy(self)
+        error.message = self.own_words
+        return error
 
 
 class Unasked(ProviderError):

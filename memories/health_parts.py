@@ -19,13 +19,16 @@ from memories.models import Breaker, IndexRepair
 from memoryproject.parts import Part, State
 
 STARTING = 60.0  # seconds after this process began, in which a worker may still be coming up
+HUNG = 120.0  # seconds: the guard makes its rounds about every half minute
 OVERDUE = 120.0  # seconds: a session whose turn came so long ago is waiting for nobody
 WORKERS = """
-select count(*) filter (where age < %(lost)s) as alive,
-       count(*) filter (where age >= %(lost)s) as lost,
+select count(*) filter (where age < %(lost)s and works) as alive,
+       count(*) filter (where age >= %(lost)s and works) as lost,
+       string_agg(distinct kind, ', ') filter (where age >= %(hung)s and not works) as hung,
        max(seen_at) filter (where age >= %(lost)s) as last_lost,
        min(started_at) filter (where age < %(lost)s) as oldest
-from (select *, abs(extract(epoch from now() - seen_at)) as age from memories_workerbeat) b
+from (select *, abs(extract(epoch from now() - seen_at)) as age,
+             kind not in ('pusher', 'guard') as works from memories_workerbeat) b
 """
 SESSIONS = """
 select count(*) as number, now() as now, min(created_at) as oldest,
@@ -38,12 +41,14 @@ _started = time.monotonic()
 
 def workers() -> Part:
     """Failed where none has been seen lately: what is taken in would not be learned from."""
-    found = _row(WORKERS, {"lost": LOST})
+    found = _row(WORKERS, {"lost": LOST, "hung": HUNG})
     alive, lost = found["alive"], found["lost"]
-    if alive and not lost:
+    if alive and not lost and not found["hung"]:
         return Part("workers", State.OK, f"{alive} seen", found["oldest"], value=alive)
     if alive:
         detail = f"{alive} seen, {lost} lost"
+        if found["hung"]:  # they hand the work out, and nobody gets any
+            detail += f"; not seen: {found['hung']}"
         return Part("workers", State.DEGRADED, detail, found["last_lost"], value=alive)
     if time.monotonic() - _started < STARTING:
         return Part("workers", State.DEGRADED, "none seen yet", value=0)

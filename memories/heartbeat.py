@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 def beating(kind: str) -> Iterator[None]:
     """While the block runs, this process is seen to live. In a thread of its own, with a connection
     that does not stay: what the process is at may take long."""
-    values = {"id": uuid.uuid4(), "kind": kind, "host": socket.gethostname(), "pid": os.getpid()}
+    values = _values(kind)
     done = threading.Event()
 
     def beat() -> None:
@@ -46,6 +46,24 @@ def beating(kind: str) -> Iterator[None]:
     finally:
         done.set()
         thread.join(EVERY)
+
+
+class Beats:
+    """The beats of a process that forks others, and so has no thread for them: whoever makes its rounds
+    writes them."""
+
+    def __init__(self, kind: str) -> None:
+        self._values = _values(kind)
+
+    def write(self) -> None:
+        _write(BEAT, self._values)
+
+    def end(self) -> None:
+        _write(GONE, {"ids": [self._values["id"]]})
+
+
+def _values(kind: str) -> dict[str, Any]:
+    return {"id": uuid.uuid4(), "kind": kind, "host": socket.gethostname(), "pid": os.getpid()}
 
 
 def forget_the_dead() -> None:

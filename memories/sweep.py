@@ -4,15 +4,16 @@ answers."""
 import logging
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
-from django_q.models import Schedule
 
 from memories import (
     breakers,
@@ -25,8 +26,7 @@ from memories import (
     outbox,
 )
 from memories.erase import workspace_removal
-from memories.features import set_embedding
-from memories.features.discovery import discover_sets, enqueue_due
+from memories.features import queue, set_embedding
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
@@ -38,11 +38,10 @@ from memories.models import (
 )
 from memories.review import forget_locked
 from memories.summaries import summarize
-from workspaces.login import throttle
+from workspaces import expired
 from workspaces.scope import worker_scope
 
 State = MemorySession.State
-TASK = "memories.tasks.sweep"
 EXPIRED = "expired"
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
@@ -75,10 +74,8 @@ class Swept:
 def ensure_schedule() -> None:
     """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
     had written."""
-    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    if not Schedule.objects.filter(func=TASK).update(**timing):
-        Schedule.objects.create(name="sweep", func=TASK, **timing)
-    clock_faults.heal_queue()
+    outbox.every_minute("sweep")
+    outbox.heal(leases.FAR)
 
 
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
@@ -88,10 +85,11 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     if healed := clock_faults.heal():
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
-    _run_sessions(done, tell, until)
-    discover_sets()
-    done.sets = enqueue_due()
-    done.embeddings = set_embedding.ring()
+    # What waits for models shall not keep all else from its turn.
+    _run_sessions(done, tell, time.monotonic() + seconds / 4)
+    queue.discover_sets()
+    done.sets = queue.enqueue_due()
+    done.embeddings = set_embedding.enqueue_due()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
@@ -104,18 +102,25 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         outbox.post("seal")
     counters.prune()
     breakers.prune()
-    throttle.prune()
-    done.answers, _ = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now()).delete()
+    expired.prune()
+    over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
+    done.answers = expired.delete_some(over)
     return done
 
 
 def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
-    """Sessions whose turn it is, and those whose worker died."""
+    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then the
+    second of each."""
     now = timezone.now()
     due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
     abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
-    found = MemorySession.objects.filter(due_now | abandoned).order_by("next_attempt_at")
-    return list(found.values_list("pk", flat=True)[:limit])
+    rows = MemorySession.objects.filter(due_now | abandoned).order_by("next_attempt_at")
+    places: dict[uuid.UUID, int] = defaultdict(int)
+    turns = []
+    for session_id, workspace_id in rows.values_list("pk", "workspace_id"):
+        turns.append((places[workspace_id], session_id))
+        places[workspace_id] += 1
+    return [session_id for _, session_id in sorted(turns, key=itemgetter(0))][:limit]
 
 
 def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> None:

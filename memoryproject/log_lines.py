@@ -1,7 +1,9 @@
 """What each line of the log has, and what the log leaves out."""
 
+import json
 import logging
 from contextvars import ContextVar
+from datetime import UTC, datetime
 
 # Set while a request is answered; lines of the server's own have none.
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
@@ -25,3 +27,21 @@ def without_trace_of_refusals(record: logging.LogRecord) -> bool:
     if status < 500:
         record.exc_info = record.exc_text = None
     return True
+
+
+class JSONLines(logging.Formatter):
+    """One JSON object in a line: `time` (ISO 8601, UTC), `level`, `logger`, `requestId` (null where
+    there is none), `message`, and `trace` where something was raised."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        about = getattr(record, "request_id", "-")
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "requestId": None if about == "-" else about,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)

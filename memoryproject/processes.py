@@ -15,8 +15,6 @@ from memoryproject.address import Address, allowed_hosts
 from memoryproject.front.options import Options
 from memoryproject.supervisor import Child
 
-MOST_CONNECTIONS = 32_768
-
 
 @dataclass(frozen=True)
 class Size:
@@ -51,11 +49,13 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
         socket=str(meeting),
         largest_body=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         body_seconds=settings.BODY_TIMEOUT,
+        most_connections=settings.MAX_CONNECTIONS,
         behind_proxy=settings.BEHIND_TLS_PROXY,
         key_cap=settings.RATE_LIMIT_PER_MINUTE,
         workspace_cap=settings.WORKSPACE_RATE_LIMIT_PER_MINUTE,
         anonymous_cap=settings.ANONYMOUS_RATE_LIMIT_PER_MINUTE,
         log_level=settings.LOG_LEVEL,
+        log_format=settings.LOG_FORMAT,
     )
     folder, command = settings.BASE_DIR, [sys.executable, "manage.py"]
     web = [*command, "web", "--front", str(meeting), "--processes", str(size.web)]
@@ -69,7 +69,14 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
 def _front(address: Address) -> list[str]:
     words = [sys.executable, "-m", "granian", "--interface", "rsgi", "--http", "1", "--no-ws"]
     words += ["--host", address.host, "--port", str(address.port), "--log-level", "warning"]
-    words += ["--loop", "asyncio", "--backpressure", str(MOST_CONNECTIONS)]
+    words += [
+        "--loop",
+        "uvloop",
+        "--runtime-mode",
+        "st",
+        "--backpressure",
+        str(settings.MAX_CONNECTIONS),
+    ]
     words += ["--http1-header-read-timeout", "20000"]
     words += ["--respawn-failed-workers", "--workers-kill-timeout", "15"]
     return [*words, "memoryproject.front.server:app"]

@@ -18,7 +18,7 @@ from memoryproject.env import (
     env_str,
     kept_secret,
 )
-from memoryproject.log_lines import with_request_id, without_trace_of_refusals
+from memoryproject.log_lines import JSONLines, with_request_id, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -67,6 +67,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "workspaces.login.passwords.GuessableWordsValidator"},
 ]
 # What counts lies above the package that is counted.
 LOGIN_COUNTER = "memories.metrics.count"
@@ -198,6 +199,8 @@ UNFOLD = {
 
 # API
 BODY_TIMEOUT = env_float("BODY_TIMEOUT", 20.0, minimum=0.1, maximum=600)
+# What the front holds of connections; where they are nearly so many, it closes some of whoever has most.
+MAX_CONNECTIONS = env_int("MAX_CONNECTIONS", 32_768, minimum=64, maximum=1_000_000)
 # Caps of the operator; 0: none. What one tenant takes from others is shared out in any case.
 RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 0)
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env_int("WORKSPACE_RATE_LIMIT_PER_MINUTE", 0)
@@ -274,6 +277,9 @@ EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
+# Where the extractors that a workspace names may be, beside public https addresses: hosts, host:port,
+# networks, or *.
+EXTRACTOR_ALLOWED_HOSTS = env_list("EXTRACTOR_ALLOWED_HOSTS")
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
 ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")
@@ -299,11 +305,13 @@ METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
 # Log: to stderr
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+LOG_FORMAT = env_str("LOG_FORMAT", "text", choices=("text", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"}
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"},
+        "json": {"()": JSONLines},
     },
     "filters": {
         "refusals": {
@@ -315,7 +323,7 @@ LOGGING = {
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
+            "formatter": LOG_FORMAT,
             "filters": ["refusals", "request_id"],
         }
     },

@@ -61,3 +61,11 @@ def still_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     return now
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-statements",
+        action="store_true",
+        help="write tests/statements anew (see tests/test_statements.py)",
+    )

@@ -33,7 +33,11 @@ def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
 def strangers_environment() -> dict[str, str]:
     """Ours, without what a browser's test beside this one set for its own process."""
     ours = {k: v for k, v in os.environ.items() if k != "DJANGO_ALLOW_ASYNC_UNSAFE"}
-    return {**ours, "DJANGO_SETTINGS_MODULE": "memoryproject.settings"}
+    own = {
+        "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
+        "EXTRACTOR_ALLOWED_HOSTS": "localhost",
+    }
+    return {**ours, **own}
 
 
 class Server:

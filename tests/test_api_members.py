@@ -174,6 +174,26 @@ def test_somebody_without_a_workspace_logs_in_to_accept(admin: Caller) -> None:
     assert Client().post(f"/admin/login/?next={path}", form).url == path
 
 
+def test_whoever_is_only_invited_is_led_to_the_invitation_and_to_no_page_of_the_admin(
+    admin: Caller, workspace: Workspace
+) -> None:
+    user = UserFactory(email="known@example.org")
+    invited(admin, "known@example.org")
+    browser = Client()
+    answer = browser.post(
+        "/admin/login/", {"username": user.username, "password": "a long enough password"}
+    )
+    assert answer.url == OWN
+    assert "Open the link that you were given" in browser.get(OWN).content.decode()
+    for page in ("/admin/", "/admin/memories/memory/", "/admin/second-factor/"):
+        assert browser.get(page, follow=True).redirect_chain[-1][0] == OWN
+    assert session_of_nobody(browser, workspace) == 404
+
+
+def session_of_nobody(browser: Client, workspace: Workspace) -> int:
+    return browser.get(f"/api/v1/workspaces/{workspace.slug}").status_code
+
+
 def test_who_awaits_a_password_elsewhere_gets_none_here(
     admin: Caller, mallory: Person, workspace: Workspace
 ) -> None:

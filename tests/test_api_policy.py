@@ -3,10 +3,10 @@
 import pytest
 
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member, session_of
-from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations
+from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.factories import MembershipFactory
 from tests.people import Person
-from workspaces.models import Workspace
+from workspaces.models import ApiKey, Workspace
 from workspaces.server_keys import issue_server_key
 
 READS_BY_POST = {"search", "packContext"}
@@ -95,9 +95,45 @@ def test_a_workspaces_key_and_its_owner_make_and_remove_no_workspace(
     assert Workspace.objects.count() == 2
 
 
-def test_a_server_key_does_nothing_else(rows: dict[str, str], alice: Person) -> None:
+def of_the_server(alice: Person) -> Caller:
     _, text = issue_server_key("deploy", actor="test")
-    http = Caller(alice.workspace.slug, {"Authorization": f"Bearer {text}"})
+    return Caller(alice.workspace.slug, {"Authorization": f"Bearer {text}"})
+
+
+def test_a_server_key_does_nothing_else(rows: dict[str, str], alice: Person) -> None:
+    http = of_the_server(alice)
     answers = asked(http, rows, [each for each in EVERY if each.name not in OF_THE_SERVER])
     assert {answer.status for answer in answers.values()} == {403, 404}
     assert answers["listWorkspaces"].status == 403
+
+
+def test_a_query_parameter_that_there_is_not_is_refused_and_named(
+    rows: dict[str, str], alice: Person
+) -> None:
+    deploy, owner, refused = of_the_server(alice), caller(alice), {}
+    for operation in EVERY:
+        http = deploy if operation.name in OF_THE_SERVER else owner
+        body = None if operation.method in ("GET", "DELETE") else {}
+        answer = http.call(operation.method, operation.address(rows), body, query={"dryRunn": 1})
+        refused[operation.name] = answer.status, answer.is_problem and answer.fields
+    assert {name: what for name, what in refused.items() if what != (400, ["dryRunn"])} == {}
+
+
+def test_each_declared_query_parameter_is_known(rows: dict[str, str], alice: Person) -> None:
+    """What it says may be wrong; that it is there is not."""
+    owner, unknown = caller(alice), {}
+    for operation in EVERY:
+        declared = schema()["paths"][operation.path][operation.method.lower()]
+        query = {p["name"]: "" for p in declared.get("parameters", ()) if p["in"] == "query"}
+        if operation.method == "GET":
+            answer = owner.call("GET", operation.address(rows), query=query)
+            unknown[operation.name] = "unknown_field" in answer.body.get("code", "")
+    assert [name for name, is_unknown in unknown.items() if is_unknown] == []
+
+
+def test_who_only_wants_to_see_what_a_revocation_does_revokes_nothing(
+    rows: dict[str, str], alice: Person
+) -> None:
+    answer = caller(alice).delete(f"/keys/{rows['keys']}", dryRun="true")
+    assert (answer.status, answer.fields) == (400, ["dryRun"])
+    assert ApiKey.objects.get(pk=rows["keys"]).revoked_at is None

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memories.features.discovery import discover_sets
+from memories.features.queue import discover_sets
 from memories.models import Feature, FeatureSet, SetDiscovery
 from tests.api_fixtures import Caller, caller
 from tests.people import Person

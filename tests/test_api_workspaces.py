@@ -104,10 +104,11 @@ def test_the_invitations_of_a_server_key_end_with_it(deploy: Caller, end: str) -
     key = ServerKey.objects.get()
     if end == "revoked":
         assert revoke_server_key(key.prefix)
-        assert Invitation.objects.get().state == "revoked"
     else:
         ServerKey.objects.update(expires_at=timezone.now())
     assert Client().get(link).status_code == 404
+    assert Invitation.objects.get().state == "revoked"
+    assert not Invitation.objects.open().exists()
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired"])
@@ -118,6 +119,8 @@ def test_the_invitations_of_a_key_end_with_it(alice: Person, end: str) -> None:
     at = "revoked_at" if end == "revoked" else "expires_at"
     ApiKey.objects.filter(pk=alice.scope.key_id).update(**{at: timezone.now()})
     assert Client().get(link).status_code == 404
+    other = member(alice.workspace, "owner")
+    assert [each["state"] for each in other.get("/invitations").body["results"]] == ["revoked"]
 
 
 def test_the_same_request_makes_one_workspace(deploy: Caller) -> None:

@@ -12,10 +12,10 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import review
-from memories.features import manual, pending, undo
+from memories.features import manual, queue, undo
 from memories.features.consolidate import consolidate
-from memories.features.discovery import discover_sets
 from memories.features.manual import NewFeature
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureRefusal, Memory
@@ -34,7 +34,7 @@ def told(person: Person, *said: str, **wish: Any) -> None:
 
 def read_again(person: Person) -> None:
     """As after a restore: all that was said is taken in anew."""
-    pending.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
+    queue.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
     update_now(person.scope, KEY)
 
 

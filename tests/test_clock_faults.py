@@ -1,5 +1,6 @@
 """Rows as a clock leaves them that was 400 days ahead, or back; and what is said to be of then."""
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,8 @@ from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
 from memories import clock_faults, ingest, sweep
-from memories.features.discovery import discover_sets, enqueue_due
+from memories.erase import workspace_removal
+from memories.features.queue import discover_sets, enqueue_due
 from memories.features.update import update_now
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
@@ -29,7 +31,7 @@ from memories.models import (
 from tests.api_fixtures import caller
 from tests.people import Person
 from workspaces import ids
-from workspaces.models import ApiKey
+from workspaces.models import ApiKey, WorkspaceRemoval
 
 FAR = timedelta(days=400)
 OSLO, ROME = "I live in Oslo.", "I moved to Rome, I live in Rome now."
@@ -42,7 +44,7 @@ def ahead() -> datetime:
 @pytest.mark.parametrize("way", [FAR, -FAR], ids=["ahead", "back"])
 def test_the_next_sweep_comes_soon_whatever_the_clock_was(db: None, way: timedelta) -> None:
     sweep.ensure_schedule()
-    for again in (sweep.ensure_schedule, clock_faults.heal_queue):
+    for again in (sweep.ensure_schedule, clock_faults.heal):
         Schedule.objects.update(next_run=timezone.now() + way)
         again()
         assert abs(Schedule.objects.get().next_run - timezone.now()) < timedelta(minutes=2)
@@ -88,6 +90,14 @@ def test_a_set_is_taken_in(alice: Person) -> None:
     assert update_now(alice.scope, "user:ada").episodes == 1
 
 
+@pytest.mark.parametrize("left", ["due_at", "lease_until"])
+def test_a_workspace_is_removed(alice: Person, left: str) -> None:
+    workspace_removal.request(alice.workspace, "server_key:x")
+    WorkspaceRemoval.objects.update(**{left: ahead()})
+    assert sweep.sweep().removals == 1
+    assert WorkspaceRemoval.objects.get().state == "done"
+
+
 def test_a_bell_of_the_future_keeps_no_other_from_ringing(alice: Person) -> None:
     FeatureSet.objects.create(
         workspace=alice.workspace, key="own", due_at=timezone.now(), rung_at=ahead()
@@ -131,6 +141,7 @@ def test_no_time_is_left_further_ahead_than_it_may_be(alice: Person, column: Any
 
 MODELS: tuple[type[models.Model], ...] = (
     MemorySession, FeatureSet, ConversationSummary, Erasure, DueVector, IdempotentAnswer,
+    WorkspaceRemoval,
 )  # fmt: skip
 
 
@@ -145,6 +156,7 @@ def furnish(alice: Person) -> None:
     FeatureSet.objects.create(key="own", **own)
     ConversationSummary.objects.create(conversation_id=session.conversation_id, **own)
     Erasure.objects.create(kind="episode", target_id=session.pk, **own)
+    WorkspaceRemoval.objects.create(workspace_id=uuid.uuid4(), number=0, due_at=now)
     DueVector.objects.create(entry=Entry.objects.order_by("pk")[0])
 
 

@@ -87,7 +87,9 @@ def test_every_secret_is_told_to_be_readable_from_a_file() -> None:
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
-    own = {name for name, app in get_commands().items() if app in ("memories", "workspaces")}
+    own = {
+        name for name, app in get_commands().items() if app in ("memories", "workspaces", "bench")
+    }
     assert set(rows(section("Commands"))) == own | {"test"}
 
 

@@ -17,7 +17,7 @@ from memories import review, sweep, unmatched
 from memories.erase import lifecycle
 from memories.erase.copies import CONTENT, FREE
 from memories.errors import NotFound
-from memories.features.discovery import discover_sets
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.index import workspace_index
 from memories.models import (

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from memories.erase import remove
 from memories.features import apply, manual, undo
-from memories.features.apply import Act
+from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
 from memories.features.consolidate import consolidate
 from memories.features.manual import NewFeature
@@ -41,9 +41,11 @@ def add(person: Person, value: str, *contents: str, tag: str = "likes") -> Featu
     command = Command(
         ADD, "preferences", tag, "likes", value, about="Ada", cited=cited, occurred_at=last
     )
-    vectors = undo.vectors_of(space, [Feature.text_of(tag, "likes", value, "Ada")])
+    vectors = apply.embed_texts(space, [Feature.text_of(tag, "likes", value, "Ada")])
     with transaction.atomic():
-        done = apply.carry_out(space, Act(found, "set:test", "llm"), [command], vectors)
+        done = apply.apply_commands(
+            space, ChangeOrigin(found, "set:test", "llm"), [command], vectors
+        )
     return Feature.objects.get(pk=done.added[0])
 
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 from memories import review
 from memories.erase import remove
 from memories.features import apply, undo
-from memories.features.apply import Act
+from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
-from memories.features.discovery import discover_sets
+from memories.features.queue import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage
@@ -151,9 +151,9 @@ def test_who_died_between_taking_in_and_merging_has_left_nothing_unmerged(alice:
         for value in ("likes warm plum jam", "likes warm plum jams")
     ]
     texts = [Feature.text_of(each.tag, each.feature, each.value, "Ada") for each in alike]
-    vectors = undo.vectors_of(space, texts)
+    vectors = apply.embed_texts(space, texts)
     with transaction.atomic():
-        apply.carry_out(space, Act(found, "set:test", "rule"), alike, vectors)
+        apply.apply_commands(space, ChangeOrigin(found, "set:test", "rule"), alike, vectors)
     config = {"featuresPerConsolidation": 2}
     FeatureSet.objects.update(due_at=timezone.now(), failures=1, config=config)
     done = update_set(found.pk)

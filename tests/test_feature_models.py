@@ -9,7 +9,7 @@ from pytest_httpserver import HTTPServer
 
 from memories.features import undo
 from memories.features.consolidate import consolidate
-from memories.features.discovery import discover_sets
+from memories.features.queue import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureRefusal, FeatureSet

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -14,9 +15,12 @@ from typing import Any
 
 import pytest
 
+from memoryproject.address import Pulse
 from memoryproject.front.lanes import Lane
 from memoryproject.front.pools import Connection, Gone, Pool, Queued
+from memoryproject.front.waits import Waits
 from memoryproject.front.wire import packed
+from tests.live_server import wait_for
 
 # A process that answers each frame with its body, and does first what the frame says.
 ECHO = """
@@ -33,6 +37,9 @@ with socket.socket(socket.AF_UNIX) as s, s.makefile("rb") as stream:
             os._exit(1)
         if head.get("do") == "loop":
             while True: pass
+        if "sessions" in head:
+            s.sendall(packed({"settled": [one for one in head["sessions"] if one != "busy"]}))
+            continue
         for _ in range(head.get("parts", 0)):
             s.sendall(packed({"status": 200, "headers": [], "more": True}, body))
         s.sendall(packed({"status": 200, "headers": [], "more": False}, body))
@@ -181,3 +188,48 @@ def test_a_frozen_process_is_in_nobodys_way(tmp_path: Path) -> None:
         assert await frozen == b""
 
     run(tmp_path, act)
+
+
+def test_two_who_wait_for_one_session_are_both_told(tmp_path: Path) -> None:
+    async def act(place: Bench) -> None:
+        waits = Waits(place.pool)
+        both = asyncio.gather(*(waits.until_settled("one", PATIENCE) for _ in range(2)))
+        assert not await waits.until_settled("busy", 0.2)
+        await place.start()
+        assert await both == [True, True]
+        assert waits.awaited == {}
+
+    run(tmp_path, act)
+
+
+def test_a_front_that_answers_has_a_pulse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryproject.address.PULSE", 0.0)
+    silences: list[float] = []
+
+    async def act(place: Bench) -> None:
+        pulse = Pulse(place.path, lambda: silences.append(1.0))
+        began = pulse.answered_at
+        async with asyncio.timeout(PATIENCE):
+            while pulse.answered_at == began:
+                await asyncio.to_thread(pulse)
+
+    run(tmp_path, act)
+    assert not silences
+
+
+def test_a_front_that_takes_connections_and_says_nothing_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryproject.address.PULSE", 0.0)
+    monkeypatch.setattr("memoryproject.address.SILENCE", 0.3)
+    silences: list[float] = []
+    with socket.socket(socket.AF_UNIX) as stuck:
+        stuck.bind(str(tmp_path / "s"))
+        stuck.listen()
+        pulse = Pulse(tmp_path / "s", lambda: silences.append(1.0))
+
+        def is_silent() -> bool:
+            pulse()
+            return bool(silences)
+
+        assert wait_for(is_silent)

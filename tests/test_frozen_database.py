@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from memoryproject import databases
 from memoryproject.owner import owner_connection
 from memoryproject.postgres.connection import ServerSilent, at_most
 from tests.api_fixtures import caller
-from tests.live_server import Server
+from tests.live_server import Server, wait_for
 from tests.people import Person
 
 SILENT = "The database did not answer in time."
@@ -69,9 +70,14 @@ def test_a_server_over_a_frozen_database_says_so_and_works_again_after(server: S
     for call in calls * 2:  # over the connection that is there, then over new ones
         status, problem = ask(server, *call)
         assert (status, problem["detail"], problem["code"]) == (503, SILENT, "database")
+    began = time.monotonic()  # nobody waits any more, whichever process is asked
+    assert [ask(server, *call)[0] for call in calls * 5] == [503] * 10
+    assert time.monotonic() - began < 10 * 0.9
     for pid in frozen:
         os.kill(pid, signal.SIGCONT)
+    assert wait_for(lambda: ask(server, *calls[0])[0] == 200, 20)
     assert [ask(server, *call)[0] for call in calls] == [200, 200]
+    assert server.log.read_text().count("the database answers again") >= 1
 
 
 # ---- one connection -------------------------------------------------------------------------

@@ -86,6 +86,17 @@ def test_a_worker_that_is_not_seen_is_lost(worker: WorkerBeat, away: timedelta) 
     assert (status, found["workers"]["state"]) == (200, "degraded")
 
 
+@pytest.mark.parametrize("kind", ["pusher", "guard"])
+def test_what_hands_tasks_out_and_hangs_is_told(worker: WorkerBeat, kind: str) -> None:
+    beat(kind=kind)
+    assert ready()[1]["workers"]["state"] == "ok"
+    WorkerBeat.objects.filter(kind=kind).update(seen_at=timezone.now() - timedelta(minutes=3))
+    status, found = ready()
+    assert (status, found["workers"]["state"]) == (200, "degraded")
+    assert found["workers"]["detail"] == f"1 seen, 0 lost; not seen: {kind}"
+    assert metric("workers_alive") == 1
+
+
 def test_since_is_when_the_last_worker_was_seen(worker: WorkerBeat) -> None:
     ready()
     seen = timezone.now() + timedelta(minutes=5)

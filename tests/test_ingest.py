@@ -1,9 +1,12 @@
 """Keep first, then learn: what an ingest leaves behind."""
 
+from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from memories import ingest
 from memories.errors import Conflict, Forbidden, Invalid
@@ -212,6 +215,74 @@ def test_workspaces_take_turns_with_the_worker_however_much_one_sent(
     for _ in range(20):
         ingest.run_next()
     assert MemorySession.objects.get(workspace=alice.workspace).state == "done"
+
+
+def test_the_workspace_of_which_nothing_is_worked_on_comes_first(
+    alice: Person, mallory: Person
+) -> None:
+    for number in range(20):
+        ingest.receive(mallory.scope, IngestRequest(content=f"Reed number {number} is cut."))
+    under_way = MemorySession.objects.order_by("pk")[0]
+    MemorySession.objects.filter(pk=under_way.pk).update(
+        state="extracting", lease_until=timezone.now() + timedelta(minutes=1)
+    )
+    ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    done = ingest.run_next()
+    assert done is not None
+    assert done.workspace_id == alice.workspace.pk
+
+
+def test_what_is_quick_is_taken_past_long_texts_and_what_waits_for_a_model(
+    alice: Person, mallory: Person
+) -> None:
+    mallory.workspace.settings = {
+        "extractors": [{"provider": "openai", "model": "m", "baseUrl": "http://localhost:9"}]
+    }
+    mallory.workspace.save()
+    ingest.receive(mallory.scope, IngestRequest(content="Reed is cut."))
+    plain = ingest.receive(mallory.scope, IngestRequest(content=TEXT, extract="patterns"))
+    ingest.receive(alice.scope, IngestRequest(content="Reed. " * 20_000))
+    short = ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    taken = [ingest.run_next(only_quick=True) for _ in range(3)]
+    assert {session and session.pk for session in taken} == {plain.pk, short.pk, None}
+    assert set(MemorySession.objects.values_list("state", flat=True)) == {"received", "done"}
+
+
+def test_an_id_that_a_key_may_not_see_is_refused_whatever_is_guessed_of_its_words(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    first = NewMessage("The gate code is 4711.", id="m-1")
+    alice.say(first, thread_id="t")
+    for content in (first.content, "The gate code is 4712."):
+        guess = IngestRequest(messages=(NewMessage(content, id="m-1"),), thread_id="t")
+        for verb in (ingest.receive, ingest.preview):
+            with pytest.raises(Conflict, match="none of this key's"):
+                verb(bob.scope, guess)
+        ingest.preview(mallory.scope, guess)
+        mallory.say(*guess.messages, thread_id=f"of {content}")
+    alice.say(first, thread_id="t")
+    assert Episode.objects.filter(workspace=alice.workspace).count() == 1
+
+
+def test_where_the_server_has_a_model_only_what_asks_none_is_quick(
+    alice: Person, settings: Any
+) -> None:
+    settings.EXTRACTION_PROVIDER = "openai"
+    ingest.receive(alice.scope, IngestRequest(content=TEXT))
+    assert ingest.run_next(only_quick=True) is None
+    alice.workspace.settings = {"extractors": []}
+    alice.workspace.save()
+    assert ingest.run_next(only_quick=True) is not None
+
+
+def test_a_session_that_was_erased_is_waited_for_by_nobody(alice: Person) -> None:
+    """Two wait for one session, and one for a session that is erased meanwhile."""
+    due, gone = (ingest.receive(alice.scope, IngestRequest(content=text)) for text in "ab")
+    ids = [str(gone.pk), str(due.pk), str(due.pk)]
+    gone.delete()
+    assert ingest.settled_among(ids) == ids[:1]
+    ingest.run(due.pk)
+    assert ingest.settled_among(ids) == ids
 
 
 def test_within_a_workspace_the_oldest_is_first(alice: Person) -> None:

@@ -1,9 +1,11 @@
 """What the operator reads on stderr."""
 
 import io
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 
 from django.db import OperationalError, connection
 from django.http import HttpResponse
@@ -12,6 +14,7 @@ from django.utils.log import log_response
 from pytest_django.fixtures import Settings
 
 from memories.models import EvaluationRun
+from memoryproject.log_lines import JSONLines
 from tests.api_fixtures import caller
 from tests.desk import list_of, member
 from tests.people import Person, with_key
@@ -20,17 +23,19 @@ from workspaces.models import Role, Workspace
 
 
 @contextmanager
-def written() -> Iterator[io.StringIO]:
-    """What the handler of the settings writes meanwhile."""
+def written(formatter: logging.Formatter | None = None) -> Iterator[io.StringIO]:
+    """What the handler of the settings writes meanwhile, by its own formatter or another."""
     [handler] = [
         each for each in logging.getLogger().handlers if type(each) is logging.StreamHandler
     ]
     lines = io.StringIO()
-    before = handler.setStream(lines)
+    before, own = handler.setStream(lines), handler.formatter
+    handler.setFormatter(formatter or own)
     try:
         yield lines
     finally:
         handler.setStream(before)
+        handler.setFormatter(own)
 
 
 def test_a_page_that_is_not_for_the_role_is_one_line(workspace: Workspace) -> None:
@@ -111,3 +116,25 @@ def test_every_line_that_a_request_writes_has_its_id(alice: Person) -> None:
     assert answer.status == 503
     assert all("[mine-1]" in line for line in lines.getvalue().splitlines())
     assert "in the middle" in lines.getvalue()
+
+
+# ---- lines for programs ---------------------------------------------------------------------
+
+
+def test_a_line_of_json_says_what_a_line_of_text_does() -> None:
+    with written(JSONLines()) as log:
+        Client().get("/api/v1/workspaces", headers={"X-Request-Id": "mine-1"})
+
+    line = json.loads(log.getvalue())
+    assert (line["level"], line["requestId"]) == ("WARNING", "mine-1")
+    assert line["message"].startswith("401 GET /api/v1/workspaces from 127.0.0.1")
+    assert datetime.fromisoformat(line["time"]).utcoffset() == timedelta(0)
+
+
+def test_a_failure_is_one_line_of_json() -> None:
+    with written(JSONLines()) as log:
+        log_response("Failed\nat once", response=HttpResponse(status=500), exception=OSError("é"))
+
+    [line] = map(json.loads, log.getvalue().splitlines())
+    assert line["message"] == "Failed\nat once"
+    assert line["trace"].endswith("OSError: é")

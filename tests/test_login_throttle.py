@@ -17,6 +17,7 @@ from pytest_django.fixtures import Settings
 from memories import metrics
 from tests.desk import desk_of, superuser
 from tests.factories import MembershipFactory
+from workspaces import expired
 from workspaces.login import throttle
 from workspaces.models import LoginAttempt, LoginPause, User, Workspace
 
@@ -259,7 +260,7 @@ def test_old_counts_and_attempts_are_dropped(
     LoginAttempt.objects.filter(pk=oldest.pk).update(created_at=timezone.now() - timedelta(days=91))
     LoginPause.objects.update(tried_at=timezone.now() - timedelta(days=2))
     monkeypatch.setattr(throttle, "MOST_ATTEMPTS", 2)
-    throttle.prune()
+    expired.prune()
 
     assert list(LoginAttempt.objects.order_by("id")) == newest
     assert not LoginPause.objects.exists()

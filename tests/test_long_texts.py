@@ -178,7 +178,8 @@ def test_every_word_of_a_long_text_is_found(alice: Person) -> None:
     alice.tell("Something else altogether.")
     for word in ("zanzibar", "w9c3fq", "w1388q"):
         assert [hit.layer for hit in alice.ask(word, layers=("episodes",))][:1] == ["episodes"]
-        assert alice.finds(word, layers=("episodes",))[0].startswith("w0q")
+        for ranking in ("hybrid", "keyword"):
+            assert alice.finds(word, layers=("episodes",), ranking=ranking)[0].startswith("w0q")
 
 
 def test_each_passage_of_a_long_text_has_a_vector(alice: Person) -> None:

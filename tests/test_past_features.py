@@ -10,8 +10,8 @@ from django.utils import timezone
 from memories.errors import Conflict
 from memories.features import manual, undo
 from memories.features.consolidate import consolidate
-from memories.features.discovery import discover_sets
-from memories.features.profile import Wish, profile
+from memories.features.profile import ProfileOptions, profile
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Feature, FeatureChange
@@ -38,7 +38,7 @@ def found(person: Person, at: AsOf, query: str = "home", **wish: object) -> set[
 
 
 def in_profile(person: Person, at: AsOf) -> set[str]:
-    wish = Wish(Subject.objects.get(external_id="ada").pk, at)
+    wish = ProfileOptions(Subject.objects.get(external_id="ada").pk, at)
     return {known.feature.value for known in profile(person.scope, wish).features}
 
 

@@ -24,9 +24,11 @@ from memories.models import (
     MemorySession,
     Supersession,
 )
+from tests.api_fixtures import Answer, Caller
 from tests.live_server import PATIENCE
 from tests.people import Person
-from workspaces.models import Subject
+from workspaces.models import ApiKey, Invitation, Subject, Workspace
+from workspaces.server_keys import issue_server_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "The orchard gate is painted green"
@@ -176,3 +178,21 @@ def test_the_same_message_appended_twice_at_once_is_kept_once(alice: Person, rou
     raised = at_once(*[lambda: store.append(alice.scope, talk, [said])] * 4)
     assert raised == []
     assert Episode.objects.filter(external_id="m-1").count() == 1
+
+
+def test_one_key_at_once_makes_one_workspace_and_gives_one_answer(db: None) -> None:
+    _, text = issue_server_key("deploy", actor="test")
+    answers: list[Answer] = []
+
+    def make() -> None:
+        headers = {"Authorization": f"Bearer {text}", "Idempotency-Key": "acme-1"}
+        body = {"slug": "acme", "name": "Acme", "ownerEmail": "boss@example.org"}
+        answers.append(Caller("acme", headers).post("//api/v1/workspaces", body))
+
+    assert at_once(*[make] * 6) == []
+    assert {answer.status for answer in answers} == {201}
+    ids = {answer.body["id"] for answer in answers}
+    assert len(ids) == Workspace.objects.count() == 1
+    keys = [answer.body["key"] for answer in answers if answer.body["key"]]
+    assert len(keys) == ApiKey.objects.count() == 1  # its secret is told once
+    assert Invitation.objects.count() == 1

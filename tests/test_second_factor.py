@@ -34,7 +34,7 @@ def code_of(user: User, steps: int = 0) -> str:
 def turned_on(desk: Desk) -> list[str]:
     """The recovery codes. The code is of the step before, so that this one's is left."""
     second_factor.offer(desk.user)
-    answer = desk.client.post(PAGE, {"code": code_of(desk.user, -1)})
+    answer = desk.client.post(PAGE, {"code": code_of(desk.user, -1), "password": PASSWORD})
     return answer.context["codes"]
 
 
@@ -128,9 +128,29 @@ def test_turning_it_on_ends_the_other_sessions_and_keeps_this_one(bob_at_desk: D
     assert not is_in(elsewhere)
 
 
+@pytest.mark.parametrize("password", ["", "not the one"])
+def test_it_is_not_turned_on_without_the_password(bob_at_desk: Desk, password: str) -> None:
+    second_factor.offer(bob_at_desk.user)
+    wish = {"code": code_of(bob_at_desk.user), "password": password}
+    bob_at_desk.client.post(PAGE, wish)
+
+    assert not second_factor.is_on(bob_at_desk.user)
+    assert bob_at_desk.client.post(PAGE, wish | {"password": PASSWORD}).context["codes"]
+
+
+def test_wrong_codes_of_the_picture_make_the_next_one_wait(bob_at_desk: Desk) -> None:
+    second_factor.offer(bob_at_desk.user)
+    for _ in range(throttle.FREE["account"]):
+        bob_at_desk.client.post(PAGE, {"code": "abcdef", "password": PASSWORD})
+    right = {"code": code_of(bob_at_desk.user), "password": PASSWORD}
+
+    assert bob_at_desk.client.post(PAGE, right).status_code == 429
+    assert not second_factor.is_on(bob_at_desk.user)
+
+
 def test_a_wrong_code_does_not_turn_it_on(bob_at_desk: Desk) -> None:
     page = bob_at_desk.sees(PAGE)
-    bob_at_desk.client.post(PAGE, {"code": "abcdef"})
+    bob_at_desk.client.post(PAGE, {"code": "abcdef", "password": PASSWORD})
 
     assert "<svg" in page
     assert second_factor.secret_of(SecondFactor.objects.get()) in page

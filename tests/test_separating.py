@@ -8,8 +8,8 @@ from django.core.management import call_command
 from memories import review
 from memories.errors import Conflict, NotFound
 from memories.features import manual, undo
-from memories.features.discovery import discover_sets
 from memories.features.manual import NewFeature
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import (

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -185,3 +186,10 @@ def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Po
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
     assert (status, body["status"]) == (201, "done")
     check_session(alice.workspace, attempts=1)
+
+
+def test_nobody_waits_for_a_session_that_is_erased(alice: Person) -> None:
+    under_way = alice.say("I moved to Lisbon.")
+    MemorySession.objects.update(state=MemorySession.State.EXTRACTING)
+    gone = str(uuid4())
+    assert ingest.settled_among([gone, str(under_way.pk)]) == [gone]

@@ -13,11 +13,10 @@ from werkzeug import Request, Response
 
 from memories import sweep
 from memories.errors import Invalid
-from memories.features import configure as configuring
-from memories.features import set_embedding
+from memories.features import set_embedding, sets
 from memories.features.consolidate import consolidate
-from memories.features.discovery import discover_sets
-from memories.features.set_embedding import Embedding
+from memories.features.queue import discover_sets
+from memories.features.set_embedding import SetEmbedding
 from memories.features.update import update_now
 from memories.index import check, reembedding, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Vector
@@ -44,7 +43,7 @@ def told(person: Person, *said: str) -> None:
 
 
 def configure(person: Person, embedder: Any) -> None:
-    configuring.configure(person.scope, KEY, {"embedder": embedder})
+    sets.configure(person.scope, KEY, {"embedder": embedder})
 
 
 def the_set() -> FeatureSet:
@@ -90,7 +89,7 @@ def test_a_change_of_the_embedder_makes_vectors_and_then_changes_over(ada: Perso
     assert set_embedding.state_of(the_set()).state == "under way"
     assert work() == 2
     state = set_embedding.state_of(the_set())
-    assert state == Embedding(
+    assert state == SetEmbedding(
         "local:wordllama-l2-supercat-256 (256)",
         "local:wordllama-l2-supercat-256 (256)",
         "ready",
@@ -166,7 +165,7 @@ def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Per
     ada.workspace.save()
     assert sweep.sweep().embeddings == FeatureSet.objects.count() == 2
     assert work() == 2
-    assert set_embedding.ring() == 1
+    assert set_embedding.enqueue_due() == 1
 
 
 def test_a_change_of_the_workspace_s_model_leaves_the_set_s_own(ada: Person) -> None:
@@ -188,7 +187,7 @@ def test_likeness_is_measured_under_the_set_s_own_model(ada: Person) -> None:
 def test_erased_features_leave_no_vector_of_either_model(ada: Person) -> None:
     configure(ada, LOCAL)
     work()
-    configure.delete(ada.scope, KEY)
+    sets.delete(ada.scope, KEY)
     assert not Vector.objects.filter(layer=3).exists()
 
 

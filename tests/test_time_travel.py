@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from memories import review, search
-from memories.features.profile import Wish, profile
+from memories.features.profile import ProfileOptions, profile
 from memories.models import AsOf, EmbeddingModel, Memory, Supersession
 from memories.review import forget
 from memories.search import SearchRequest, filters
@@ -58,7 +58,7 @@ def test_a_correction_leaves_no_earlier_truth(alice: Person) -> None:
 def test_the_profile_travels_too(alice: Person, repainted: None) -> None:
     subject = Memory.objects.get(content=GREEN).subject_id
     assert subject is not None
-    groups = profile(alice.scope, Wish(subject, AsOf(valid_at=MARCH))).groups
+    groups = profile(alice.scope, ProfileOptions(subject, AsOf(valid_at=MARCH))).groups
     assert [memory.content for memory in groups["facts"]] == [GREEN]
 
 
@@ -82,7 +82,7 @@ def _told(alice: Person, at: AsOf) -> set[str]:
     subject = Memory.objects.filter(subject__external_id="u").first()
     assert subject is not None
     assert subject.subject_id is not None
-    groups = profile(alice.scope, Wish(subject.subject_id, at)).groups
+    groups = profile(alice.scope, ProfileOptions(subject.subject_id, at)).groups
     return {memory.content for group in groups.values() for memory in group}
 
 

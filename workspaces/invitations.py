@@ -14,22 +14,17 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from workspaces.auth import as_uuid
 from workspaces.external_ids import NotAllowed
 from workspaces.keys import digest_of
 from workspaces.members import MembershipConflict, check_rank
 from workspaces.models import (
-    ApiKey,
     AuditEntry,
-    Capability,
     Invitation,
     Membership,
-    Role,
-    ServerKey,
     User,
     Workspace,
 )
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.scope import Scope
 
 LIFETIME = timedelta(days=7)
 
@@ -74,31 +69,7 @@ def invitation_of(invitation_id: uuid.UUID, token: str) -> Invitation | None:
     """The open invitation that a link names and its token proves."""
     found = Invitation.objects.open().select_related("workspace").filter(pk=invitation_id).first()
     proves = hmac.compare_digest(bytes(found.digest) if found else bytes(32), digest_of(token))
-    return found if found and proves and _may_be_given(found) else None
-
-
-def _may_be_given(row: Invitation) -> bool:
-    """Whether who invited could still do so now: an invitation outlives no right to make it."""
-    kind, _, named = row.invited_by.partition(":")
-    inviter = as_uuid(named)
-    if inviter is None:
-        return True  # a command of the server's own
-    if kind == "user":
-        user = User.objects.filter(pk=inviter, is_active=True).first()
-        member = Membership.objects.filter(workspace_id=row.workspace_id, user=user).first()
-        if user is None or user.is_superuser:
-            return user is not None
-        if member is None or (row.role == Role.OWNER and member.role != Role.OWNER):
-            return False
-        return Capability.ADMIN in ROLE_CAPABILITIES[member.role]
-    if kind == "key":
-        key = ApiKey.objects.filter(workspace_id=row.workspace_id, pk=inviter).first()
-        administers = key is not None and key.is_active and Capability.ADMIN in key.capabilities
-        return administers and row.role != Role.OWNER
-    if kind == "server_key":
-        server_key = ServerKey.objects.filter(pk=inviter).first()
-        return server_key is not None and server_key.is_active
-    return False
+    return found if found and proves else None
 
 
 @transaction.atomic
@@ -163,7 +134,7 @@ def revoke(scope: Scope, invitation: Invitation) -> None:
 
 def _locked(invitation: Invitation) -> Invitation:
     row = Invitation.objects.open().select_for_update().filter(pk=invitation.pk).first()
-    if row is None or not _may_be_given(row):
+    if row is None:
         raise InvitationOver
     return row
 

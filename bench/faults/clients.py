@@ -10,6 +10,7 @@ from bench.http_client import Client
 from bench.server import TrialServer
 
 TRIES = 3  # at once; what is not answered then is sent again at the end
+STARTS_WITHIN = 90.0  # seconds
 PAUSE = 0.4  # seconds between two acts of a client, on average
 APPENDS_TO = "thread-user-1"
 
@@ -116,10 +117,20 @@ class Clients:
         if act.kind != FOLD:  # folding may be asked for at any time, and says nothing of rows
             self.acts.append(act)
         for _ in range(TRIES):
-            client.move_to(str(self.server.info["url"]))  # another one after each start
+            self._wait_for_server(client)
             self._send(client, act)
             if act.is_over or act.kind == FOLD or self.stopping.wait(0.5):
                 return
+
+    def _wait_for_server(self, client: Client) -> None:
+        """A server that starts is waited for: what nobody could be told proves nothing, and all
+        would have to be sent again at the end."""
+        end = time.monotonic() + STARTS_WITHIN
+        while not self.stopping.is_set() and time.monotonic() < end:
+            client.move_to(str(self.server.info["url"]))  # another one after each start
+            if client.ask("GET", "/health/live").status:
+                return
+            self.stopping.wait(0.5)
 
     def _send(self, client: Client, act: Act) -> None:
         if act.kind == ERASE and not act.statuses:

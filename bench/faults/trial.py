@@ -136,6 +136,10 @@ class Trial:
         code, _, errors = self.server.run("reembed", "--all")
         if code:
             self._find(rows.STUCK, f"reembed ended with {code}: {errors[-500:]}")
+        # Large layers of the new model are sealed by the next sweep.
+        code, _, errors = self.server.run("sweep")
+        if code:
+            self._find(rows.STUCK, f"sweep ended with {code}: {errors[-500:]}")
         try:
             self.outcome.taken_over = self.server.rows(rows.TAKEN_OVER)[0][0]
             self.outcome.findings += rows.findings(self.server, self.clients.acts)

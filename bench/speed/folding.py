@@ -13,7 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memories import ingest
-from memories.features import configure, pending, sets
+from memories.features import queue, sets
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Episode, Feature, FeatureCitation, FeatureMark, FeatureSet
 from workspaces.models import Workspace
@@ -120,7 +120,7 @@ def _message(dice: random.Random) -> str:
 
 def _run(scope: Scope, wish: Wish, *, workers: int, killed: int) -> Run:
     for number in range(wish.sets):
-        pending.recount(configure.own_set_to_write(scope, sets.key_of(f"user-{number}")))
+        queue.recount(sets.own_set_to_write(scope, FeatureSet.own_key(f"user-{number}")))
     FeatureSet.objects.update(due_at=timezone.now())
     running = [start_worker(wish.lease) for _ in range(workers)]
     started = time.perf_counter()
@@ -172,4 +172,4 @@ def _said() -> list[tuple[str, ...]]:
 
 def _forget_all(scope: Scope) -> None:
     for key in list(FeatureSet.objects.values_list("key", flat=True)):
-        configure.delete(scope, key)
+        sets.delete(scope, key)

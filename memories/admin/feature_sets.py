@@ -15,7 +15,7 @@ from memories.admin.base import MemoryPage, said, tell_it, typed
 from memories.admin.filters import ChoicesDropdownFilter, PickFilter
 from memories.admin.set_config_form import NUMBERS, TEXTS, told_value
 from memories.admin.set_config_page import SetConfigPage
-from memories.features import configure, manual, undo
+from memories.features import manual, sets, undo
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of
@@ -113,7 +113,7 @@ class FeatureSetAdmin(SetConfigPage, MemoryPage):
         return f"{merged} feature{pluralize(merged)} became part of others."
 
     def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
-        configure.delete(self.scope(request, row), str(row.pk))
+        sets.delete(self.scope(request, row), str(row.pk))
         return "Deleted."
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:

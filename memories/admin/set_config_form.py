@@ -20,7 +20,7 @@ from memories.features.config import (
     LONGEST_NAME,
     LONGEST_TEXT,
     MOST_CATEGORIES,
-    Effective,
+    EffectiveSetting,
 )
 from memories.features.sets import effective_of, inherited_of
 from memories.models import FeatureSet
@@ -119,7 +119,7 @@ def _initial(own: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value or INHERITED
 
 
-def _hint(inherited: Effective) -> str:
+def _hint(inherited: EffectiveSetting) -> str:
     return f"Left empty: {_short(told_value(inherited.value))}, as the {inherited.source} has it."
 
 
@@ -129,7 +129,7 @@ def _text(label: str, hint: str, rows: int) -> forms.CharField:
 
 
 def _model_fields(
-    setting: str, parts: Mapping[str, str], inherited: Effective
+    setting: str, parts: Mapping[str, str], inherited: EffectiveSetting
 ) -> dict[str, forms.Field]:
     told = f"As the {inherited.source} has it: {told_value(inherited.value)}"
     choices = [(INHERITED, told), (OWN, "One of its own, below")]

@@ -11,8 +11,7 @@ from django.urls import URLPattern, path, reverse
 
 from memories.admin.set_config_form import Categories, SetConfigForm
 from memories.errors import Invalid
-from memories.features import configure
-from memories.features.sets import find
+from memories.features import sets
 from memories.models import FeatureSet
 from workspaces.models import Capability
 
@@ -44,7 +43,7 @@ class SetConfigPage:
         if not self.may(request, Capability.ADMIN, row):
             raise PermissionDenied
         scope, data = self.scope(request, row), request.POST if request.method == "POST" else None
-        found = find(scope, str(row.pk))
+        found = sets.find(scope, str(row.pk))
         form, categories = SetConfigForm(found, data), Categories(found, data)
         if data is not None and _saved(scope, found, form, categories):
             messages.success(request, "Saved.")
@@ -65,10 +64,10 @@ def _saved(scope: Any, found: FeatureSet, form: SetConfigForm, categories: Categ
     """All that is wrong is told at once: what could not be read, and what may not be said."""
     is_read = form.is_valid() & categories.is_valid()
     changes = form.changes | categories.changes
-    refusals = configure.faults_of(changes)
+    refusals = sets.faults_of(changes)
     if is_read and not refusals:
         try:
-            configure.configure(scope, str(found.pk), changes)
+            sets.configure(scope, str(found.pk), changes)
             return True
         except Invalid as late:  # of what changed since it was asked
             refusals = [late]

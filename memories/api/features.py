@@ -14,8 +14,7 @@ from memories.api.feature_shapes import ChangeSerializer, FeatureSerializer
 from memories.features import manual, undo
 from memories.features.commands import LONGEST_NAME, LONGEST_VALUE
 from memories.features.manual import NewFeature
-from memories.features.sets import find
-from memories.features.undo import seen
+from memories.features.sets import find, find_feature
 from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
 from workspaces.api.fields import Camel, Choice, Free, Text, read, read_query
 from workspaces.api.paging import PageQuery, page_of, paged
@@ -127,7 +126,7 @@ class FeaturesOfSetView(WorkspaceView):
 class FeatureView(WorkspaceView):
     @extend_schema(operation_id="readFeature", responses=FeatureSerializer)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return answered(self.scope, seen(self.scope, row).pk)
+        return answered(self.scope, find_feature(self.scope, row).pk)
 
     @extend_schema(operation_id="editFeature", request=FeatureChanges, responses=FeatureSerializer)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -150,7 +149,7 @@ class FeatureHistoryView(WorkspaceView):
     )
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Every value a feature had: who or what changed it, from which words. Newest first."""
-        rows = FeatureChange.objects.filter(feature=seen(self.scope, row))
+        rows = FeatureChange.objects.filter(feature=find_feature(self.scope, row))
         return paged(request, with_citations(self.scope, rows), cited_by)
 
 

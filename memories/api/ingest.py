@@ -150,10 +150,7 @@ class IngestView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
         if waited_for := request.META.get(SESSION):
-            own = MemorySession.objects.filter(workspace_id=self.scope.workspace_id)
-            if (session := own.filter(pk=waited_for).first()) is None:
-                raise Conflict("What was sent was erased meanwhile.", code="erased")
-            return answer(self.scope, session)
+            return answer(self.scope, kept_session(self.scope.workspace_id, waited_for))
         body, began = read(IngestSerializer, request.data), time.monotonic()
         told = replace(request_of(body), answer=vars(request).get("answer"))
         session = ingest.ingest(self.scope, told, body["wait"])
@@ -180,7 +177,15 @@ def waited(session: MemorySession, seconds: float) -> MemorySession:
     while not (session.is_final or session.is_postponed) and time.monotonic() < deadline:
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, SLOWEST_LOOK)
-        session.refresh_from_db()
+        session = kept_session(session.workspace_id, session.pk)
+    return session
+
+
+def kept_session(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> MemorySession:
+    """The session as its row is. Raises Conflict where it was erased meanwhile."""
+    session = MemorySession.objects.filter(workspace_id=workspace_id, pk=session_id).first()
+    if session is None:
+        raise Conflict("What was sent was erased meanwhile.", code="erased")
     return session
 
 

@@ -11,8 +11,13 @@ from rest_framework.response import Response
 
 from memories.api import feature_shapes, shapes
 from memories.api.answers import MemorySerializer
-from memories.features.profile import Known, Profile, Wish, profile
-from memories.features.profile_cache import kept
+from memories.features.profile import (
+    Profile,
+    ProfileFeature,
+    ProfileOptions,
+    cached,
+    profile,
+)
 from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
 from workspaces.api.fields import Camel, Free, read_query
@@ -76,8 +81,10 @@ class ProfileView(WorkspaceView):
         """What is known of a subject."""
         asked = read_query(ProfileQuery, request)
         at = AsOf(asked.get("valid_at"), asked.get("known_at"))
-        wish = Wish(subject_of(self.scope, asked["user_id"]), at, asked["limit"])
-        answer = kept(self.scope, wish, lambda: answered(self.scope, wish, asked["user_id"]))
+        options = ProfileOptions(subject_of(self.scope, asked["user_id"]), at, asked["limit"])
+        answer = cached(
+            self.scope, options, lambda: answered(self.scope, options, asked["user_id"])
+        )
         if wants_markdown(request, asked):
             return HttpResponse(answer["text"], content_type=f"{MARKDOWN}; charset=utf-8")
         return Response({name: value for name, value in answer.items() if name != "text"})
@@ -89,13 +96,13 @@ def wants_markdown(request: Request, asked: dict[str, Any]) -> bool:
     return request.META.get("HTTP_ACCEPT", "").startswith(MARKDOWN)
 
 
-def answered(scope: Scope, wish: Wish, user_id: str) -> dict[str, Any]:
+def answered(scope: Scope, options: ProfileOptions, user_id: str) -> dict[str, Any]:
     """The answer, and the same as text."""
-    found = profile(scope, wish)
-    name = Subject.objects.filter(pk=wish.subject_id).values_list("name", flat=True).first()
+    found = profile(scope, options)
+    name = Subject.objects.filter(pk=options.subject_id).values_list("name", flat=True).first()
     answer: dict[str, Any] = {"userId": user_id}
     answer |= {
-        group: [shapes.memory(row, wish.at.known_at) for row in rows]
+        group: [shapes.memory(row, options.at.known_at) for row in rows]
         for group, rows in found.groups.items()
     }
     return answer | {
@@ -114,7 +121,7 @@ def features(found: Profile) -> dict[str, dict[str, list[dict[str, Any]]]]:
     return told
 
 
-def feature(known: Known) -> dict[str, Any]:
+def feature(known: ProfileFeature) -> dict[str, Any]:
     return {
         "id": str(known.feature.pk),
         "feature": known.feature.feature,

@@ -19,12 +19,10 @@ from memories.api.feature_shapes import (
     SetSerializer,
 )
 from memories.api.features import cited_by, with_citations
-from memories.features import configure, pending
-from memories.features.configure import NewSet
+from memories.features import queue, sets
 from memories.features.consolidate import consolidate
-from memories.features.discovery import count_now
 from memories.features.set_embedding import state_of
-from memories.features.sets import Backlog, backlog, effective_of, find
+from memories.features.sets import Backlog, NewSet, backlog, effective_of, find
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
 from workspaces.api.fields import Camel, ExternalId, Free, Text, read, read_query
@@ -50,7 +48,7 @@ class SetQuery(PageQuery):
 class NewSetBody(Camel):
     """The set takes in the episodes that fit all that is named."""
 
-    key = Text(max_length=configure.LONGEST_KEY)
+    key = Text(max_length=sets.LONGEST_KEY)
     user_id = ExternalId()
     thread_id = ExternalId()
     role = Text(required=False, max_length=20)
@@ -111,7 +109,7 @@ class SetsView(WorkspaceView):
         """Feature sets, the newest first, and what waits in all of them."""
         wish = read_query(SetQuery, request)
         whole = sees_all(self.scope)
-        counted = count_now(self.scope.workspace_id) if whole else {}
+        counted = queue.count_now(self.scope.workspace_id) if whole else {}
         names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
         narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
@@ -124,12 +122,12 @@ class SetsView(WorkspaceView):
         """A set of your own, beside the one that every subject has."""
         body = read(NewSetBody, request.data)
         given = {name: value for name, value in body.items() if value is not None}
-        return answered(self.scope, configure.create(self.scope, NewSet(**given)), 201)
+        return answered(self.scope, sets.create(self.scope, NewSet(**given)), 201)
 
 
 def told_set(row: FeatureSet, counted: FeatureSet | None, *, whole: bool) -> dict[str, Any]:
     """`counted` is the same set with what waits in it now, where that was counted."""
-    for name in pending.COUNTED if counted else ():
+    for name in queue.COUNTED if counted else ():
         setattr(row, name, getattr(counted, name))
     return feature_shapes.feature_set(row, whole=whole)
 
@@ -151,7 +149,7 @@ class SetView(WorkspaceView):
         """A set, by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
-            pending.count(found)
+            queue.count(found)
         answer = answered(self.scope, found)
         answer.data["embedding"] = told_embedding(found)
         return answer
@@ -159,7 +157,7 @@ class SetView(WorkspaceView):
     @extend_schema(operation_id="deleteSet", responses={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
         """Delete a set with its features and their history, for good."""
-        configure.delete(self.scope, key)
+        sets.delete(self.scope, key)
         return Response(status=204)
 
 
@@ -177,7 +175,7 @@ class ConfigView(WorkspaceView):
     def patch(self, request: Request, workspace: str, key: str) -> Response:
         """Say what counts for this set; null takes it back."""
         changes = Free().run_validation(request.data)
-        return Response(told_config(configure.configure(self.scope, key, changes)))
+        return Response(told_config(sets.configure(self.scope, key, changes)))
 
 
 def told_config(found: FeatureSet) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class _Features:
 def _features(target: Target, episodes: Sequence[uuid.UUID]) -> tuple[_Features, dict[str, int]]:
     """Those of its own sets go; of others what does not stand on other words."""
     own = set(target.own_features.values_list("pk", flat=True))
-    left = [each for each in redact.remains(episodes) if each.feature.pk not in own]
+    left = [each for each in redact.redactions(episodes) if each.feature.pk not in own]
     gone = own | {each.feature.pk for each in left if each.is_gone}
     kept = [each for each in left if not each.is_gone]
     changes = set(FeatureChange.objects.filter(feature__in=gone).values_list("pk", flat=True))

@@ -14,7 +14,7 @@ from memories import outbox
 from memories.erase.plan import ANSWERED, WRITTEN, vectors_of, with_edits
 from memories.erase.recompute import recompute, unlink_all
 from memories.features import redact
-from memories.features.pending import unmark
+from memories.features.queue import unmark
 from memories.index import entries, speakers, statements, truth
 from memories.models import (
     Citation,
@@ -156,11 +156,11 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 def _unsay_features(space: WorkspaceIndex, episodes: Ids) -> TALLY:
     """What stands on nothing but these words goes; the others keep what other words carry."""
-    left = redact.remains(episodes)
+    left = redact.redactions(episodes)
     done = remove_features(space, [each.feature.pk for each in left if each.is_gone])
     for each in left:
         if not each.is_gone:
-            done += redact.keep(space, each, episodes)
+            done += redact.redact(space, each, episodes)
             changes = [change.pk for change in each.fallen]
             done += forget_traces(space, [each.feature.pk, *changes])
     return done

@@ -17,10 +17,9 @@ from typing import Any
 
 from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
-from django.db.models import Q
 from django.utils import timezone
 
-from memories import outbox
+from memories import leases, outbox
 from memories.index import statements, workspace_index
 from memories.models import (
     ConversationSummary,
@@ -51,11 +50,11 @@ MAX_ATTEMPTS = 20
 LONGEST = 240.0  # seconds
 HAVE_TASKS = (MemorySession, FeatureSet, ConversationSummary, Erasure)  # ids that tasks are about
 
-CLAIM = """
+CLAIM = f"""
 update workspaces_workspaceremoval
 set state = 'running', lease_until = %(until)s, attempts = attempts + 1, updated_at = %(now)s
 where id = %(id)s and state in ('waiting', 'running') and due_at <= %(now)s
-  and (lease_until is null or lease_until < %(now)s)
+  and {leases.FREE}
 returning *
 """
 SOME = "{table}.ctid = any(array(select ctid from {table} where {rows} limit {batch}))"
@@ -196,8 +195,9 @@ def _drop_tasks(workspace: Workspace, number: int) -> None:
 def due() -> list[uuid.UUID]:
     """Removals whose turn it is, and those whose worker died."""
     now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    rows = WorkspaceRemoval.objects.filter(free, due_at__lte=now, state__in=WorkspaceRemoval.OPEN)
+    rows = WorkspaceRemoval.objects.filter(
+        leases.free(now), due_at__lte=now, state__in=WorkspaceRemoval.OPEN
+    )
     return list(rows.order_by("due_at").values_list("pk", flat=True))
 
 

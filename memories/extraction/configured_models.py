@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from memories.errors import Invalid
+from memories.providers.allowed_addresses import is_refused
 from memoryproject.env import env_secret, env_str
 
 WHEN = UNMATCHED, ALWAYS = ("unmatched", "always")  # the setting `llm`: which messages are read
@@ -97,10 +98,17 @@ def _cap(path: str, raw: dict[str, Any]) -> int | None:
 
 
 def _check_address(path: str, model: ConfiguredModel) -> None:
-    """A key of the server's goes only to the address that the server's operator gave with it."""
+    """A call goes only where the operator allows it, and a key of the server's only to the address that
+    the operator gave with it."""
     parts = urlsplit(model.base_url)
     if model.base_url and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise Invalid(f"{path}.baseUrl", "An address that begins with http:// or https://.")
+    allowed = allowed_to(model)
+    if model.base_url and allowed is not None and is_refused(model.base_url, allowed):
+        raise Invalid(
+            f"{path}.baseUrl",
+            "A public https address, or one that the operator allows (EXTRACTOR_ALLOWED_HOSTS).",
+        )
     if not model.key_env:
         return
     if not is_name(model.key_env):
@@ -110,6 +118,17 @@ def _check_address(path: str, model: ConfiguredModel) -> None:
             f"{path}.baseUrl",
             f"The key {model.key_env} may only go to the address in {address_env(model.key_env)}.",
         )
+
+
+def allowed_to(model: ConfiguredModel) -> tuple[str, ...] | None:
+    """Which addresses a call of this model may go to (`providers.allowed_addresses`); None where the
+    operator's own settings name its address."""
+    own = {settings.OPENAI_BASE_URL, settings.ANTHROPIC_BASE_URL, ""}
+    if model.key_env and is_name(model.key_env):
+        own.add(address_for(model.key_env))
+    if model.base_url.rstrip("/") in {address.rstrip("/") for address in own}:
+        return None
+    return tuple(settings.EXTRACTOR_ALLOWED_HOSTS)
 
 
 def server_model() -> ConfiguredModel | None:

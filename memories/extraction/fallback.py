@@ -20,6 +20,7 @@ from memories.chunking import pieces
 from memories.errors import CapReached, Invalid, ProviderError
 from memories.extraction.configured_models import (
     ConfiguredModel,
+    allowed_to,
     key_for,
     models_from,
     server_model,
@@ -225,7 +226,13 @@ def _call(
     line = Line(
         "language", model.model or extractor.model, model.base_url, config.api_key, model.timeout
     )
-    return breakers.call(line, counted)
+    try:
+        return breakers.call(line, counted)
+    except ProviderError as error:
+        if config.allowed is None:
+            raise
+        # Whoever named the address shall not read through this server what stands there.
+        raise error.in_own_words() from None
 
 
 def _count(workspace_id: uuid.UUID, model: ConfiguredModel) -> None:
@@ -244,4 +251,5 @@ def _config(model: ConfiguredModel) -> ExtractorConfig:
         api_key=key_for(model.provider, model.base_url, model.key_env),
         base_url=model.base_url,
         timeout=model.timeout,
+        allowed=allowed_to(model),
     )

@@ -1,25 +1,38 @@
-"""What is gathered before rules or a model are asked: plain values out of rows."""
+"""A batch of what waits in a set: gathered as plain values, then asked of rules or a model for
+commands. Nothing is written here."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import QuerySet
 from django.db.models.functions import Length
 
+from memories.errors import ProviderError
+from memories.extraction import find_quote
 from memories.extraction.configured_models import models_from
 from memories.extraction.fallback import FallbackChain, chain_of
-from memories.features import apply
-from memories.features.apply import Act
-from memories.features.commands import Cited, Known
-from memories.features.config import Config
-from memories.features.pending import ready
-from memories.features.rules import Told
-from memories.features.sets import config_of
+from memories.features import feature_prompts, rules
+from memories.features.apply import known_features, live_features
+from memories.features.commands import (
+    ACTIONS,
+    ADD,
+    LONGEST_VALUE,
+    Cited,
+    Command,
+    KnownFeature,
+    RefusedCommand,
+)
+from memories.features.config import FeatureSetConfig, config_of
+from memories.features.feature_prompts import CommandAnswer, CommandsAnswer, FeatureLine
+from memories.features.queue import ready
+from memories.features.rules import MemoryStatement
 from memories.index import statements
 from memories.models import LIVE_SQL, Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
+from memories.prompts import Message
+from memories.providers import Question
 
 MOST_BY_RULES, MOST_BY_MODEL = 500, 40  # episodes at once
 UNKNOWN = "User"  # what a speaker without a name is called in facts
@@ -27,7 +40,7 @@ LONGEST = 24_000  # characters of messages in one question
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class EpisodeBatch:
     """One set, the next of what waits in it (all recorded by one agent), and what it holds.
 
     Episodes of two agents never meet in one batch, so that no feature tells one what only the
@@ -35,57 +48,66 @@ class Batch:
     """
 
     set: FeatureSet
-    config: Config
-    ladder: FallbackChain | None
+    config: FeatureSetConfig
+    models: FallbackChain | None
     agent_id: uuid.UUID | None
     episodes: tuple[Episode, ...]
-    known: tuple[Known, ...]
+    known: tuple[KnownFeature, ...]
 
 
-def gather(found: FeatureSet) -> Batch | None:
+@dataclass(frozen=True, slots=True)
+class ProposedCommands:
+    """Commands and who made them; `broken` are answers that are no command at all."""
+
+    commands: list[Command]
+    method: str
+    rule: str
+    broken: list[RefusedCommand] = field(default_factory=list)
+
+
+def gather(feature_set: FeatureSet) -> EpisodeBatch | None:
     """The next batch of a claimed set; None where nothing in it is ready."""
-    config = config_of(found)
-    ladder = ladder_for(found, config)
-    first = ready(found).order_by("occurred_at", "pk").first()
+    config = config_of(feature_set.workspace.settings, feature_set.config)
+    models = models_of(feature_set)
+    rows = ready(feature_set).order_by("occurred_at", "pk")
+    first = rows.first()
     if first is None:
         return None
-    rows = ready(found).order_by("occurred_at", "pk")
-    rows = rows.filter(agent=first.agent_id) if first.agent_id else rows.filter(agent=None)
-    if ladder is None:  # rules read what is believed of them
+    rows = rows.filter(agent=first.agent_id)
+    if models is None:  # rules read what is believed of them
         episodes = tuple(rows.defer("content")[:MOST_BY_RULES])
     else:
-        episodes = tuple(rows.filter(pk__in=_short(rows)))
-    act = Act(found, "", "", agent_id=first.agent_id)
-    known = apply.known_of(apply.live_of(act).values())
-    return Batch(found, config, ladder, first.agent_id, episodes, tuple(known))
+        episodes = tuple(rows.filter(pk__in=_of_one_question(rows)))
+    known = known_features(live_features(feature_set, first.agent_id).values())
+    return EpisodeBatch(feature_set, config, models, first.agent_id, episodes, tuple(known))
 
 
-def _short(rows: QuerySet[Episode]) -> list[uuid.UUID]:
+def _of_one_question(rows: QuerySet[Episode]) -> list[uuid.UUID]:
     """As many as go into one question; one at least."""
-    sizes = rows.annotate(size=Length("content")).values_list("pk", "size")[:MOST_BY_MODEL]
     total = 0
-    kept: list[uuid.UUID] = []
-    for episode, size in sizes:
+    ids: list[uuid.UUID] = []
+    for pk, size in rows.annotate(size=Length("content")).values_list("pk", "size")[:MOST_BY_MODEL]:
         total += size
-        if kept and total > LONGEST:
+        if ids and total > LONGEST:
             break
-        kept.append(episode)
-    return kept
+        ids.append(pk)
+    return ids
 
 
-def ladder_for(found: FeatureSet, config: Config) -> FallbackChain | None:
+def models_of(feature_set: FeatureSet) -> FallbackChain | None:
     """The models that the set asks; None: rules."""
-    if config.language_model == "none":
+    model = config_of(feature_set.workspace.settings, feature_set.config).language_model
+    if model == "none":
         return None
-    if config.language_model is None:
-        return chain_of(found.workspace_id)
-    return FallbackChain(found.workspace_id, models_from([config.language_model]))
+    if model is None:
+        return chain_of(feature_set.workspace_id)
+    return FallbackChain(feature_set.workspace_id, models_from([model]))
 
 
 # Facts of live memories that stand on these episodes, and of the versions that a person corrected
 # or a richer text replaced; with the features that stand on what a memory superseded. A memory
-# that was moved to another subject is no longer told of the one who is spoken about.
-TOLD = f"""
+# that was moved to another subject says nothing of the one who is spoken about any more.
+STATEMENTS = f"""
 with recursive heads (origin, id) as (
   select f.memory_id, f.memory_id from memories_citation c join memories_fact f on f.id = c.fact_id
   where c.episode_id = any(%(episodes)s::uuid[]) and f.memory_id is not null
@@ -114,33 +136,117 @@ order by occurred_at, e.id, c.start
 """
 
 
-def told_in(batch: Batch) -> list[Told]:
-    """What the episodes of a batch made live, as rules see it: one per memory."""
-    episodes = [episode.pk for episode in batch.episodes]
-    known = [each.id for each in batch.known]
-    return list(told_by_memory(batch.set.workspace_id, episodes, known).values())
-
-
-def told_by_memory(
+def statements_by_memory(
     workspace_id: uuid.UUID, episodes: Sequence[uuid.UUID], known: Sequence[uuid.UUID] = ()
-) -> dict[uuid.UUID, Told]:
+) -> dict[uuid.UUID, MemoryStatement]:
+    """What these episodes made live, as rules see it: one per memory."""
     values = {"episodes": list(episodes), "known": list(known), "workspace": workspace_id}
     by_memory: dict[uuid.UUID, list[Any]] = {}
-    for row in statements.rows(TOLD, values):
+    for row in statements.rows(STATEMENTS, values):
         by_memory.setdefault(row.memory, []).append(row)
-    return {memory: _told(rows) for memory, rows in by_memory.items()}
+    result = {}
+    for memory, rows in by_memory.items():
+        last = rows[-1]
+        cited = tuple(
+            Cited(r.episode_id, r.start, r.end, r.quote, r.occurred_at, r.fact) for r in rows
+        )
+        result[memory] = MemoryStatement(
+            statement=last.content,
+            category=last.category,
+            rule=last.rule,
+            speaker=last.author or last.subject or UNKNOWN,
+            confidence=last.confidence,
+            occurred_at=max(each.occurred_at for each in cited),
+            cited=cited,
+            replaces=frozenset(last.replaces),
+        )
+    return result
 
 
-def _told(rows: Sequence[Any]) -> Told:
-    cited = tuple(Cited(r.episode_id, r.start, r.end, r.quote, r.occurred_at, r.fact) for r in rows)
-    last = rows[-1]
-    return Told(
-        statement=last.content,
-        category=last.category,
-        rule=last.rule,
-        speaker=last.author or last.subject or UNKNOWN,
-        confidence=last.confidence,
-        occurred_at=max(each.occurred_at for each in cited),
-        cited=cited,
-        replaces=frozenset(last.replaces),
+def propose(batch: EpisodeBatch) -> ProposedCommands:
+    """Raises ProviderError where a model was asked and gave no whole answer."""
+    if batch.models is not None:
+        return _ask_model(batch, batch.models)
+    episodes, known = [each.pk for each in batch.episodes], [each.id for each in batch.known]
+    by_memory = statements_by_memory(batch.set.workspace_id, episodes, known)
+    commands = rules.commands(list(by_memory.values()), batch.known)
+    return ProposedCommands(commands, "rule", "rules")
+
+
+def _ask_model(batch: EpisodeBatch, models: FallbackChain) -> ProposedCommands:
+    named = named_by_number(batch.known)
+    messages = [
+        Message(number, each.role, each.content[:LONGEST], each.author, each.occurred_at)
+        for number, each in enumerate(batch.episodes)
+    ]
+    question = Question(
+        feature_prompts.update_rules(
+            batch.config.categories, batch.config.update_prompt, LONGEST_VALUE
+        ),
+        feature_prompts.update_text(feature_lines(named), messages),
+        CommandsAnswer,
     )
+    reply = models.ask(question)
+    try:
+        answer = feature_prompts.read_commands(reply.text)
+    except ValueError as error:
+        raise ProviderError(f"{reply.model}: {error}", permanent=False) from error
+    broken = [RefusedCommand("it is no command", raw=raw) for raw in answer.broken]
+    commands = []
+    for part in answer.parts:
+        if part.action != ADD and part.action in ACTIONS and (part.id or "") not in named:
+            reason = f"there is no feature {part.id!r}"
+            broken.append(RefusedCommand(reason, raw=part.model_dump()))
+        else:
+            commands.append(_command(part, named, batch.episodes))
+    rule = f"{reply.model} {feature_prompts.UPDATE_VERSION}"
+    return ProposedCommands(commands, "llm", rule, broken)
+
+
+def named_by_number(known: Sequence[KnownFeature]) -> dict[str, KnownFeature]:
+    """Under the short ids that a model knows them by in one question."""
+    return {f"f{number}": each for number, each in enumerate(known, start=1)}
+
+
+def feature_lines(named: Mapping[str, KnownFeature]) -> list[FeatureLine]:
+    """Features as a model sees them."""
+    return [
+        FeatureLine(name, one.category, one.tag, one.feature, one.value, one.about)
+        for name, one in named.items()
+    ]
+
+
+def _command(
+    part: CommandAnswer, named: Mapping[str, KnownFeature], episodes: Sequence[Episode]
+) -> Command:
+    """With the quotes that really stand in the episodes; what has none left is refused later."""
+    old = named.get(part.id or "") if part.action != ADD else None
+    cited: dict[tuple[uuid.UUID, int], Cited] = {}
+    speakers = set()
+    for quote in part.quotes:
+        if not 0 <= quote.message < len(episodes):
+            continue
+        episode = episodes[quote.message]
+        if span := find_quote(episode.content, quote.text):
+            words = episode.content[slice(*span)]
+            cited[episode.pk, span[0]] = Cited(episode.pk, *span, words, episode.believed_at)
+            if episode.role == Episode.Kind.USER:
+                speakers.add(episode.author)
+    # Whose it is, as rules tell it: of whoever said all of it, where that is one person.
+    speaker = speakers.pop() if len(speakers) == 1 else ""
+    return Command(
+        action=part.action,
+        category=part.category or (old.category if old else ""),
+        tag=part.tag or (old.tag if old else ""),
+        feature=_clean(part.feature or (old.feature if old else "")),
+        value=_clean(part.value),
+        about=old.about if old else speaker,
+        slot=old.slot if old else "",
+        target=old.id if old else None,
+        cited=tuple(cited.values()),
+        occurred_at=max((each.occurred_at for each in cited.values()), default=None),
+    )
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.replace("\x00", "").split())

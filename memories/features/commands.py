@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memories.features.config import Category
+from memories.features.config import FeatureCategory
 
 ADD, UPDATE, DELETE = "add", "update", "delete"
 ACTIONS = (ADD, UPDATE, DELETE)
@@ -26,7 +26,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFeature:
     """A feature that a set holds already, as far as commands care."""
 
     id: uuid.UUID
@@ -57,18 +57,28 @@ class Command:
     occurred_at: datetime | None = None
     reason: str = ""
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """What it says of a feature, by the feature's columns."""
+        return {
+            "category": self.category, "tag": self.tag, "feature": self.feature.strip(),
+            "value": self.value.strip(), "about": self.about, "slot": self.slot,
+        }  # fmt: skip
+
     def as_json(self) -> dict[str, Any]:
         """As a person reads it, without what is empty."""
-        told = asdict(self)
-        told.pop("occurred_at")
-        told["cited"] = [{"episode": str(c.episode_id), "quote": c.quote} for c in self.cited]
+        values = asdict(self)
+        values.pop("occurred_at")
+        values["cited"] = [{"episode": str(c.episode_id), "quote": c.quote} for c in self.cited]
         return {
-            name: str(value) if name == "target" else value for name, value in told.items() if value
+            name: str(value) if name == "target" else value
+            for name, value in values.items()
+            if value
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedCommand:
     """A command that is not done. `raw` is what was said where it was no command at all."""
 
     reason: str
@@ -80,57 +90,53 @@ class Refused:
 
 
 @dataclass(slots=True)
-class Plan:
+class CommandPlan:
     """What shall be done, and what not."""
 
     commands: list[Command] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedCommand] = field(default_factory=list)
 
 
 def plan(
-    commands: Sequence[Command], categories: Sequence[Category], known: Sequence[Known]
-) -> Plan:
+    commands: Sequence[Command],
+    categories: Sequence[FeatureCategory],
+    known: Sequence[KnownFeature],
+) -> CommandPlan:
     """The commands that may be done to what is `known`, and the others with the reason."""
-    made, by_id = Plan(), {each.id: each for each in known}
+    result, by_id = CommandPlan(), {each.id: each for each in known}
     touched: set[uuid.UUID] = set()
     for command in commands:
         target = by_id.get(command.target) if command.target else None
-        reason = _fault(command, categories, target) or (
-            "the feature is changed by an earlier command"
-            if target and target.id in touched
-            else ""
-        )
+        reason = _fault(command, categories, target)
+        if not reason and target and target.id in touched:
+            reason = "the feature is changed by an earlier command"
         if reason:
-            made.refused.append(Refused(reason, command))
+            result.refused.append(RefusedCommand(reason, command))
             continue
         if target:
             touched.add(target.id)
-        made.commands.append(command)
-    return made
+        result.commands.append(command)
+    return result
 
 
-def _fault(command: Command, categories: Sequence[Category], target: Known | None) -> str:
+def _fault(
+    command: Command, categories: Sequence[FeatureCategory], target: KnownFeature | None
+) -> str:
     if command.action not in ACTIONS:
         return f"there is no command {command.action!r}"
     if command.action != ADD:
-        return _fault_of_target(command, target) or fault_of_value(command, categories)
-    return fault_of_value(command, categories) or ("" if command.cited else NO_EVIDENCE)
+        if target is None:
+            return "there is no such feature in this set"
+        if target.method == "manual":
+            return "it was written by a person"
+        if command.occurred_at and command.occurred_at < target.occurred_at:
+            return "what is known is newer"
+    of_value = fault_of_value(command, categories)
+    of_evidence = "" if command.cited else "no words of the messages stand behind it"
+    return of_value or of_evidence if command.action == ADD else of_evidence or of_value
 
 
-NO_EVIDENCE = "no words of the messages stand behind it"
-
-
-def _fault_of_target(command: Command, target: Known | None) -> str:
-    if target is None:
-        return "there is no such feature in this set"
-    if target.method == "manual":
-        return "it was written by a person"
-    if command.occurred_at and command.occurred_at < target.occurred_at:
-        return "what is known is newer"
-    return "" if command.cited else NO_EVIDENCE
-
-
-def fault_of_value(command: Command, categories: Sequence[Category]) -> str:
+def fault_of_value(command: Command, categories: Sequence[FeatureCategory]) -> str:
     if command.action == DELETE:
         return ""
     category = next((each for each in categories if each.name == command.category), None)

@@ -19,22 +19,22 @@ SOURCES = ("set", "workspace", "product")
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class FeatureTag:
     name: str
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class FeatureCategory:
     """A part of a set; its features stand under its tags, and under no others."""
 
     name: str
     description: str
-    tags: tuple[Tag, ...]
+    tags: tuple[FeatureTag, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Effective:
+class EffectiveSetting:
     """A setting as it counts, and who said so: set, workspace or product."""
 
     value: Any
@@ -42,12 +42,12 @@ class Effective:
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """All that counts for one set. `language_model` None: the workspace's own ladder; "none": no
-    model. `embedder` None: the workspace's embedding model. `seconds` after which waiting
+class FeatureSetConfig:
+    """All that counts for one set. `language_model` None: the workspace's own models; "none":
+    none. `embedder` None: the workspace's embedding model. `seconds` after which waiting
     episodes are taken in, and `messages` from which on at once."""
 
-    categories: tuple[Category, ...]
+    categories: tuple[FeatureCategory, ...]
     update_prompt: str
     consolidation_prompt: str
     language_model: Mapping[str, Any] | str | None
@@ -56,7 +56,7 @@ class Config:
     seconds: int
     features_per_consolidation: int
 
-    def category(self, name: str) -> Category | None:
+    def category(self, name: str) -> FeatureCategory | None:
         return next((each for each in self.categories if each.name == name), None)
 
 
@@ -136,19 +136,37 @@ PRODUCT: dict[str, Any] = {
 }
 
 
-def effective(workspace: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Effective]:
-    """Every setting as it counts for a set, with its source."""
-    layers = dict(zip(SOURCES, (own, workspace, PRODUCT), strict=True))
+def effective(
+    workspace_settings: Mapping[str, Any], own: Mapping[str, Any]
+) -> dict[str, EffectiveSetting]:
+    """Every setting as it counts for a set, with its source; `own` is what the set says itself."""
+    of_workspace = workspace_settings.get(WORKSPACE_SETTING, {})
+    if not isinstance(of_workspace, Mapping):
+        of_workspace = {}
+    layers = dict(zip(SOURCES, (own, of_workspace, PRODUCT), strict=True))
     return {
-        name: next(Effective(said[name], source) for source, said in layers.items() if name in said)
+        name: next(
+            EffectiveSetting(layer[name], source)
+            for source, layer in layers.items()
+            if name in layer
+        )
         for name in PRODUCT
     }
 
 
-def config_of(workspace: Mapping[str, Any], own: Mapping[str, Any]) -> Config:
-    values = {name: each.value for name, each in effective(workspace, own).items()}
-    return Config(
-        categories=tuple(_as_category(each) for each in values["categories"]),
+def config_of(workspace_settings: Mapping[str, Any], own: Mapping[str, Any]) -> FeatureSetConfig:
+    """As `effective`, as one value."""
+    values = {name: each.value for name, each in effective(workspace_settings, own).items()}
+    categories = tuple(
+        FeatureCategory(
+            each["name"],
+            each.get("description", ""),
+            tuple(FeatureTag(tag["name"], tag.get("description", "")) for tag in each["tags"]),
+        )
+        for each in values["categories"]
+    )
+    return FeatureSetConfig(
+        categories=categories,
         update_prompt=values["updatePrompt"],
         consolidation_prompt=values["consolidationPrompt"],
         language_model=values["languageModel"],
@@ -157,14 +175,6 @@ def config_of(workspace: Mapping[str, Any], own: Mapping[str, Any]) -> Config:
         seconds=values["seconds"],
         features_per_consolidation=values["featuresPerConsolidation"],
     )
-
-
-def _as_category(raw: Mapping[str, Any]) -> Category:
-    tags = tuple(Tag(tag["name"], tag.get("description", "")) for tag in raw["tags"])
-    return Category(raw["name"], raw.get("description", ""), tags)
-
-
-# ---- what may be said -----------------------------------------------------------------------
 
 
 def check(raw: object, path: str = "") -> None:
@@ -239,7 +249,7 @@ def _model(path: str, value: object) -> None:
 
 
 def _embedder(path: str, value: object) -> None:
-    """Whether there is such a model is told by who asks it: see memories.features.embedding."""
+    """Whether there is such a model is told by who asks it: see memories.features.set_embedding."""
     if value is None:
         return
     if not isinstance(value, Mapping) or set(value) - {"provider", "model", "dimensions"}:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic_core import from_json
 
-from memories.features.config import Category
+from memories.features.config import FeatureCategory
 from memories.prompts import Message, StrictAnswer
 
 # Changes with every change of a prompt or of the shape of its answer; changes record it.
@@ -59,7 +59,7 @@ the features. The tags are: {tags}. When nothing is to be merged, answer with an
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FeatureLine:
     """A feature as a model sees it, by a short id of this question."""
 
     id: str
@@ -70,53 +70,48 @@ class Line:
     about: str = ""
 
 
-def update_rules(categories: Sequence[Category], own: str, longest: int) -> str:
-    rules = UPDATE_RULES.format(longest=longest, categories=_categories(categories))
-    return f"{rules}\n\n{own.strip()}" if own.strip() else rules
-
-
-def merge_rules(tags: Iterable[str], own: str, longest: int) -> str:
-    rules = MERGE_RULES.format(longest=longest, tags=", ".join(tags))
-    return f"{rules}\n\n{own.strip()}" if own.strip() else rules
-
-
-def update_text(features: Sequence[Line], messages: Sequence[Message]) -> str:
-    return f"{features_text(features)}\n<messages>\n{_lines(map(_message, messages))}\n</messages>"
-
-
-def features_text(features: Sequence[Line]) -> str:
-    return f"<features>\n{_lines(map(_feature, features))}\n</features>"
-
-
-def _categories(categories: Sequence[Category]) -> str:
+def update_rules(categories: Sequence[FeatureCategory], own: str, longest: int) -> str:
+    """The instructions, and after them the set's own prompt; `longest` in characters."""
     lines = []
     for category in categories:
         lines.append(f"- {category.name}: {category.description}")
         lines += [f"  - {tag.name}: {tag.description}" for tag in category.tags]
-    return "\n".join(lines)
+    rules = UPDATE_RULES.format(longest=longest, categories="\n".join(lines))
+    return f"{rules}\n\n{own.strip()}" if own.strip() else rules
 
 
-def _feature(line: Line) -> dict[str, Any]:
-    told = {
-        "id": line.id, "category": line.category, "tag": line.tag, "feature": line.feature,
-        "value": line.value, "about": line.about,
-    }  # fmt: skip
-    return {name: value for name, value in told.items() if value}
+def merge_rules(tags: Iterable[str], own: str, longest: int) -> str:
+    """As `update_rules`, for merging features of one category."""
+    rules = MERGE_RULES.format(longest=longest, tags=", ".join(tags))
+    return f"{rules}\n\n{own.strip()}" if own.strip() else rules
 
 
-def _message(message: Message) -> dict[str, Any]:
-    told = {
-        "message": message.index, "role": message.role, "speaker": message.speaker,
-        "time": message.time.isoformat() if message.time else "", "text": message.text,
-    }  # fmt: skip
-    return {name: value for name, value in told.items() if value != ""}
+def update_text(features: Sequence[FeatureLine], messages: Sequence[Message]) -> str:
+    rows = [
+        {
+            "message": each.index, "role": each.role, "speaker": each.speaker,
+            "time": each.time.isoformat() if each.time else "", "text": each.text,
+        }
+        for each in messages
+    ]  # fmt: skip
+    return f"{features_text(features)}\n<messages>\n{_json_lines(rows)}\n</messages>"
 
 
-def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    return "\n".join(json.dumps(row, ensure_ascii=False).replace("<", "\\u003c") for row in rows)
+def features_text(features: Sequence[FeatureLine]) -> str:
+    rows = [
+        {
+            "id": each.id, "category": each.category, "tag": each.tag, "feature": each.feature,
+            "value": each.value, "about": each.about,
+        }
+        for each in features
+    ]  # fmt: skip
+    return f"<features>\n{_json_lines(rows)}\n</features>"
 
 
-# ---- answers --------------------------------------------------------------------------------
+def _json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Without what is empty; no text can close the tags that it stands between."""
+    filled = [{name: value for name, value in row.items() if value != ""} for row in rows]
+    return "\n".join(json.dumps(row, ensure_ascii=False).replace("<", "\\u003c") for row in filled)
 
 
 class QuotedWords(StrictAnswer):
@@ -153,35 +148,35 @@ Answer = TypeVar("Answer", CommandAnswer, MergeAnswer)
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[Answer]):
+class ParsedAnswer(Generic[Answer]):
     """What an answer says: whole parts, and those that are none, as they came."""
 
     parts: list[Answer]
     broken: list[Mapping[str, Any]]
 
 
-def read_commands(text: str) -> Read[CommandAnswer]:
+def read_commands(text: str) -> ParsedAnswer[CommandAnswer]:
     """Raises ValueError where the object that was asked for is not there."""
     return _read(text, "commands", CommandAnswer)
 
 
-def read_merges(text: str) -> Read[MergeAnswer]:
+def read_merges(text: str) -> ParsedAnswer[MergeAnswer]:
     """As `read_commands`."""
     return _read(text, "merges", MergeAnswer)
 
 
-def _read(text: str, name: str, shape: type[Answer]) -> Read[Answer]:
+def _read(text: str, name: str, shape: type[Answer]) -> ParsedAnswer[Answer]:
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
         raise ValueError("there is no JSON object in the answer")
-    told = from_json(text[start : end + 1])
-    rows = told.get(name) if isinstance(told, dict) else None
+    answer = from_json(text[start : end + 1])
+    rows = answer.get(name) if isinstance(answer, dict) else None
     if not isinstance(rows, list):
         raise ValueError(f"there are no {name} in the answer")
-    found: Read[Answer] = Read([], [])
+    result: ParsedAnswer[Answer] = ParsedAnswer([], [])
     for row in rows:
         try:
-            found.parts.append(shape.model_validate(row))
+            result.parts.append(shape.model_validate(row))
         except ValueError:
-            found.broken.append(row if isinstance(row, dict) else {"said": str(row)[:500]})
-    return found
+            result.broken.append(row if isinstance(row, dict) else {"said": str(row)[:500]})
+    return result

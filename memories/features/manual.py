@@ -1,7 +1,7 @@
 """Features written, changed and ended by hand; what a person wrote, no machine changes."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,17 +9,20 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict, Invalid
-from memories.features import apply, rules, sets, undo
-from memories.features.apply import BY_HAND, MANUAL, Act, Outcome, Vectors
+from memories.features import apply, rules
+from memories.features.apply import BY_HAND, MANUAL, ApplyResult, ChangeOrigin
 from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, fault_of_value
-from memories.features.undo import seen
+from memories.features.config import config_of
+from memories.features.sets import find, find_feature
 from memories.index import entries, workspace_index
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-SAID = ("category", "tag", "feature", "value", "about")
+BY_COMMAND = ("category", "tag", "feature", "value", "about")
 IN_PLACE = ("visibility", "metadata")
+# What a fault is about, in the caller's words; else the value.
+FIELDS = {"no tag": "tag", "no category": "category", "the feature's name": "feature"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,92 +42,94 @@ class NewFeature:
 def create(scope: Scope, key: str, new: NewFeature) -> Feature:
     """Add a feature; one that says the same already is answered again, as a person's from now on,
     and of an attribute with one value the machine's takes this one. Raises Invalid, NotFound."""
-    found = sets.find(scope, key)
-    said = {name: getattr(new, name) for name in SAID}
+    feature_set = find(scope, key)
+    rows = Episode.objects.visible_to(scope).filter(pk__in=new.episode_ids).exclude(content="")
+    episodes = {row.pk: row for row in rows}
+    if missing := [each for each in new.episode_ids if each not in episodes]:
+        raise Invalid("episodeIds", f"There is no episode {missing[0]}.")
     command = Command(
-        ADD, **said, cited=_cited(scope, new.episode_ids), occurred_at=timezone.now(),
+        ADD,
+        **{name: getattr(new, name) for name in BY_COMMAND},
+        cited=tuple(
+            Cited(row.pk, 0, len(row.content), row.content, row.occurred_at)
+            for row in episodes.values()
+        ),
+        occurred_at=timezone.now(),
         slot=rules.slot_of(new.category, new.tag, new.feature),
-    )  # fmt: skip
-    _check(found, command)
-    act = Act(found, scope.actor, MANUAL, BY_HAND, scope.agent_id)
-    outcome = _do(scope, act, command)
-    made = seen(scope, (outcome.added or outcome.updated or outcome.supported)[0])
+    )
+    _check(feature_set, command)
+    result = _do(scope, feature_set, scope.agent_id, command)
+    feature = find_feature(scope, (result.added or result.updated or result.supported)[0])
     in_place = {name: getattr(new, name) for name in IN_PLACE if getattr(new, name)}
-    return _change_in_place(scope, made, in_place)
+    return _change_in_place(scope, feature, in_place)
 
 
 def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Feature:
     """Change what a feature says, or say it again, so that no machine changes it; the value before
-    stays in its undo. Raises Invalid, NotFound, Conflict for one that has ended or where
+    stays in its history. Raises Invalid, NotFound, Conflict for one that has ended or where
     another says the same."""
     feature = _living(scope, feature_id)
-    said = {name: getattr(feature, name) for name in SAID}
-    new = said | {name: changes[name] for name in SAID if name in changes}
-    confirmed = feature.method != MANUAL and any(name in SAID for name in changes)
-    if new != said or confirmed:
+    before = {name: getattr(feature, name) for name in BY_COMMAND}
+    after = before | {name: changes[name] for name in BY_COMMAND if name in changes}
+    confirmed = feature.method != MANUAL and any(name in BY_COMMAND for name in changes)
+    if after != before or confirmed:
         command = Command(
-            UPDATE, **new, target=feature_id, occurred_at=timezone.now(),
-            slot=feature.slot, cited=tuple(apply.cited_now(feature)),
+            UPDATE, **after, target=feature_id, occurred_at=timezone.now(),
+            slot=feature.slot, cited=apply.cited_now(feature),
         )  # fmt: skip
         _check(feature.set, command)
-        act = Act(feature.set, scope.actor, MANUAL, BY_HAND, feature.agent_id)
-        if _do(scope, act, command).supported:
+        if _do(scope, feature.set, feature.agent_id, command).supported:
             raise Conflict("Another feature says this already.", "taken", "value")
     in_place = {name: changes[name] for name in IN_PLACE if name in changes}
-    return _change_in_place(scope, seen(scope, feature_id), in_place)
+    return _change_in_place(scope, find_feature(scope, feature_id), in_place)
 
 
 def delete(scope: Scope, feature_id: uuid.UUID, reason: str = "") -> None:
     """End a feature; its history stays, and `undo` brings it back."""
     feature = _living(scope, feature_id)
     command = Command(DELETE, target=feature_id, occurred_at=timezone.now(), reason=reason)
-    _do(scope, Act(feature.set, scope.actor, MANUAL, BY_HAND, feature.agent_id), command)
+    _do(scope, feature.set, feature.agent_id, command)
 
 
 def _living(scope: Scope, feature_id: uuid.UUID) -> Feature:
-    feature = seen(scope, feature_id)
+    feature = find_feature(scope, feature_id)
     if feature.ended_at is not None:
         raise Conflict("The feature has ended: undo that first.", "ended", "id")
     return feature
 
 
-def _check(found: FeatureSet, command: Command) -> None:
-    if fault := fault_of_value(command, sets.config_of(found).categories):
-        raise Invalid(_field(fault), f"{fault[0].upper()}{fault[1:]}.")
+def _check(feature_set: FeatureSet, command: Command) -> None:
+    config = config_of(feature_set.workspace.settings, feature_set.config)
+    if fault := fault_of_value(command, config.categories):
+        field_name = next((name for words, name in FIELDS.items() if words in fault), "value")
+        raise Invalid(field_name, f"{fault[0].upper()}{fault[1:]}.")
 
 
-def _field(fault: str) -> str:
-    """What a fault is about, in the caller's words."""
-    named = {"no tag": "tag", "no category": "category", "the feature's name": "feature"}
-    return next((name for words, name in named.items() if words in fault), "value")
-
-
-def _cited(scope: Scope, episode_ids: Sequence[uuid.UUID]) -> tuple[Cited, ...]:
-    rows = Episode.objects.visible_to(scope).filter(pk__in=episode_ids).exclude(content="")
-    found = {row.pk: row for row in rows}
-    if missing := [each for each in episode_ids if each not in found]:
-        raise Invalid("episodeIds", f"There is no episode {missing[0]}.")
-    return tuple(
-        Cited(row.pk, 0, len(row.content), row.content, row.occurred_at) for row in found.values()
-    )
-
-
-def _do(scope: Scope, act: Act, command: Command) -> Outcome:
+def _do(
+    scope: Scope, feature_set: FeatureSet, agent_id: uuid.UUID | None, command: Command
+) -> ApplyResult:
     space = workspace_index.space_of(scope.workspace_id)
     text = Feature.text_of(command.tag, command.feature, command.value, command.about)
-    vectors: Vectors = undo.vectors_of(space, [text] if command.value else [])
+    vectors = apply.embed_texts(space, [text] if command.value else [])
     with transaction.atomic(durable=True):
-        act = replace(act, set=apply.locked(space, act.set))
-        outcome = apply.carry_out(space, act, [_in_place(act, command)], vectors)
-        _audit(scope, act, command, outcome)
-    return outcome
+        locked = apply.lock_set(space, feature_set)
+        origin = ChangeOrigin(locked, scope.actor, MANUAL, BY_HAND, agent_id)
+        result = apply.apply_commands(space, origin, [_in_place(origin, command)], vectors)
+        touched = [*result.added, *result.updated, *result.deleted, *result.supported]
+        row = Feature.objects.get(pk=touched[0])
+        AuditEntry.line(
+            scope.workspace_id, scope.actor, f"{command.action}_feature", row,
+            subject_id=row.subject_id, reason=command.reason,
+            after={"feature": row.feature, "value": row.value},
+        ).save()  # fmt: skip
+    return result
 
 
-def _in_place(act: Act, command: Command) -> Command:
+def _in_place(origin: ChangeOrigin, command: Command) -> Command:
     """Of an attribute with one value, what a person writes takes the place of a machine's."""
     if command.action != ADD or not command.slot:
         return command
-    known = apply.known_of(apply.live_of(act).values())
+    known = apply.known_features(apply.live_features(origin.set, origin.agent_id).values())
     old = [
         each for each in known
         if each.slot == command.slot and each.method != MANUAL
@@ -133,16 +138,6 @@ def _in_place(act: Act, command: Command) -> Command:
     if len(old) != 1:
         return command
     return replace(command, action=UPDATE, target=old[0].id, about=old[0].about)
-
-
-def _audit(scope: Scope, act: Act, command: Command, outcome: Outcome) -> None:
-    touched = [*outcome.added, *outcome.updated, *outcome.deleted, *outcome.supported]
-    row = Feature.objects.get(pk=touched[0])
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, f"{command.action}_feature", row,
-        subject_id=row.subject_id, reason=command.reason,
-        after={"feature": row.feature, "value": row.value},
-    ).save()  # fmt: skip
 
 
 @transaction.atomic(durable=True)
@@ -157,9 +152,9 @@ def _change_in_place(scope: Scope, feature: Feature, changes: Mapping[str, Any])
     row.save(update_fields=[*changed, "updated_at"])
     if "visibility" in changed:
         entries.change_visibility(Layer.FEATURES, row.pk, row.visibility)
-    apply.touch(row.set)
+    apply.mark_changed(row.set)
     AuditEntry.line(
         scope.workspace_id, scope.actor, "edit_feature", row, subject_id=row.subject_id,
         before={name: before[name] for name in changed}, after=changed,
     ).save()  # fmt: skip
-    return seen(scope, feature.pk)
+    return find_feature(scope, feature.pk)

@@ -1,4 +1,4 @@
-"""What was folded about one subject becomes another's, and goes back; in the caller's transaction.
+"""What was taken in about one subject becomes another's, and goes back; in the caller's transaction.
 
 The own set of the merged subject stays, with all its history and the marks of what it took in: its
 features only end, in one batch, so that they can come back word for word.
@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.features import apply, pending
-from memories.features.apply import Act, Vectors
+from memories.features import apply, queue
+from memories.features.apply import ChangeOrigin, Vectors
 from memories.features.commands import DELETE, Command
-from memories.features.sets import key_of
-from memories.features.undo import take_back, vectors_before
+from memories.features.sets import own_set
+from memories.features.undo import undo_changes, vectors_before
 from memories.index import subjects, workspace_index
 from memories.models import (
     Feature,
@@ -36,27 +36,29 @@ Ids = Collection[uuid.UUID]
 def merge(scope: Scope, made: SubjectMerge) -> dict[str, list[uuid.UUID]]:
     """Ids of the sets and of the features by hand that went over; the rest is taken in anew from
     the episodes, which went before."""
-    source, target = made.source, made.target
-    own = own_set(source)
-    others = _sets_of(source).exclude(pk=own.pk)
+    own, into = own_set(made.source), own_set(made.target)
+    others = _sets_of(made.source).exclude(pk=own.pk)
     moved = list(others.values_list("pk", flat=True))
-    into = own_set(target)
-    _end_all(scope, made, own, into)
-    written = _by_hand(own)
-    _give_sets(scope, moved, target)
+    # All that machines read out ends; of what a person wrote, what the other set says as well.
+    living = Feature.objects.live()
+    known = living.filter(set=into, agent=OuterRef("agent"), fingerprint=OuterRef("fingerprint"))
+    nobodys = living.filter(set=into, agent=None, fingerprint=OuterRef("fingerprint"))
+    is_known = Exists(known) | Q(agent=None) & Exists(nobodys)
+    ending = living.filter(~Q(method=Feature.Method.MANUAL) | is_known, set=own)
+    _end(scope, own, ending, f"{made.source} was merged into {made.target}", made.batch)
+    # What a person wrote, and what a person ended: that holds wherever it is.
+    ended = FeatureChange.objects.filter(
+        set=own, is_current=True, after__isnull=True, rule=apply.BY_HAND
+    )
+    by_hand = Q(method=Feature.Method.MANUAL) | Q(pk__in=ended.values("feature"))
+    written = list(Feature.objects.filter(by_hand, set=own).values_list("pk", flat=True))
+    _give_sets(scope, moved, made.target)
     _give_features(scope, written, into)
-    _hold_up([own.pk, into.pk, *moved])
+    _begin_again([own.pk, into.pk, *moved])
     return {SETS: moved, BY_HAND: written}
 
 
-def own_set(subject: Subject) -> FeatureSet:
-    """The set that every subject has, made where it is not there yet."""
-    key = key_of(subject.external_id)
-    of_workspace = {"workspace_id": subject.workspace_id, "key": key}
-    return FeatureSet.objects.get_or_create(**of_workspace, defaults={"subject": subject})[0]
-
-
-def vectors_of(made: SubjectMerge) -> Vectors:
+def vectors_for_separation(made: SubjectMerge) -> Vectors:
     """What the features that ended with the merge will need to be found again."""
     return vectors_before(workspace_index.space_of(made.workspace_id), _ended_with(made))
 
@@ -68,28 +70,24 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
     sets = _sets_of(target).filter(pk__in=made.ids(SETS)).values_list("pk", flat=True)
     back = list(sets)
     _give_sets(scope, back, source)
-    living = Feature.objects.live().filter(set=own).values("fingerprint")
-    again = Q(ended_at=None, fingerprint__in=living)  # somebody told it to the source since
+    living = Feature.objects.live().filter(set=own)
+    # Somebody told it to the source since.
+    again = Q(ended_at=None, fingerprint__in=living.values("fingerprint"))
     by_hand = Feature.objects.filter(pk__in=made.ids(BY_HAND), set=into).exclude(again)
     _give_features(scope, list(by_hand.values_list("pk", flat=True)), own)
-    ended = [change for change in _ended_with(made) if not _is_said(change)]
+    ended = []
+    for change in _ended_with(made):
+        fingerprint = Feature.fingerprint_of(change.before or {})
+        same = Feature.objects.live().filter(set=change.set_id, agent=change.feature.agent_id)
+        if not same.filter(fingerprint=fingerprint).exists():
+            ended.append(change)
     if ended:
-        take_back(
-            scope, apply.locked(workspace_index.space_of(own.workspace_id), own), ended, vectors
-        )
-    for found in FeatureSet.objects.filter(pk__in=[into.pk, *back]):
-        _drop_foreign(scope, found)
-    _hold_up([own.pk, into.pk, *back])
+        space = workspace_index.space_of(own.workspace_id)
+        undo_changes(scope, apply.lock_set(space, own), ended, vectors)
+    for feature_set in FeatureSet.objects.filter(pk__in=[into.pk, *back]):
+        _drop_foreign(scope, feature_set)
+    _begin_again([own.pk, into.pk, *back])
     return Feature.objects.live().filter(subject=source).count()
-
-
-def _by_hand(own: FeatureSet) -> list[uuid.UUID]:
-    """What a person wrote, and what a person ended: that holds wherever it is."""
-    ended = FeatureChange.objects.filter(
-        set=own, is_current=True, after__isnull=True, rule=apply.BY_HAND
-    )
-    either = Q(method=Feature.Method.MANUAL) | Q(pk__in=ended.values("feature"))
-    return list(Feature.objects.filter(either, set=own).values_list("pk", flat=True))
 
 
 def _sets_of(subject: Subject) -> QuerySet[FeatureSet]:
@@ -102,33 +100,17 @@ def _ended_with(made: SubjectMerge) -> list[FeatureChange]:
     return list(rows.select_related("feature").order_by("-pk"))
 
 
-def _is_said(change: FeatureChange) -> bool:
-    """Another feature of the set says now what this one said before it ended."""
-    same = Feature.objects.live().filter(set=change.set_id, agent=change.feature.agent_id)
-    return same.filter(fingerprint=Feature.fingerprint_of(change.before or {})).exists()
-
-
-def _end_all(scope: Scope, made: SubjectMerge, own: FeatureSet, into: FeatureSet) -> None:
-    """All that machines folded ends; of what a person wrote, what the other set says as well."""
-    living = Feature.objects.live()
-    known = living.filter(set=into, agent=OuterRef("agent"), fingerprint=OuterRef("fingerprint"))
-    nobodys = living.filter(set=into, agent=None, fingerprint=OuterRef("fingerprint"))
-    is_known = Exists(known) | Q(agent=None) & Exists(nobodys)
-    ending = living.filter(~Q(method=Feature.Method.MANUAL) | is_known, set=own)
-    _end(scope, own, ending, f"{made.source} was merged into {made.target}", made.batch)
-
-
 def _end(
-    scope: Scope, held: FeatureSet, ending: QuerySet[Feature], reason: str, batch: uuid.UUID
+    scope: Scope, feature_set: FeatureSet, ending: QuerySet[Feature], reason: str, batch: uuid.UUID
 ) -> None:
     by_agent: dict[uuid.UUID | None, list[uuid.UUID]] = {}
     for agent, feature in ending.values_list("agent_id", "pk"):
         by_agent.setdefault(agent, []).append(feature)
     space = workspace_index.space_of(scope.workspace_id)
     for agent_id, ids in by_agent.items():
-        act = Act(held, scope.actor, Feature.Method.RULE, RULE, agent_id, batch)
+        origin = ChangeOrigin(feature_set, scope.actor, Feature.Method.RULE, RULE, agent_id, batch)
         commands = [Command(DELETE, target=each, reason=reason) for each in ids]
-        apply.carry_out(space, act, commands, {})
+        apply.apply_commands(space, origin, commands, {})
 
 
 def _give_sets(scope: Scope, ids: Ids, subject: Subject) -> None:
@@ -151,24 +133,24 @@ def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
     subjects.move(workspace_index.space_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
 
 
-def _drop_foreign(scope: Scope, found: FeatureSet) -> None:
+def _drop_foreign(scope: Scope, feature_set: FeatureSet) -> None:
     """What a set took in of episodes that it does not fit any more ends; a person's words stay."""
-    fits = pending.fitting(found).filter(pk=OuterRef("episode_id"))
-    foreign = FeatureMark.objects.filter(~Exists(fits), set=found)
+    fits = queue.fitting(feature_set).filter(pk=OuterRef("episode_id"))
+    foreign = FeatureMark.objects.filter(~Exists(fits), set=feature_set)
     gone = list(foreign.values_list("episode_id", flat=True))
     cited = FeatureCitation.objects.filter(episode__in=gone, change__is_current=True)
-    ending = Feature.objects.live().filter(set=found, pk__in=cited.values("feature"))
+    ending = Feature.objects.live().filter(set=feature_set, pk__in=cited.values("feature"))
     ending = ending.exclude(method=Feature.Method.MANUAL)
     rest = FeatureCitation.objects.filter(feature__in=ending).exclude(episode__in=gone)
     again = list(rest.values_list("episode_id", flat=True).distinct())
-    _end(scope, found, ending, "the subjects are two again", uuid.uuid4())
+    _end(scope, feature_set, ending, "the subjects are two again", uuid.uuid4())
     foreign.delete()
     if again:
-        pending.unmark(found.workspace_id, again)
+        queue.unmark(feature_set.workspace_id, again)
 
 
-def _hold_up(ids: Iterable[uuid.UUID]) -> None:
-    """Whoever is folding one of them begins again; all that waits is looked for anew."""
+def _begin_again(ids: Iterable[uuid.UUID]) -> None:
+    """Whoever is taking into one of them begins again; all that waits is looked for anew."""
     now = timezone.now()
     FeatureSet.objects.filter(pk__in=list(ids)).update(
         cursor=None, due_at=now, waiting_since=now, lease_until=None, claims=F("claims") + 1,

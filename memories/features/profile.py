@@ -1,23 +1,35 @@
-"""The profile of a subject out of the rows: live memories of scope user, and features."""
+"""The profile of a subject out of the rows: live memories of scope user, and features.
 
+Plans whose day has passed stay known, and are no longer given as what is to come.
+"""
+
+import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
-from django.db.models import F, Window
+from django.core.cache import cache
+from django.db.models import Count, F, Max, Sum, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 
-from memories.features.plan_dates import is_over, is_over_memory, today
+from memories.english.patterns import dates
+from memories.features.lapsing import last_day
 from memories.models import (
     NOW,
     AsOf,
+    Category,
     Episode,
     Feature,
     FeatureCitation,
+    FeatureSet,
     Memory,
     MemoryScope,
 )
+from workspaces.external_ids import NOBODY
+from workspaces.models import Subject
 from workspaces.scope import Scope
 
 GROUPS = {
@@ -28,19 +40,27 @@ GROUPS = {
     "system": "system",
     "": "uncategorized",
 }
+# Categories whose features are about what is to come.
+MOVING = frozenset({"plans"})
+KEPT = 3600  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProfileOptions:
     """Of whom, at which instant, and how many memories of each group at most."""
 
     subject_id: uuid.UUID
     at: AsOf = NOW
     limit: int = 100
 
+    @property
+    def day(self) -> date:
+        """The day from which the profile looks ahead."""
+        return (self.at.valid_at or self.at.known_at or timezone.now()).date()
+
 
 @dataclass(slots=True)
-class Known:
+class ProfileFeature:
     """A feature as it was at the instant, and the words it stood on. `is_over`: it is a plan whose
     day has passed."""
 
@@ -53,35 +73,82 @@ class Known:
 class Profile:
     """Memories by group, the newest first; features, in the order of category, tag and name.
 
-    `told` are the memories that a feature says already, `over` the plans whose day has passed.
+    `covered` are the memories that a feature says already, `over` the plans whose day has passed.
     """
 
     groups: dict[str, list[Any]]
-    features: list[Known]
-    told: frozenset[uuid.UUID] = frozenset()
+    features: list[ProfileFeature]
+    covered: frozenset[uuid.UUID] = frozenset()
     over: frozenset[uuid.UUID] = frozenset()
 
 
-def profile(scope: Scope, wish: Wish) -> Profile:
+def profile(scope: Scope, options: ProfileOptions) -> Profile:
     """What `scope` may know of the subject; every group is there."""
-    features = _features(scope, wish)
-    facts = {each.fact_id for known in features for each in known.cited}
-    told = Memory.objects.filter(facts__in=facts - {None}).values_list("pk", flat=True)
-    groups, day = _groups(scope, wish), today(wish.at)
-    over = frozenset(each.pk for each in groups["events"] if is_over_memory(each, day))
-    return Profile(groups, features, frozenset(told) if facts else frozenset(), over)
+    features, groups, day = _features(scope, options), _groups(scope, options), options.day
+    facts = {one.fact_id for each in features for one in each.cited} - {None}
+    covered = Memory.objects.filter(facts__in=facts).values_list("pk", flat=True) if facts else ()
+    over = (
+        memory.pk
+        for memory in groups["events"]
+        if memory.category == Category.PLAN
+        and memory.event_date is not None
+        and last_day(memory.content, memory.event_date.date()) < day
+    )
+    return Profile(groups, features, frozenset(covered), frozenset(over))
 
 
-def _groups(scope: Scope, wish: Wish) -> dict[str, list[Any]]:
+def cached(
+    scope: Scope, options: ProfileOptions, make: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """What `make` answers, or what it answered before where nothing changed since.
+
+    Of the past it is always made anew, and of somebody unknown: what tells them apart is the name
+    that was asked, which is no part of the options.
+    """
+    if not options.at.is_now or options.subject_id == NOBODY:
+        return make()
+    # Whoever sees the same asks for the same.
+    sees = (
+        scope.workspace_id, scope.agent_id, sorted(scope.team_agent_ids), scope.in_default_team,
+        scope.subject_ids and sorted(scope.subject_ids), options.subject_id, options.limit,
+    )  # fmt: skip
+    key = f"profile:{hashlib.sha256(repr(sees).encode()).hexdigest()}"
+    stamp, entry = _stamp(scope, options), cache.get(key)
+    if entry is not None and entry[0] == stamp:
+        return dict(entry[1])
+    answer = make()
+    cache.set(key, (stamp, answer), KEPT)
+    return answer
+
+
+def _stamp(scope: Scope, options: ProfileOptions) -> str:
+    """Changes with every memory or feature of the subject that begins, changes, ends or expires,
+    and with the day, because plans come to pass."""
+    subject_id = options.subject_id
+    memories = Memory.objects.visible_to(scope).live()
+    own = memories.filter(subject_id=subject_id, scope=MemoryScope.USER)
+    features = Feature.objects.filter(subject_id=subject_id)
+    sets = FeatureSet.objects.filter(subject_id=subject_id)
+    parts = (
+        options.day,
+        own.aggregate(Count("pk"), Max("updated_at")),
+        features.aggregate(Count("pk"), Max("updated_at")),
+        sets.aggregate(Count("pk"), Sum("stamp")),
+        Subject.objects.filter(pk=subject_id).values_list("updated_at", "external_id").first(),
+    )
+    return repr(parts)
+
+
+def _groups(scope: Scope, options: ProfileOptions) -> dict[str, list[Any]]:
     place = Window(RowNumber(), partition_by=[F("fact_type")], order_by=[F("id").desc()])
     rows = (
         Memory.objects.visible_to(scope)
-        .believed(scope.workspace_id, wish.at)
-        .filter(subject_id=wish.subject_id, scope=MemoryScope.USER)
+        .believed(scope.workspace_id, options.at)
+        .filter(subject_id=options.subject_id, scope=MemoryScope.USER)
         .with_names()
-        .as_known(wish.at.known_at)
+        .as_known(options.at.known_at)
         .annotate(place=place)
-        .filter(place__lte=wish.limit)
+        .filter(place__lte=options.limit)
         .order_by("-id")
     )
     groups: dict[str, list[Any]] = {name: [] for name in GROUPS.values()}
@@ -90,28 +157,37 @@ def _groups(scope: Scope, wish: Wish) -> dict[str, list[Any]]:
     return groups
 
 
-def _features(scope: Scope, wish: Wish) -> list[Known]:
+def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
     rows = Feature.objects.visible_to(scope)
-    own = rows.filter(subject_id=wish.subject_id, conversation=None)
-    if wish.at.is_now:
-        own = own.live()
-    found = own.as_of(wish.at)
-    known = {change.pk: Known(feature) for feature, change in found}
-    for row in _citations(scope, list(known), wish.at):
-        known[row.change_id].cited.append(row)
-    for each in known.values():
-        each.is_over = is_over(each.feature, each.cited, today(wish.at))
-    return sorted(known.values(), key=_place)
+    rows = rows.filter(subject_id=options.subject_id, conversation=None)
+    if options.at.is_now:
+        rows = rows.live()
+    by_change = {change.pk: ProfileFeature(row) for row, change in rows.as_of(options.at)}
+    visible = Episode.objects.visible_to(scope)
+    citations = FeatureCitation.objects.filter(change__in=list(by_change), episode__in=visible)
+    if options.at.known_at is not None:
+        citations = citations.filter(created_at__lte=options.at.known_at)
+    for citation in citations.select_related("episode", "fact"):
+        by_change[citation.change_id].cited.append(citation)
+    for each in by_change.values():
+        each.is_over = _is_over(each, options.day)
+
+    def place(one: ProfileFeature) -> tuple[str, ...]:
+        row = one.feature
+        return row.category, row.tag, row.about, row.feature, str(row.pk)
+
+    return sorted(by_change.values(), key=place)
 
 
-def _place(known: Known) -> tuple[str, ...]:
-    feature = known.feature
-    return feature.category, feature.tag, feature.about, feature.feature, str(feature.pk)
-
-
-def _citations(scope: Scope, changes: Sequence[uuid.UUID], at: AsOf) -> Sequence[FeatureCitation]:
-    heard = Episode.objects.visible_to(scope)
-    rows = FeatureCitation.objects.filter(change__in=changes, episode__in=heard)
-    if at.known_at is not None:
-        rows = rows.filter(created_at__lte=at.known_at)
-    return list(rows.select_related("episode", "fact"))
+def _is_over(one: ProfileFeature, on: date) -> bool:
+    """Whether a plan's last day lies before `on`; one without a date never ends by itself. Its day
+    is that of the fact that was read there; else its own words name it, as said that day."""
+    if one.feature.category not in MOVING:
+        return False
+    ends = []
+    for citation in one.cited:
+        if citation.fact and citation.fact.event_date:
+            ends.append(last_day(citation.fact.statement, citation.fact.event_date.date()))
+        elif first := dates.ground(one.feature.value, citation.episode.occurred_at):
+            ends.append(last_day(one.feature.value, first.date()))
+    return bool(ends) and max(ends) < on

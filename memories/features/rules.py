@@ -2,16 +2,15 @@
 
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from memories.english import statements as conflicts
 from memories.english.lexical import stems
-from memories.english.statements import Slot
+from memories.english.statements import Slot, read
 from memories.english.statements.wording import root
 from memories.features.clarity import is_home, is_thing, stands_alone, to_the_point
-from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, Known
+from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, KnownFeature
 
 # How sure a pattern must be for what it finds to stand in a profile.
 SURE = 0.8
@@ -19,7 +18,7 @@ NAMELESS = "User"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MemoryStatement:
     """A live memory as rules see it: its newest words, and by whom they were said.
 
     `replaces` are features that stand on versions which this memory superseded.
@@ -41,7 +40,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class FeatureKey:
     """Where a feature stands: category, tag, name."""
 
     category: str
@@ -49,87 +48,87 @@ class Shelf:
     feature: str
 
 
-def _shelves(category: str, tag: str, **features: str) -> dict[str, Shelf]:
+def _keys(category: str, tag: str, **features: str) -> dict[str, FeatureKey]:
     """`pattern_name="feature name"`; an empty name is the pattern's own."""
     return {
-        pattern.replace("_", "-"): Shelf(category, tag, feature or pattern.replace("_", " "))
+        pattern.replace("_", "-"): FeatureKey(category, tag, feature or pattern.replace("_", " "))
         for pattern, feature in features.items()
     }
 
 
 # What a pattern finds, by its name.
-BY_PATTERN: dict[str, Shelf] = {
-    **_shelves("identity", "home", lives="home", moved="home"),
-    **_shelves("identity", "work", works="work", my_work="work", does_for_living="work"),
-    **_shelves("identity", "name", name="name"),
-    **_shelves("identity", "age", age="age", birthday="birthday"),
-    **_shelves("identity", "contact", contact="contact"),
-    **_shelves("identity", "education", studies="studies"),
-    **_shelves("identity", "abilities", speaks="languages", able="abilities"),
-    **_shelves("identity", "health", health="health"),
-    **_shelves("identity", "character", is_a="is", identifies="identifies"),
-    **_shelves("identity", "habits", habit="habit", routine="routine"),
-    **_shelves("preferences", "choices", prefers="prefers", uses="uses"),
-    **_shelves("preferences", "favourites", favourite="favourite"),
-    **_shelves("preferences", "likes", likes="likes", fan="likes", taste="taste"),
-    **_shelves("preferences", "dislikes", dislikes="dislikes"),
-    **_shelves("preferences", "interests", passion="passion"),
-    **_shelves("preferences", "values", values="values", finds="finds"),
-    **_shelves("relationships", "family", kin="family"),
-    **_shelves("relationships", "pets", pet="pet"),
-    **_shelves("relationships", "partner", couple="partner"),
-    **_shelves("relationships", "people", people="people", met="met", has_people="people",
+BY_PATTERN: dict[str, FeatureKey] = {
+    **_keys("identity", "home", lives="home", moved="home"),
+    **_keys("identity", "work", works="work", my_work="work", does_for_living="work"),
+    **_keys("identity", "name", name="name"),
+    **_keys("identity", "age", age="age", birthday="birthday"),
+    **_keys("identity", "contact", contact="contact"),
+    **_keys("identity", "education", studies="studies"),
+    **_keys("identity", "abilities", speaks="languages", able="abilities"),
+    **_keys("identity", "health", health="health"),
+    **_keys("identity", "character", is_a="is", identifies="identifies"),
+    **_keys("identity", "habits", habit="habit", routine="routine"),
+    **_keys("preferences", "choices", prefers="prefers", uses="uses"),
+    **_keys("preferences", "favourites", favourite="favourite"),
+    **_keys("preferences", "likes", likes="likes", fan="likes", taste="taste"),
+    **_keys("preferences", "dislikes", dislikes="dislikes"),
+    **_keys("preferences", "interests", passion="passion"),
+    **_keys("preferences", "values", values="values", finds="finds"),
+    **_keys("relationships", "family", kin="family"),
+    **_keys("relationships", "pets", pet="pet"),
+    **_keys("relationships", "partner", couple="partner"),
+    **_keys("relationships", "people", people="people", met="met", has_people="people",
                named="people"),
-    **_shelves("possessions", "things", got="got", has="has", my_thing="has"),
-    **_shelves("plans", "goals", goal="goal", wants="wants"),
-    **_shelves("plans", "plans", going_to="plan", plans="plan", considering="considers",
+    **_keys("possessions", "things", got="got", has="has", my_thing="has"),
+    **_keys("plans", "goals", goal="goal", wants="wants"),
+    **_keys("plans", "plans", going_to="plan", plans="plan", considering="considers",
                dated_plan="plan"),
 }  # fmt: skip
 # What models and other patterns find, by the fact's category.
-BY_CATEGORY: dict[str, Shelf] = {
-    "preference": Shelf("preferences", "likes", "preference"),
-    "identity": Shelf("identity", "character", "identity"),
-    "relationship": Shelf("relationships", "people", "people"),
-    "possession": Shelf("possessions", "things", "has"),
-    "plan": Shelf("plans", "plans", "plan"),
-    "technology": Shelf("technology", "tools", "technology"),
-    "policy": Shelf("work", "rules", "rule"),
-    "decision": Shelf("work", "decisions", "decision"),
-    "instruction": Shelf("assistant", "instructions", "instruction"),
+BY_CATEGORY: dict[str, FeatureKey] = {
+    "preference": FeatureKey("preferences", "likes", "preference"),
+    "identity": FeatureKey("identity", "character", "identity"),
+    "relationship": FeatureKey("relationships", "people", "people"),
+    "possession": FeatureKey("possessions", "things", "has"),
+    "plan": FeatureKey("plans", "plans", "plan"),
+    "technology": FeatureKey("technology", "tools", "technology"),
+    "policy": FeatureKey("work", "rules", "rule"),
+    "decision": FeatureKey("work", "decisions", "decision"),
+    "instruction": FeatureKey("assistant", "instructions", "instruction"),
 }
 # Attributes of which somebody has one at a time, by the slot's name.
-BY_SLOT: dict[str, Shelf] = {
-    "residence": Shelf("identity", "home", "home"),
-    "employer": Shelf("identity", "work", "employer"),
-    "job": Shelf("identity", "work", "job"),
-    "manager": Shelf("identity", "work", "manager"),
-    "age": Shelf("identity", "age", "age"),
-    "birthday": Shelf("identity", "age", "birthday"),
-    "phone": Shelf("identity", "contact", "phone"),
-    "email": Shelf("identity", "contact", "email"),
-    "timezone": Shelf("identity", "contact", "time zone"),
-    "relationship": Shelf("identity", "family status", "relationship"),
-    "spouse": Shelf("relationships", "partner", "spouse"),
-    "fiance": Shelf("relationships", "partner", "engaged to"),
-    "boyfriend": Shelf("relationships", "partner", "partner"),
-    "diet": Shelf("identity", "health", "diet"),
-    "weight": Shelf("identity", "health", "weight"),
-    "height": Shelf("identity", "health", "height"),
-    "hair": Shelf("identity", "character", "hair"),
-    "commute": Shelf("identity", "habits", "commute"),
-    "favorite": Shelf("preferences", "favourites", "favourite"),
-    "car": Shelf("possessions", "things", "car"),
-    "reading": Shelf("preferences", "interests", "reading"),
-    "preferred": Shelf("preferences", "choices", "prefers"),
+BY_SLOT: dict[str, FeatureKey] = {
+    "residence": FeatureKey("identity", "home", "home"),
+    "employer": FeatureKey("identity", "work", "employer"),
+    "job": FeatureKey("identity", "work", "job"),
+    "manager": FeatureKey("identity", "work", "manager"),
+    "age": FeatureKey("identity", "age", "age"),
+    "birthday": FeatureKey("identity", "age", "birthday"),
+    "phone": FeatureKey("identity", "contact", "phone"),
+    "email": FeatureKey("identity", "contact", "email"),
+    "timezone": FeatureKey("identity", "contact", "time zone"),
+    "relationship": FeatureKey("identity", "family status", "relationship"),
+    "spouse": FeatureKey("relationships", "partner", "spouse"),
+    "fiance": FeatureKey("relationships", "partner", "engaged to"),
+    "boyfriend": FeatureKey("relationships", "partner", "partner"),
+    "diet": FeatureKey("identity", "health", "diet"),
+    "weight": FeatureKey("identity", "health", "weight"),
+    "height": FeatureKey("identity", "health", "height"),
+    "hair": FeatureKey("identity", "character", "hair"),
+    "commute": FeatureKey("identity", "habits", "commute"),
+    "favorite": FeatureKey("preferences", "favourites", "favourite"),
+    "car": FeatureKey("possessions", "things", "car"),
+    "reading": FeatureKey("preferences", "interests", "reading"),
+    "preferred": FeatureKey("preferences", "choices", "prefers"),
 }
-# Shelves on which there is one value at a time.
+# Keys under which there is one value at a time.
 SLOT_OF = {
-    shelf: f"{name}|" for name, shelf in BY_SLOT.items() if name not in ("favorite", "preferred")
+    key: f"{name}|" for name, key in BY_SLOT.items() if name not in ("favorite", "preferred")
 }
 # Attributes whose word is the value: "is vegan".
 _WHOLE = frozenset({"relationship", "diet", "preferred"})
-# Of these the past still tells something.
-TOLD_IN_THE_PAST = frozenset(
+# Tags of which the past still says something.
+LASTING_THOUGH_PAST = frozenset(
     {"home", "education", "health", "family", "people", "rules", "decisions"}
 )
 _over = re.compile(
@@ -141,88 +140,71 @@ _words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    shelf: Shelf
+    key: FeatureKey
     value: str
     slot: str
 
 
-def commands(told: Sequence[Told], known: Sequence[Known]) -> list[Command]:
+def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature]) -> list[Command]:
     """What the memories ask of the features, oldest word first; equal slots update.
 
-    A later command sees what the ones before it did.
+    Of two commands for one place the later one counts.
     """
-    made: dict[tuple[str, ...], Command] = {}
-    for one in sorted(told, key=lambda each: each.occurred_at):
+    by_place: dict[tuple[str, ...], Command] = {}
+    for one in sorted(statements, key=lambda each: each.occurred_at):
         for draft in _drafts(one):
             command = _command(one, draft, known)
-            made[_place(command)] = command
-    return list(made.values())
+            own = command.slot or f"={command.tag}|{command.feature}|{command.value.casefold()}"
+            place = (command.about, command.category, own)
+            by_place[(str(command.target),) if command.target else place] = command
+    return list(by_place.values())
 
 
-def corrected(one: Told, old: Known) -> Command:
-    """What a feature is to say when a person put right the memory that it stands on; what the new
-    words tell no feature of, ends. A model's own shelf is kept."""
+def corrected(one: MemoryStatement, old: KnownFeature) -> Command:
+    """What a feature is to say when a person put right the memory that it stands on; what no
+    feature can say of the new words, ends. A model's own key is kept."""
     drafts = list(_drafts(one))
-    same = [d for d in drafts if (d.slot and d.slot == old.slot) or d.shelf.tag == old.tag]
-    told = Command(UPDATE, old.category, old.tag, old.feature, about=old.about, target=old.id)
+    same = [d for d in drafts if (d.slot and d.slot == old.slot) or d.key.tag == old.tag]
+    command = Command(UPDATE, old.category, old.tag, old.feature, about=old.about, target=old.id)
     if old.method == "llm":
         value = same[0].value if same else to_the_point(predicate(one.statement, one.speaker))
-        return replace(told, value=value, slot=old.slot)
+        return replace(command, value=value, slot=old.slot)
     if not drafts:
-        return replace(told, action=DELETE, reason=f"corrected: {one.statement}")
+        return replace(command, action=DELETE, reason=f"corrected: {one.statement}")
     draft = (same or drafts)[0]
-    shelf = draft.shelf
-    return replace(
-        told, category=shelf.category, tag=shelf.tag, feature=shelf.feature,
-        value=draft.value, slot=draft.slot,
-    )  # fmt: skip
+    return replace(command, **asdict(draft.key), value=draft.value, slot=draft.slot)
 
 
 def slot_of(category: str, tag: str, feature: str) -> str:
     """Of a feature that a person writes: the attribute that it is the one value of, if any."""
-    return SLOT_OF.get(Shelf(category, tag, feature), "")
+    return SLOT_OF.get(FeatureKey(category, tag, feature), "")
 
 
-def _place(command: Command) -> tuple[str, ...]:
-    """Two commands for one place: the later one counts."""
-    if command.target:
-        return (str(command.target),)
-    own = command.slot or f"={command.tag}|{command.feature}|{command.value.casefold()}"
-    return (command.about, command.category, own)
-
-
-def _command(one: Told, draft: _Draft, known: Sequence[Known]) -> Command:
-    old = _old(one, draft, known)
+def _command(one: MemoryStatement, draft: _Draft, known: Sequence[KnownFeature]) -> Command:
+    # The feature that this is a newer value of.
+    same = (
+        each
+        for each in known
+        if draft.slot and each.slot == draft.slot and is_theirs(one.about, each, known)
+    )
+    replaced = (each for each in known if each.id in one.replaces and not each.slot)
+    old = next(same, None) or next(replaced, None)
+    # The words that say what the value says: a memory may stand on others that say less.
+    wanted = set(stems(draft.value.split(maxsplit=1)[-1]))
+    cited = tuple(each for each in one.cited if wanted <= set(stems(each.quote)))
     return Command(
-        action=UPDATE if old else ADD,
-        category=draft.shelf.category,
-        tag=draft.shelf.tag,
-        feature=draft.shelf.feature,
+        UPDATE if old else ADD,
+        **asdict(draft.key),
         value=draft.value,
         about=one.about,
         slot=draft.slot,
         target=old.id if old else None,
-        cited=_saying(draft.value, one.cited),
+        cited=cited or one.cited,
         occurred_at=one.occurred_at,
     )
 
 
-def _saying(value: str, cited: tuple[Cited, ...]) -> tuple[Cited, ...]:
-    """The words that say what the value says: a memory may stand on others that tell less."""
-    wanted = set(stems(value.split(maxsplit=1)[-1]))
-    found = tuple(each for each in cited if wanted <= set(stems(each.quote)))
-    return found or cited
-
-
-def _old(one: Told, draft: _Draft, known: Sequence[Known]) -> Known | None:
-    """The feature that this is a newer value of."""
-    for each in known:
-        if draft.slot and each.slot == draft.slot and is_theirs(one.about, each, known):
-            return each
-    return next((each for each in known if each.id in one.replaces and not each.slot), None)
-
-
-def is_theirs(about: str, known: Known, others: Sequence[Known]) -> bool:
+def is_theirs(about: str, known: KnownFeature, others: Sequence[KnownFeature]) -> bool:
     """Whether a feature is about the same person: a person need not write whose it is where all
     are of one."""
     if known.about == about:
@@ -231,56 +213,53 @@ def is_theirs(about: str, known: Known, others: Sequence[Known]) -> bool:
     return "" in (about, known.about) and len(names) == 1
 
 
-def _drafts(one: Told) -> Iterator[_Draft]:
+def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     if one.confidence < SURE:
         return
-    slots = [slot for slot in _own_slots(one) if slot.name in BY_SLOT and _is_meant(one, slot)]
-    for slot in slots:
-        if value := _value(one, slot):
-            shelf = BY_SLOT[slot.name]
-            name = f"{shelf.feature} {slot.key}" if slot.name == "favorite" else shelf.feature
-            yield _Draft(
-                Shelf(shelf.category, shelf.tag, name), value, f"{slot.name}|{slot.key}"[:255]
-            )
-    found = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
-    value = to_the_point(predicate(one.statement, one.speaker))
-    if not slots and found is not None and _is_told(one, found, value):
-        yield _Draft(found, value, "")
+    slots = [(slot, _value(one, slot)) for slot in _own_slots(one) if slot.name in BY_SLOT]
+    # Who "stays positive" lives nowhere by that.
+    slots = [
+        (slot, value)
+        for slot, value in slots
+        if slot.name != "residence" or is_home(one.statement, value)
+    ]
+    for slot, value in slots:
+        if value:
+            key = BY_SLOT[slot.name]
+            if slot.name == "favorite":
+                key = replace(key, feature=f"{key.feature} {slot.key}")
+            yield _Draft(key, value, f"{slot.name}|{slot.key}"[:255])
+    by_rule = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
+    if not slots and by_rule is not None:
+        value = to_the_point(predicate(one.statement, one.speaker))
+        if _says_something(one, by_rule, value):
+            yield _Draft(by_rule, value, "")
 
 
-def _is_meant(one: Told, slot: Slot) -> bool:
-    """Who "stays positive" lives nowhere by that."""
-    return slot.name != "residence" or is_home(one.statement, _value(one, slot))
-
-
-def _is_told(one: Told, shelf: Shelf, value: str) -> bool:
-    if shelf.tag == "things" and not is_thing(value):
+def _says_something(one: MemoryStatement, key: FeatureKey, value: str) -> bool:
+    """What was, happened once, or was done with others says little of what somebody is or has."""
+    if key.tag == "things" and not is_thing(value):
         return False
-    if shelf.tag == "home" and not is_home(one.statement, value):
+    if key.tag == "home" and not is_home(one.statement, value):
         return False
-    return _lasts(shelf, value) and stands_alone(one.statement, value, one.speaker)
+    lasts = key.tag in LASTING_THOUGH_PAST or not _over.match(value)
+    return lasts and stands_alone(one.statement, value, one.speaker)
 
 
-def _lasts(shelf: Shelf, value: str) -> bool:
-    """What was, happened once, or was done with others tells little of what somebody is or has."""
-    return shelf.tag in TOLD_IN_THE_PAST or not _over.match(value)
-
-
-def _own_slots(one: Told) -> list[Slot]:
+def _own_slots(one: MemoryStatement) -> list[Slot]:
     """Slots of the speaker's own, not of somebody they speak about; one per name."""
     own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
-    found = [_moved(one, slot) for slot in conflicts.read(one.statement).slots]
-    by_name: Mapping[str, Slot] = {slot.name: slot for slot in found if slot.subject == own}
+    by_name: dict[str, Slot] = {}
+    for slot in read(one.statement).slots:
+        # Who moves from one place to another lives there; in the words alone it may be an employer.
+        if one.rule == "moved" and slot.name == "employer":
+            slot = replace(slot, name="residence")
+        if slot.subject == own:
+            by_name[slot.name] = slot
     return list(by_name.values())
 
 
-def _moved(one: Told, slot: Slot) -> Slot:
-    """Who moves from one place to another lives there; in the words alone it may be an employer."""
-    is_home = one.rule == "moved" and slot.name == "employer"
-    return replace(slot, name="residence") if is_home else slot
-
-
-def _value(one: Told, slot: Slot) -> str:
+def _value(one: MemoryStatement, slot: Slot) -> str:
     """The value in the words of the statement: slots hold roots of words."""
     if slot.name in _WHOLE:
         return slot.value if slot.name != "preferred" else predicate(one.statement, one.speaker)

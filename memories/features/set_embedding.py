@@ -17,13 +17,14 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.errors import Invalid, ProviderError
-from memories.features.sets import config_of
+from memories.features.config import config_of
 from memories.index import reembedding, statements, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Layer, WorkspaceIndex
+from memories.providers import Embedder
 
 PAUSE = timedelta(minutes=1)  # before a model that failed is asked again
 ROUNDS = 10  # over what was written meanwhile; the rest is due again
-MOST_BELLS = 200
+MOST_POSTS = 200
 
 # Sets whose setting is another than the one that their vectors were made for.
 NOTICE = """
@@ -57,7 +58,7 @@ delete from memories_vector where embedding_model_id = %(model)s
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
+class SetEmbedding:
     """Which model a set shall speak and which it speaks (None: the workspace's), and how far the
     change has come: `made` of `total` features have vectors of the wanted one."""
 
@@ -84,73 +85,69 @@ def check(raw: object, path: str) -> None:
             raise Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")
 
 
-def wanted_by(found: FeatureSet) -> EmbeddingModel | None:
+def wanted_by(feature_set: FeatureSet) -> EmbeddingModel | None:
     """The model that a set's setting names; None for the workspace's. Raises ProviderError."""
-    said = config_of(found).embedder
-    if said is None:
+    config = config_of(feature_set.workspace.settings, feature_set.config)
+    if config.embedder is None:
         return None
-    if not isinstance(said, Mapping):
+    if not isinstance(config.embedder, Mapping):
         raise ProviderError("the setting embedder is no object", permanent=True)
-    return workspace_index.model_of(_embedder(said))
+    return workspace_index.model_of(_embedder(config.embedder))
 
 
-def _embedder(said: Mapping[str, Any]) -> Any:
-    own = said.get("provider", ""), said.get("model", ""), said.get("dimensions", 0)
-    found = workspace_index.named_embedder(*own)
-    if said.get("model") and found.name != said["model"]:
-        raise ProviderError(f"the model of {found.provider} is {found.name}", permanent=True)
-    if said.get("dimensions") and found.dimensions != said["dimensions"]:
-        told = f"{found.name} has {found.dimensions} dimensions"
-        raise ProviderError(told, permanent=True)
-    return found
+def _embedder(raw: Mapping[str, Any]) -> Embedder:
+    name, dimensions = raw.get("model", ""), raw.get("dimensions", 0)
+    embedder = workspace_index.named_embedder(raw.get("provider", ""), name, dimensions)
+    if name and embedder.name != name:
+        fault = f"the model of {embedder.provider} is {embedder.name}"
+        raise ProviderError(fault, permanent=True)
+    if dimensions and embedder.dimensions != dimensions:
+        fault = f"{embedder.name} has {embedder.dimensions} dimensions"
+        raise ProviderError(fault, permanent=True)
+    return embedder
 
 
-def state_of(found: FeatureSet) -> Embedding:
-    """`found` comes with its workspace."""
-    error = found.embedding_error
+def state_of(feature_set: FeatureSet) -> SetEmbedding:
+    """The set comes with its workspace."""
+    error = feature_set.embedding_error
     try:
-        wanted = wanted_by(found)
+        wanted = wanted_by(feature_set)
     except ProviderError as fault:
-        wanted, error = found.embedding_model, fault.message
-    spoken = found.embedding_model
-    counts = _count(found, wanted)
-    under_way = found.embedding_due_at is not None or wanted != spoken
+        wanted, error = feature_set.embedding_model, fault.message
+    spoken = feature_set.embedding_model
+    under_way = feature_set.embedding_due_at is not None or wanted != spoken
     state = "failing" if error else "under way" if under_way else "ready"
-    return Embedding(_named(wanted), _named(spoken), state, *counts, error)
+    model = wanted or workspace_index.space_of(feature_set.workspace_id).embedding_model
+    row = statements.rows(COUNT, _values(feature_set, model.pk if model else None))[0]
+    return SetEmbedding(
+        wanted=str(wanted) if wanted else None,
+        spoken=str(spoken) if spoken else None,
+        state=state,
+        made=row.made if model else row.total,
+        total=row.total,
+        error=error,
+    )
 
 
-def _named(model: EmbeddingModel | None) -> str | None:
-    return str(model) if model else None
+def _values(feature_set: FeatureSet, model_id: int | None, **more: int) -> dict[str, Any]:
+    return {"set": feature_set.pk, "layer": int(Layer.FEATURES), "model": model_id, **more}
 
 
-def _count(found: FeatureSet, wanted: EmbeddingModel | None) -> tuple[int, int]:
-    model = wanted or workspace_index.space_of(found.workspace_id).embedding_model
-    row = statements.rows(COUNT, _values(found, model.pk if model else None))[0]
-    return (row.made if model else row.total), row.total
-
-
-def _values(found: FeatureSet, model_id: int | None, **more: int) -> dict[str, Any]:
-    return {"set": found.pk, "layer": int(Layer.FEATURES), "model": model_id, **more}
-
-
-# ---- made by the worker ---------------------------------------------------------------------
-
-
-def note(found: FeatureSet) -> None:
+def note(feature_set: FeatureSet) -> None:
     """The set's own setting may have changed: let the worker look, if so."""
-    if found.embedder != found.config.get("embedder") or found.embedding_error:
-        rows = FeatureSet.objects.filter(pk=found.pk)
+    if feature_set.embedder != feature_set.config.get("embedder") or feature_set.embedding_error:
+        rows = FeatureSet.objects.filter(pk=feature_set.pk)
         rows.update(embedding_due_at=timezone.now(), embedding_error="")
-        outbox.post("embed_set", found.pk)
+        outbox.post("embed_set", feature_set.pk)
 
 
-def ring() -> int:
-    """Wake workers for the sets whose features lack vectors; the number of bells."""
+def enqueue_due() -> int:
+    """Wake workers for the sets whose features lack vectors; the number of tasks."""
     now = timezone.now()
     statements.execute(NOTICE, {"now": now})
     free = leases.free(now, "embedding_lease_until")
     due = FeatureSet.objects.filter(free, embedding_due_at__lte=now).order_by("embedding_due_at")
-    ids = list(due.values_list("pk", flat=True)[:MOST_BELLS])
+    ids = list(due.values_list("pk", flat=True)[:MOST_POSTS])
     for set_id in ids:
         outbox.post("embed_set", set_id)
     return len(ids)
@@ -177,61 +174,59 @@ def embed(set_id: uuid.UUID) -> int:
 def _embed(set_id: uuid.UUID, advance: Callable[[], object]) -> int:
     made = 0
     for _ in range(ROUNDS):
-        found = _due(set_id)
-        if found is None:
+        rows = FeatureSet.objects.select_related("workspace", "embedding_model")
+        feature_set = rows.filter(pk=set_id, embedding_due_at__lte=timezone.now()).first()
+        if feature_set is None:
             break
-        space = workspace_index.space_of(found.workspace_id)
+        space = workspace_index.space_of(feature_set.workspace_id)
         try:
-            wanted = wanted_by(found)
-            made += _fill(space, found, wanted, advance) if wanted else 0
+            wanted = wanted_by(feature_set)
+            made += _fill(space, feature_set, wanted, advance) if wanted else 0
         except ProviderError as error:
-            _postpone(found, error)
+            pause = max(PAUSE, timedelta(seconds=error.retry_after or 0.0))
+            due = FeatureSet.objects.filter(
+                pk=set_id, embedding_due_at=feature_set.embedding_due_at
+            )
+            due.update(embedding_due_at=timezone.now() + pause, embedding_error=error.message)
             break
-        if _change_over(space, found, wanted):
+        if _change_over(space, feature_set, wanted):
             break
     return made
-
-
-def _due(set_id: uuid.UUID) -> FeatureSet | None:
-    rows = FeatureSet.objects.select_related("workspace", "embedding_model")
-    return rows.filter(pk=set_id, embedding_due_at__lte=timezone.now()).first()
 
 
 def _fill(
-    space: WorkspaceIndex, found: FeatureSet, model: EmbeddingModel, advance: Callable[[], object]
+    space: WorkspaceIndex,
+    feature_set: FeatureSet,
+    model: EmbeddingModel,
+    advance: Callable[[], object],
 ) -> int:
     """In bounded batches; what is made stays, whatever comes."""
     made, after, under = 0, 0, workspace_index.speaking(space, model)
-    while ids := _missing(found, model, after):
+    while True:
+        values = _values(feature_set, model.pk, after=after, most=reembedding.BATCH)
+        ids = [row.id for row in statements.rows(MISSING, values)]
+        if not ids:
+            return made
         made += reembedding.make(under, ids)
         after = ids[-1]
         advance()
-    return made
-
-
-def _missing(found: FeatureSet, model: EmbeddingModel, after: int) -> list[int]:
-    values = _values(found, model.pk, after=after, most=reembedding.BATCH)
-    return [row.id for row in statements.rows(MISSING, values)]
 
 
 @transaction.atomic(durable=True)
-def _change_over(space: WorkspaceIndex, found: FeatureSet, wanted: EmbeddingModel | None) -> bool:
+def _change_over(
+    space: WorkspaceIndex, feature_set: FeatureSet, wanted: EmbeddingModel | None
+) -> bool:
     """False where a feature or the setting changed meanwhile: then there is more to do."""
     workspace_index.lock(space)
-    same = Q(pk=found.pk, embedding_due_at=found.embedding_due_at)
+    config = config_of(feature_set.workspace.settings, feature_set.config)
+    same = Q(pk=feature_set.pk, embedding_due_at=feature_set.embedding_due_at)
     changed = FeatureSet.objects.filter(same).update(
-        embedder=config_of(found).embedder, embedding_model=wanted, embedding_due_at=None,
+        embedder=config.embedder, embedding_model=wanted, embedding_due_at=None,
         embedding_error="", updated_at=timezone.now(),
     )  # fmt: skip
-    before = found.embedding_model
+    before = feature_set.embedding_model
     if changed and before != wanted:
         if before and before.pk != workspace_index.space_of(space.workspace_id).embedding_model_id:
-            statements.execute(DROP, _values(found, before.pk))
+            statements.execute(DROP, _values(feature_set, before.pk))
         reembedding.note_use(before.pk if before else None, wanted)
     return bool(changed)
-
-
-def _postpone(found: FeatureSet, error: ProviderError) -> None:
-    pause = max(PAUSE, timedelta(seconds=error.retry_after or 0.0))
-    rows = FeatureSet.objects.filter(pk=found.pk, embedding_due_at=found.embedding_due_at)
-    rows.update(embedding_due_at=timezone.now() + pause, embedding_error=error.message)

@@ -1,82 +1,41 @@
-"""Feature sets: finding one, and what counts for it."""
+"""Feature sets: found, made, configured and deleted; what counts for one, and what waits in all."""
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Min, QuerySet, Sum
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Min, Sum
 from django.utils import timezone
 
-from memories.errors import NotFound
-from memories.features import config as settings_of
-from memories.features.config import WORKSPACE_SETTING, Config, Effective
-from memories.index import statements
-from memories.models import FeatureSet
-from workspaces.models import Subject, Workspace
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.extraction.configured_models import models_from
+from memories.features import config, queue, set_embedding
+from memories.features.apply import lock_set
+from memories.features.config import PRODUCT, EffectiveSetting
+from memories.index import entries, statements, workspace_index
+from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
+from workspaces.external_ids import NotAllowed, subject_to_write
+from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
 
-OF_A_SUBJECT = "user:"
+LONGEST_KEY = 200
 OF_KEY = """
 select * from memories_featureset where workspace_id = %(workspace_id)s and key = %(key)s
 """
 
 
-def key_of(external_id: str) -> str:
-    """The key of the set that every subject has."""
-    return f"{OF_A_SUBJECT}{external_id}"
+@dataclass(frozen=True, slots=True)
+class NewSet:
+    """A set as a caller names it; ids are the callers' own. What is empty does not narrow."""
 
-
-def make_for(subject: Subject) -> None:
-    """The set that every subject has: made when something is first said about it."""
-    place = {"workspace_id": subject.workspace_id, "key": key_of(subject.external_id)}
-    if statements.first(FeatureSet, OF_KEY, place) is None:
-        FeatureSet.objects.bulk_create(
-            [FeatureSet(**place, subject=subject)], ignore_conflicts=True
-        )
-
-
-def find(scope: Scope, key: str) -> FeatureSet:
-    """The set of that key or id; NotFound where `scope` does not see it."""
-    rows = FeatureSet.objects.visible_to(scope).with_names().select_related("workspace")
-    found = rows.filter(key=key).first() or _by_id(rows, key)
-    if found is None:
-        raise NotFound("Set")
-    return found
-
-
-def _by_id(rows: QuerySet[FeatureSet], text: str) -> FeatureSet | None:
-    try:
-        return rows.filter(pk=uuid.UUID(text)).first()
-    except ValueError:
-        return None
-
-
-def config_of(found: FeatureSet) -> Config:
-    """What counts for the set now."""
-    return settings_of.config_of(_of_workspace(found), found.config)
-
-
-def effective_of(found: FeatureSet) -> dict[str, Effective]:
-    """Each setting that counts for the set, and who said so."""
-    return settings_of.effective(_of_workspace(found), found.config)
-
-
-def inherited_of(found: FeatureSet) -> dict[str, Effective]:
-    """Each setting as it would count, did the set say nothing."""
-    return settings_of.effective(_of_workspace(found), {})
-
-
-def _of_workspace(found: FeatureSet) -> Mapping[str, Any]:
-    said = found.workspace.settings.get(WORKSPACE_SETTING, {})
-    return said if isinstance(said, Mapping) else {}
-
-
-def workspace_settings(workspace_id: uuid.UUID) -> Mapping[str, Any]:
-    """What the workspace says for all of its sets."""
-    rows = Workspace.objects.filter(pk=workspace_id)
-    said = rows.values_list(f"settings__{WORKSPACE_SETTING}", flat=True).first()
-    return said if isinstance(said, Mapping) else {}
+    key: str
+    user_id: str = ""
+    thread_id: str = ""
+    role: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +48,206 @@ class Backlog:
     failing: int
 
 
+def find(scope: Scope, key: str) -> FeatureSet:
+    """The set of that key or id; NotFound where `scope` does not see it."""
+    rows = FeatureSet.objects.visible_to(scope).with_names().select_related("workspace")
+    row = rows.filter(key=key).first()
+    if row is None:
+        try:
+            row = rows.filter(pk=uuid.UUID(key)).first()
+        except ValueError:
+            row = None
+    if row is None:
+        raise NotFound("Set")
+    return row
+
+
+def find_feature(scope: Scope, feature_id: uuid.UUID) -> Feature:
+    """NotFound where `scope` does not see the feature."""
+    rows = Feature.objects.visible_to(scope).select_related("set__workspace")
+    feature = rows.filter(pk=feature_id).first()
+    if feature is None:
+        raise NotFound("Feature")
+    return feature
+
+
+def effective_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
+    """Each setting that counts for the set, and who said so."""
+    return config.effective(feature_set.workspace.settings, feature_set.config)
+
+
+def inherited_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
+    """Each setting as it would count, did the set say nothing."""
+    return config.effective(feature_set.workspace.settings, {})
+
+
 def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
     """For one who sees the whole workspace; `counted` are sets that were counted just now."""
     rows = FeatureSet.objects.visible_to(scope)
     stored = rows.filter(waiting__gt=0).exclude(pk__in=counted)
-    found = stored.aggregate(sets=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
+    sums = stored.aggregate(sets=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
     fresh = [each for each in counted.values() if each.waiting]
-    begins = [at for at in (found["since"], *(each.waiting_since for each in fresh)) if at]
+    begins = [at for at in (sums["since"], *(each.waiting_since for each in fresh)) if at]
     return Backlog(
-        sets=found["sets"] + len(fresh),
-        episodes=(found["episodes"] or 0) + sum(each.waiting for each in fresh),
+        sets=sums["sets"] + len(fresh),
+        episodes=(sums["episodes"] or 0) + sum(each.waiting for each in fresh),
         oldest_seconds=(timezone.now() - min(begins)).total_seconds() if begins else 0.0,
         failing=rows.exclude(error="").count(),
     )
+
+
+def make_own_set(subject: Subject) -> None:
+    """The set that every subject has: made when something is first said about it."""
+    place = {"workspace_id": subject.workspace_id, "key": FeatureSet.own_key(subject.external_id)}
+    if statements.first(FeatureSet, OF_KEY, place) is None:
+        FeatureSet.objects.bulk_create(
+            [FeatureSet(**place, subject=subject)], ignore_conflicts=True
+        )
+
+
+def own_set(subject: Subject) -> FeatureSet:
+    """The set that every subject has, made where it is not there yet."""
+    make_own_set(subject)
+    key = FeatureSet.own_key(subject.external_id)
+    return FeatureSet.objects.get(workspace_id=subject.workspace_id, key=key)
+
+
+def own_set_to_write(scope: Scope, key: str) -> FeatureSet:
+    """The set of that key or id; a subject's own one is made, as the subject is, where something
+    is said about it or its set for the first time. Raises NotFound, Forbidden."""
+    user_id = key.removeprefix(FeatureSet.OWN)
+    if user_id not in ("", key) and not scope.is_bound:
+        _check_key(key)
+        subject = _subject(scope, user_id)
+        if subject is not None:
+            own_set(subject)
+    return find(scope, key)
+
+
+def create(scope: Scope, new: NewSet) -> FeatureSet:
+    """A set of the caller's own; what was said already is taken in like what comes.
+
+    Raises Invalid, Conflict for a key that is taken, Forbidden for a subject that is not covered.
+    """
+    check_config(new.config)
+    if new.key.startswith(FeatureSet.OWN):
+        return _create_own(scope, new)
+    _check_key(new.key)
+    subject, conversation = _subject(scope, new.user_id), None
+    if new.thread_id:
+        threads = Conversation.objects.visible_to(scope).filter(external_id=new.thread_id)
+        conversation = threads.first()
+        if conversation is None:
+            raise Invalid("threadId", "There is no such thread.")
+    if new.role and new.role not in Episode.Kind.values:
+        raise Invalid("role", f"One of {', '.join(Episode.Kind.values)}.")
+    row = FeatureSet(
+        workspace_id=scope.workspace_id, key=new.key, subject=subject, conversation=conversation,
+        role=new.role, metadata=dict(new.metadata), config=dict(new.config),
+    )  # fmt: skip
+    try:
+        with transaction.atomic(durable=True):
+            row.save(force_insert=True)
+            _audit(scope, "create_set", row, after={"key": row.key})
+    except IntegrityError:
+        raise Conflict("There is a set with this key.", field="key") from None
+    return _look_again(scope, row)
+
+
+def _create_own(scope: Scope, new: NewSet) -> FeatureSet:
+    """The set that every subject has, configured before anything was said about it."""
+    own = ("", new.key.removeprefix(FeatureSet.OWN))
+    if new.thread_id or new.role or new.metadata or new.user_id not in own:
+        raise Invalid("key", f"Keys that begin with {FeatureSet.OWN} are the subjects' own sets.")
+    row = own_set_to_write(scope, new.key)
+    if row.config or row.features.exists():
+        raise Conflict("There is a set with this key.", field="key")
+    return configure(scope, row.key, new.config)
+
+
+def _check_key(key: str) -> None:
+    if not key.strip() or len(key) > LONGEST_KEY or "/" in key:
+        raise Invalid("key", f"1 to {LONGEST_KEY} characters, without a slash.")
+
+
+def _subject(scope: Scope, user_id: str) -> Subject | None:
+    try:
+        return subject_to_write(scope, user_id) if user_id or scope.subject_ids else None
+    except NotAllowed as error:
+        raise Forbidden(error.message, "userId") from None
+
+
+def check_config(raw: Mapping[str, Any]) -> None:
+    """Raise Invalid, naming the field, for what is no config of a set."""
+    config.check(raw, "config")
+    model = raw.get("languageModel")
+    if isinstance(model, Mapping):
+        try:
+            if not models_from([model])[0].model:
+                raise Invalid("extractors[0].model", "Name the model that is to be asked.")
+        except Invalid as error:
+            where = error.field.replace("extractors[0]", "config.languageModel")
+            raise Invalid(where, error.message, error.code) from None
+    set_embedding.check(raw.get("embedder"), "config.embedder")
+
+
+def faults_of(changes: Mapping[str, Any]) -> list[Invalid]:
+    """All that `configure` would refuse: of each setting, and of each category, the first."""
+    values = {name: value for name, value in changes.items() if value is not None}
+    faults = [
+        fault
+        for number, each in enumerate(values.get("categories", ()))
+        if (fault := _fault({"categories": [each]}, number))
+    ]
+    if faults:
+        del values["categories"]  # whether they go together is asked once each is right
+    return [*faults, *filter(None, (_fault({name: value}) for name, value in values.items()))]
+
+
+def _fault(raw: Mapping[str, Any], number: int = 0) -> Invalid | None:
+    try:
+        check_config(raw)
+    except Invalid as fault:
+        where = fault.field.replace("categories[0]", f"categories[{number}]", 1)
+        return Invalid(where, fault.message, fault.code)
+    return None
+
+
+@transaction.atomic(durable=True)
+def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
+    """Set what the set says itself; null takes it back, so that the workspace's counts again."""
+    feature_set = own_set_to_write(scope, key)
+    values = {name: value for name, value in changes.items() if value is not None}
+    check_config({name: changes[name] for name in changes if name in values or name not in PRODUCT})
+    row = FeatureSet.objects.select_for_update().get(pk=feature_set.pk)
+    before = dict(row.config)
+    kept = {name: value for name, value in before.items() if name not in changes}
+    row.config = {**kept, **values}
+    row.save(update_fields=["config", "updated_at"])
+    _audit(scope, "configure_set", row, before=before, after=row.config)
+    return _look_again(scope, row)
+
+
+def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
+    """What waits and what is embedded depends on the settings; the set with its names."""
+    set_embedding.note(row)
+    queue.recount(find(scope, row.key))
+    return find(scope, row.key)
+
+
+@transaction.atomic(durable=True)
+def delete(scope: Scope, key: str) -> None:
+    """The set with its features, their history and its marks, for good. The set of a subject comes
+    back when something more is said, and then takes in all from the beginning."""
+    space = workspace_index.space_of(scope.workspace_id)
+    row = lock_set(space, find(scope, key))
+    ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))
+    entries.remove(space, Layer.FEATURES, ids)
+    _audit(scope, "delete_set", row, before={"key": row.key, "features": len(ids)})
+    row.delete()
+
+
+def _audit(scope: Scope, action: str, row: FeatureSet, **details: object) -> None:
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, action, row, subject_id=row.subject_id, **details
+    ).save()

@@ -1,12 +1,14 @@
-"""What an ingest would read, storing nothing."""
+"""What an ingest would read, storing nothing: somebody waits for it, so it is bounded as a whole."""
 
+import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils import timezone
 
-from memories import extraction
-from memories.extraction import Extraction, Message, Wish, speaker_of
+from memories.bounds import READ_WORDS
+from memories.extraction import Extraction, ExtractionRun, Message, Wish, speaker_of
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
@@ -15,9 +17,13 @@ from memories.ingest.previous_messages import Place, said_before
 from memories.ingest.request import IngestRequest
 from memories.ingest.store import known_episodes
 from memories.models import Conversation, WorkspacePattern
+from memories.providers import network
 from workspaces.external_ids import agent_to_read, subject_to_write
 from workspaces.models import Agent, Subject
 from workspaces.scope import Scope
+
+READING = 5.0  # seconds of processor time for all messages together
+ASKING = 20.0  # seconds for all calls of models together
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     """Raises what an ingest of the same request would raise, without making anybody known."""
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
-    messages = own_output.marked(_messages(request), lambda: asker)
+    sent = _messages(request)
+    messages = own_output.marked(_first(sent), lambda: asker)
     space = workspace_index.space_of(scope.workspace_id)
     wish = Wish(
         request.extract,
@@ -43,7 +50,20 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         space.llm == ALWAYS,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
-    return Preview(tuple(messages), extraction.extract(messages, wish, chain))
+    run, end = ExtractionRun(wish), time.thread_time() + READING
+    for message in messages:
+        if run.messages and time.thread_time() >= end:
+            break
+        run.read(message)
+    read = len(run.messages)
+    with network.patience(ASKING):
+        run.finish(chain)
+    if read < len(sent):
+        run.found.notes.append(
+            f"the preview read the first {read} of {len(sent)} messages: it reads {READ_WORDS} words"
+            f" and for {READING:g} s; an ingest reads them all"
+        )
+    return Preview(tuple(messages), run.found)
 
 
 def _check(scope: Scope, request: IngestRequest) -> None:
@@ -54,7 +74,19 @@ def _check(scope: Scope, request: IngestRequest) -> None:
     own = {"workspace_id": scope.workspace_id, "external_id": request.thread_id}
     thread = Conversation.objects.filter(**own).first() if request.thread_id else None
     if thread is not None or not request.thread_id:
-        known_episodes(scope.workspace_id, thread, request.messages)
+        known_episodes(scope, thread, request.messages)
+
+
+def _first(messages: Sequence[Message]) -> list[Message]:
+    """As many as have READ_WORDS words together, and one at least."""
+    chosen: list[Message] = []
+    words = 0
+    for message in messages:
+        words += len(message.text.split(maxsplit=READ_WORDS))
+        if chosen and words > READ_WORDS:
+            break
+        chosen.append(message)
+    return chosen
 
 
 def _messages(request: IngestRequest) -> list[Message]:

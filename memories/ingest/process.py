@@ -76,9 +76,9 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
     return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
 
 
-def run_next(seconds: float = math.inf) -> MemorySession | None:
-    """As `run`, of whichever session is due next; None where nothing is due."""
-    while (session_id := session_queue.next_due()) is not None:
+def run_next(seconds: float = math.inf, *, only_quick: bool = False) -> MemorySession | None:
+    """As `run`, of whichever session is due next (`session_queue.next_due`); None where none is."""
+    while (session_id := session_queue.next_due(only_quick=only_quick)) is not None:
         if done := run(session_id, seconds):
             return done
     return None

@@ -9,15 +9,18 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from memories import leases, metrics, outbox
+from memories.bounds import AT_ONCE
 from memories.errors import CapReached, Conflict, ProviderError
-from memories.features import pending
+from memories.extraction.configured_models import server_model
+from memories.features import queue
 from memories.index import inserts, statements
 from memories.models import MemorySession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 State = MemorySession.State
-MAX_ATTEMPTS = 3  # workers that may die of it, between two steps
+# Workers that may die of it between two steps: more than an unlucky row of restarts takes.
+MAX_ATTEMPTS = 6
 # Of models, over about a day. Each time it waits longer, or as long as the provider says.
 MAX_FAILURES = 30
 BACK_OFF, LONGEST_BACK_OFF = timedelta(seconds=20), timedelta(hours=1)
@@ -33,7 +36,8 @@ returning *
 """
 
 
-# Workspaces with something due, each looked up behind the one before; then the oldest of one of them.
+# Workspaces with something due, each looked up behind the one before; then the oldest of the one of
+# which the fewest are worked on (among the 500 that are due longest), by chance where several are equal.
 NEXT = """
 with recursive waiting as (
   (select workspace_id from memories_memorysession
@@ -43,19 +47,54 @@ with recursive waiting as (
           where s.state = 'received' and s.next_attempt_at <= %(now)s
             and s.workspace_id > w.workspace_id order by s.workspace_id limit 1)
   from waiting w where w.workspace_id is not null
+),
+working as (
+  select workspace_id, count(*) as number
+  from (select workspace_id, state from memories_memorysession
+        where state in ('received', 'extracting', 'resolving')
+        order by next_attempt_at limit 500) oldest
+  where state <> 'received' group by workspace_id
+),
+turns as (
+  select (select s.id from memories_memorysession s
+          where s.state = 'received' and s.next_attempt_at <= %(now)s
+            and s.workspace_id = w.workspace_id {only}
+          order by s.workspace_id, s.next_attempt_at limit 1) as id,
+         coalesce(k.number, 0) as working
+  from waiting w left join working k on k.workspace_id = w.workspace_id
+  where w.workspace_id is not null
 )
-select (select s.id from memories_memorysession s
-        where s.state = 'received' and s.next_attempt_at <= %(now)s
-          and s.workspace_id = w.workspace_id
-        order by s.workspace_id, s.next_attempt_at limit 1) as id
-from waiting w where w.workspace_id is not null order by random() limit 1
+select id from turns where id is not null order by working, random() limit 1
 """
+# Of the twenty that a workspace has waiting longest, those for which no network model is asked and whose
+# texts are short: none takes longer than about a second.
+ONLY_QUICK = """
+            and s.id in (
+              select q.id
+              from (select * from memories_memorysession t
+                    where t.state = 'received' and t.next_attempt_at <= %(now)s
+                      and t.workspace_id = w.workspace_id
+                    order by t.workspace_id, t.next_attempt_at limit 20) q
+              join workspaces_workspace c on c.id = q.workspace_id
+              left join memories_workspaceindex x on x.workspace_id = q.workspace_id
+              left join memories_embeddingmodel m on m.id = x.embedding_model_id
+              where coalesce(m.provider, 'none') <> 'openai'
+                and (q.extract in ('none', 'patterns')
+                     or coalesce(c.settings -> 'extractors', 'null') = '[]'
+                     or (not %(has_model)s and coalesce(c.settings -> 'extractors', 'null') = 'null'))
+                and (select coalesce(sum(octet_length(e.content)), 0) from memories_episode e
+                     where e.id = any(q.episode_ids)) <= %(most)s)"""
+NEXT_DUE, NEXT_QUICK = NEXT.format(only=""), NEXT.format(only=ONLY_QUICK)
 
 
-def next_due() -> uuid.UUID | None:
-    """A session whose turn it is. Workspaces take turns by chance, however much one of them sent;
-    within one the oldest is first."""
-    rows = statements.rows(NEXT, {"now": timezone.now()})
+def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
+    """A session whose turn it is: first of the workspaces of which the fewest are worked on, however
+    much one of them sent; within one the oldest is first. `only_quick`: none that may wait for a model
+    or is long."""
+    values: dict[str, object] = {"now": timezone.now()}
+    if only_quick:
+        values |= {"has_model": server_model() is not None, "most": AT_ONCE}
+    rows = statements.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
     return rows[0].id if rows else None
 
 
@@ -169,9 +208,11 @@ def save(session: MemorySession) -> MemorySession | None:
 
 
 def settled_among(ids: Sequence[str]) -> list[str]:
-    """Those of the sessions for which it makes no sense to wait on: final, or tried again later."""
+    """Those of the sessions for which it makes no sense to wait on: final, tried again later, or
+    erased meanwhile."""
     rows = MemorySession.objects.filter(pk__in=ids).only("state", "failures")
-    return [str(row.pk) for row in rows if row.is_final or row.is_postponed]
+    under_way = {str(row.pk) for row in rows if not (row.is_final or row.is_postponed)}
+    return [each for each in ids if each not in under_way]
 
 
 def retry(scope: Scope, session: MemorySession) -> MemorySession:
@@ -190,7 +231,7 @@ def retry(scope: Scope, session: MemorySession) -> MemorySession:
     )  # fmt: skip
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
-    pending.unmark(session.workspace_id, session.episode_ids)
+    queue.unmark(session.workspace_id, session.episode_ids)
     outbox.post("run_session", session.pk)
     session.refresh_from_db()
     return session

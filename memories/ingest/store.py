@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.errors import Conflict, Forbidden
-from memories.features import pending, sets
+from memories.features import queue, sets
 from memories.index import statements, workspace_index
 from memories.ingest.episode_entries import Prepared, Tail, index, prepare, tail_of
 from memories.ingest.request import IngestRequest, NewMessage, check_ids
@@ -69,7 +69,7 @@ def _keep(
 ) -> Kept:
     _hold_answer(request)
     session, new = _session(scope, request), request.said
-    known = known_episodes(session.workspace_id, session.conversation, new)
+    known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
     adopted = [e for e in known.values() if e.session_id is None]
@@ -84,7 +84,7 @@ def _keep(
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-        pending.unmark(session.workspace_id, [e.pk for e in adopted])
+        queue.unmark(session.workspace_id, [e.pk for e in adopted])
     stale.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     _make_set(session, tail, made)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
@@ -136,7 +136,7 @@ def _append(
     prepared: Prepared,
 ) -> list[Episode]:
     place = _session(scope, request)  # says where the episodes belong, and is not kept
-    known = known_episodes(place.workspace_id, place.conversation, request.messages)
+    known = known_episodes(scope, place.conversation, request.messages)
     fresh = [i for i, m in enumerate(request.messages) if not m.id or m.id not in known]
     made = [_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
     for episode in made:
@@ -214,24 +214,26 @@ def _conversation(
 
 
 def known_episodes(
-    workspace_id: uuid.UUID, conversation: Conversation | None, new: Sequence[NewMessage]
+    scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]
 ) -> dict[str, Episode]:
-    """Episodes by external id that are here already; Conflict where one says something else."""
+    """Episodes by external id that are here already; Conflict where one says something else, and
+    where `scope` may not see one, whatever it says."""
     asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
     if not asked:
         return {}
-    known = Episode.objects.filter(
-        workspace_id=workspace_id, conversation=conversation, external_id__in=asked
+    rows = Episode.objects.filter(
+        workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked
     )
-    found = {episode.external_id or "": episode for episode in known}
-    for external_id, episode in found.items():
+    known = {episode.external_id or "": episode for episode in rows}
+    seen = set(rows.visible_to(scope).values_list("pk", flat=True)) if known else set()
+    for external_id, episode in known.items():
         position, message = asked[external_id]
-        if episode.content != message.content:
+        if episode.pk not in seen or episode.content != message.content:
             raise Conflict(
-                "An episode with this id says something else already.",
+                "An episode with this id says something else already, or is none of this key's.",
                 field=f"messages[{position}].id",
             )
-    return found
+    return known
 
 
 def _episode(
@@ -271,7 +273,7 @@ def _make_set(place: MemorySession, tail: Tail, made: list[Episode]) -> None:
     """A subject's set is there at once; looked for where a conversation begins, the sweep sees to
     the rest."""
     if made and place.subject and not tail.positions:
-        sets.make_for(place.subject)
+        sets.make_own_set(place.subject)
 
 
 def _finish_known(sessions: set[uuid.UUID]) -> None:

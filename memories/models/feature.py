@@ -53,6 +53,8 @@ class FeatureSet(Row):
     for the setting `embedder`.
     """
 
+    OWN = "user:"  # how the keys of the sets begin that every subject has
+
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     key = models.CharField(max_length=KEY)
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
@@ -110,6 +112,11 @@ class FeatureSet(Row):
 
     def __str__(self) -> str:
         return self.key
+
+    @classmethod
+    def own_key(cls, external_id: str) -> str:
+        """The key of the set that every subject has."""
+        return f"{cls.OWN}{external_id}"
 
     @property
     def takes_in(self) -> bool:

@@ -29,7 +29,8 @@ MAX_NAME = 255
 class ExtractorConfig:
     """Which model reads facts. An empty `model` means the provider's own default.
 
-    `provider` is anthropic, openai or none; `timeout` is in seconds, `max_tokens` of the answer.
+    `provider` is anthropic, openai or none; `timeout` is in seconds, `max_tokens` of the answer;
+    `allowed` as in Endpoint.
     """
 
     provider: str
@@ -38,11 +39,12 @@ class ExtractorConfig:
     base_url: str = ""
     timeout: float = 30.0
     max_tokens: int = 8_000
+    allowed: tuple[str, ...] | None = None
 
     @property
     def endpoint(self) -> Endpoint:
         # One call is one call: the next extractor follows, or the queue comes back.
-        return Endpoint(self.api_key, self.base_url, self.timeout, retries=0)
+        return Endpoint(self.api_key, self.base_url, self.timeout, retries=0, allowed=self.allowed)
 
 
 @dataclass(frozen=True)
@@ -140,14 +142,15 @@ class Extractor(ABC):
         except ValueError as error:
             start = " ".join(reply.text.split())[:80]
             raise Unreadable(
-                f"{self.model} did not answer with the JSON it was asked for: {start!r}",
+                f"{self.model} did not answer with the JSON it was asked for",
                 permanent=False,
+                foreign=repr(start),
             ) from error
 
 
 def refused(who: str, why: str = "") -> ProviderError:
     words = " ".join(why.split())[:300]
-    return ProviderError(f"{who} refused to answer" + (f": {words}" if words else ""), True)
+    return ProviderError(f"{who} refused to answer", True, foreign=words)
 
 
 def cut_off(who: str, tokens: int) -> ProviderError:

@@ -22,6 +22,7 @@ import httpx2
 
 from memories import metrics
 from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked
+from memories.providers.allowed_addresses import AddressRefused, GuardedTransport
 
 Client = TypeVar("Client")
 Answer = TypeVar("Answer")
@@ -55,12 +56,14 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 @dataclass(frozen=True)
 class Endpoint:
     """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of a
-    call as a whole; `retries`, the SDK's, come after its first try and within the same time."""
+    call as a whole; `retries`, the SDK's, come after its first try and within the same time. `allowed`:
+    somebody else than the operator named it, and these addresses are allowed to them."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 30.0
     retries: int = MAX_RETRIES
+    allowed: tuple[str, ...] | None = None
 
     @property
     def host(self) -> str:
@@ -123,14 +126,18 @@ def ask(sdk: ModuleType, who: str, seconds: float, call: Callable[[], Answer]) -
         except sdk.APITimeoutError as error:
             raise TimedOut(f"{who} did not answer in time", permanent=False) from error
         except sdk.APIConnectionError as error:
+            if isinstance(error.__cause__, AddressRefused):
+                raise ProviderError(f"{who}: {error.__cause__}", permanent=True) from error
             raise ProviderError(
-                f"{who} cannot be reached: {error.__cause__ or error}", permanent=False
+                f"{who} cannot be reached", permanent=False, foreign=str(error.__cause__ or error)
             ) from error
         except sdk.APIStatusError as error:
             raise from_status(error, who) from error
         except MALFORMED as error:
             raise ProviderError(
-                f"{who} answered in a shape that was not expected: {error}"[:400], permanent=False
+                f"{who} answered in a shape that was not expected",
+                permanent=False,
+                foreign=str(error)[:300],
             ) from error
 
 
@@ -176,9 +183,10 @@ def from_status(error: Any, who: str) -> ProviderError:
     status: int = error.status_code
     kind = Misconfigured if status in FOR_ALL else ProviderError
     found = kind(
-        f"{who} {in_words(status)}: {_told(error.body)}",
+        f"{who} {in_words(status)}",
         permanent=status < 500 and status not in BUSY,
         retry_after=pause_wanted(error.response.headers),
+        foreign=_told(error.body),
     )
     found.status = status
     return found
@@ -229,12 +237,16 @@ def _connected(
     client: Callable[..., object], http_client: Callable[..., object], endpoint: Endpoint
 ) -> Any:
     check(endpoint)
+    hooks: dict[str, Any] = {"event_hooks": {"response": [_refuse_long_pause]}}
+    if endpoint.allowed is not None:
+        transport = GuardedTransport(endpoint.allowed)
+        hooks |= {"transport": transport, "follow_redirects": False, "trust_env": False}
     return client(
         api_key=endpoint.api_key,
         base_url=endpoint.base_url or None,
         timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout)),
         max_retries=endpoint.retries,
-        http_client=http_client(event_hooks={"response": [_refuse_long_pause]}),
+        http_client=http_client(**hooks),
     )
 
 

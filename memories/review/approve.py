@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict, NotFound
-from memories.features import pending
-from memories.features.withdraw import episodes_of
+from memories.features import queue
+from memories.features.follow_memory import episodes_of
 from memories.index import due, entries, workspace_index
 from memories.models import Memory, MemoryPeriod, MemoryState, Supersession, WorkspaceIndex
 from memories.resolve import state_changes
@@ -123,4 +123,4 @@ def release(space: WorkspaceIndex, memory: Memory) -> None:
 def believe_again(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     """It is a head again; the features of what it stands on are looked at anew."""
     state_changes.restore(space, memory, cause)
-    pending.unmark(memory.workspace_id, episodes_of(memory))
+    queue.unmark(memory.workspace_id, episodes_of(memory))

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories.english import lexical
 from memories.errors import Conflict
-from memories.features import correct
+from memories.features import follow_memory
 from memories.index import due, entries, slots, workspace_index
 from memories.models import (
     Fact,
@@ -149,7 +149,7 @@ def new_version(
     )
     state_changes.begin_period(new, MemoryPeriod.Cause.CREATED)
     entries.write(space, [entries.memory_item(new)], vectors)
-    correct.correct(scope, old, new)
+    follow_memory.correct(scope, old, new)
     rejections.take_back(space, old.subject_id, content, vectors[0][0] if vectors else None)
     if bytes(old.fingerprint) != new.fingerprint:
         reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import NotFound
-from memories.features.withdraw import withdraw
+from memories.features.follow_memory import withdraw
 from memories.index import workspace_index
 from memories.models import Memory, Rejection, Supersession
 from memories.resolve import state_changes

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.features import correct
+from memories.features import follow_memory
 from memories.features import merge_subjects as features
 from memories.index import slots, subjects, workspace_index
 from memories.models import (
@@ -173,7 +173,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
             ids = [row[0] for row in cursor.fetchall()]
         _visible(scope, ids)
         for memory in Memory.objects.live().filter(pk__in=ids):
-            correct.move(scope, memory, target)
+            follow_memory.move(scope, memory, target)
         Memory.objects.filter(pk__in=ids).update(subject=target)
         Fact.objects.filter(memory__in=ids).update(subject=target)
         subjects.move(space, Layer.MEMORIES, ids, target.pk)

@@ -64,7 +64,7 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
     it is undone already, or the target itself was merged since.
     """
     made = merge_of(scope, merge_id)
-    vectors = features.vectors_of(made)
+    vectors = features.vectors_for_separation(made)
     space = workspace_index.space_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)

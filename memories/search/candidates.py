@@ -146,10 +146,11 @@ said as (
   select id from pairs {rarest}
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit {top}),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit {top})
-    union all select id, null from said
-    union all select id, null from ({newest}) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+     from nearest group by entry_id order by 2, 1 limit {top})
+    union all select id, null, true from said
+    union all select id, null, false from ({newest}) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
        array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -157,10 +158,14 @@ select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25
        {of_messages}{of_events}{seen}
 from (
   select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
-         coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+         coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+                  case when pool.worded then {least} else 0 end) as bm25,
          coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found
 """
+# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key counts
+# as one that stands in it once (lexical.bm25_weights).
+LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0))"
 # The looked up words' entries, and of each word the weight that the number of these gives it.
 WORDS = """
 pairs as materialized (
@@ -237,6 +242,7 @@ def pool_text(
         rarest=OF_RAREST if is_long else "",
         # Without vectors nothing is found but by its words.
         newest=newest.format(**pieces) if shape.has_vector and depth.newest else NOTHING,
+        least=LEAST,
         cosine=COSINE if shape.has_vector else NO_COSINE,
         of_messages=OF_MESSAGES if shape.layer == Layer.EPISODES else "",
         of_events=OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else "",

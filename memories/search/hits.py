@@ -161,7 +161,7 @@ def _as_they_were(rows: Sequence[Any], at: AsOf) -> list[Any]:
 
 def with_rows(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
     rows: dict[tuple[str, uuid.UUID], Any] = {}
-    for layer in {one.layer for one in chosen}:
+    for layer in dict.fromkeys(one.layer for one in chosen):
         ids = [one.item for one in chosen if one.layer == layer]
         rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, at)}
     return [(one, rows.get((one.layer, one.item))) for one in chosen]

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Coroutine
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
@@ -20,9 +21,11 @@ from memoryproject.front.options import Options
 from memoryproject.front.pools import Connection, Gone, Pool, Queued, Reply
 from memoryproject.front.relay import Relay, is_stream
 from memoryproject.front.requests import Request, request_of
+from memoryproject.front.sockets import close_excess
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.waits import Waits
 from memoryproject.front.wire import SESSION
+from memoryproject.log_lines import JSONLines
 
 log = logging.getLogger("memoryproject.front")
 
@@ -30,9 +33,13 @@ LIVE = json.dumps({"status": "ok"})
 # A refused client that asks again at once would keep us busy with refusing.
 BREATH, MOST_BREATHING = 0.5, 1000
 PATIENT = 1.0  # seconds; a client that goes sooner is answered all the same
-OPENED_BY = 60.0  # seconds after which an answer's file is open, and its name can go
+OPENED_BY = 20.0  # seconds after which an answer's file is open, and its name can go
 # Seconds for which a tenant's requests of a kind go to the other lane at once.
 SERVED_ELSEWHERE = 60.0
+COUNTED_EVERY = 0.25  # seconds between two counts of connections
+# A body above it is read once its sender is known: so much may come of nobody.
+UNPROVEN = 2**16
+WHO = "/api/v1/workspaces"  # what tells whose a credential is, and changes nothing
 
 
 class Front:
@@ -48,13 +55,23 @@ class Front:
         self.refused: dict[str, int] = {}
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        most = self.options.most_connections
+        if files != resource.RLIM_INFINITY:
+            most = min(most, files)
         with suppress(FileNotFoundError):
             os.unlink(self.options.socket)
         loop.run_until_complete(
             loop.create_unix_server(lambda: Connection(self.pools), self.options.socket)
         )
+        self.bound_connections(loop, most * 3 // 4)
+
+    def bound_connections(self, loop: asyncio.AbstractEventLoop, most: int) -> None:
+        """Now and from now on. Below what the server takes, so that nobody waits to be heard."""
+        if closed := close_excess(most):
+            log.warning("%d connections were closed: there were more than %d", closed, most)
+        loop.call_later(COUNTED_EVERY, self.bound_connections, loop, most)
 
     async def __rsgi__(self, scope: Any, proto: Any) -> None:
         if scope.path == "/health/live":
@@ -86,6 +103,12 @@ class Front:
         with nullcontext() if known else self.tenants.asking(request):
             headers = scope.headers
             length = headers.get("content-length", "")
+            if not known and length.isdigit() and int(length) > UNPROVEN:
+                if refusal := await self.refusal_of_unknown(request):
+                    await self.bodies.drain(proto)
+                    await self.send(request, refusal, proto)
+                    return
+                known = True
             self.check_share(request, known=known)
             holder = request.tenant
             has_body = (length and length != "0") or "transfer-encoding" in headers
@@ -101,6 +124,17 @@ class Front:
             finally:
                 self.bodies.release(len(request.body), holder)
         await self.send(request, reply, proto)
+
+    async def refusal_of_unknown(self, request: Request) -> Reply | None:
+        """What a process answers to who is not known; None where it knows the credential."""
+        environ = {**request.environ, "REQUEST_METHOD": "GET", "PATH_INFO": WHO}
+        question = replace(
+            request, method="GET", path=WHO, lane=READ,
+            environ={**environ, "QUERY_STRING": "limit=1", "CONTENT_TYPE": ""},
+        )  # fmt: skip
+        self.check_share(question, known=False)
+        reply = await self.work(question, READ)
+        return None if self.tenants.name(request) else reply
 
     def check_share(self, request: Request, *, known: bool) -> None:
         """Raise Refusal where this tenant has its share in the lane already."""
@@ -215,6 +249,7 @@ class Front:
             "%s %s %s: %s (%s) for %s key %s, request %s",
             refusal.status, request.method, request.path, refusal.detail, refusal.code,
             request.address, request.key_prefix or "-", request.request_id,
+            extra={"request_id": request.request_id},
         )  # fmt: skip
         if refusal.status == 429 and self.breathing < MOST_BREATHING:
             self.breathing += 1
@@ -251,9 +286,8 @@ class Front:
 
 def application() -> Front:
     options = Options.of_variable()
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=options.log_level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(JSONLines() if options.log_format == "json" else text)
+    logging.basicConfig(handlers=[handler], level=options.log_level)
     return Front(options)

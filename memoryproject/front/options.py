@@ -15,12 +15,14 @@ class Options:
     socket: str
     largest_body: int
     body_seconds: float
+    most_connections: int = 32_768
     behind_proxy: bool = False
     key_cap: int = 0
     workspace_cap: int = 0
     anonymous_cap: int = 0
     streams: str = ""
     log_level: str = "INFO"
+    log_format: str = "text"
 
     def as_variable(self) -> dict[str, str]:
         return {VARIABLE: json.dumps(asdict(self))}

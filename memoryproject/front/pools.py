@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from memoryproject.front.fairness import FairQueue
 from memoryproject.front.lanes import Lane
@@ -127,8 +127,7 @@ class Connection(asyncio.Protocol):
         self.began = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's own is none by its class
 
     def data_received(self, data: bytes) -> None:
         for head, body in self.frames.feed(data):

@@ -98,6 +98,8 @@ class Tenants:
             self._known.move_to_end(credential)
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
+            if credential in self._asking:
+                self._asking[credential].set()
 
     def check_caps(
         self, request: Request, *, known: bool, key: int, workspace: int, anonymous: int

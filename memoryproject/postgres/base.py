@@ -4,6 +4,8 @@ So `--help`, type checkers and `collectstatic` never start one."""
 
 import select
 import time
+from contextlib import closing
+from functools import partial
 from math import ceil
 from types import SimpleNamespace
 from typing import Any
@@ -13,12 +15,20 @@ from django.conf import settings
 from django.db.backends.postgresql import base
 
 from memoryproject import embedded_postgres
+from memoryproject.postgres import silence
 from memoryproject.postgres.client import DatabaseClient
-from memoryproject.postgres.connection import Connection, shortest
+from memoryproject.postgres.connection import (
+    Connection,
+    ServerSilent,
+    at_most,
+    refuse_while_silent,
+    shortest,
+)
 from memoryproject.postgres.creation import DatabaseCreation
 from memoryproject.postgres.features import DatabaseFeatures
 from memoryproject.postgres.validation import DatabaseValidation
 
+ANSWERS_WITHIN = 3  # seconds
 PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
 PASSING = (
     "closed the connection",
@@ -59,12 +69,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
             embedded_postgres.ensure_running(home, recheck=True)
 
     def _connected(self, conn_params: dict[str, Any]) -> Any:
-        """Waits for its server as long as `ANSWER_WITHIN` of its settings says."""
+        """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process not
+        at all while the server is known to be silent."""
+        is_web = settings.PROCESS_KIND == "web"
+        if is_web:
+            refuse_while_silent()
         if (bound := shortest(None)) is not None:
             conn_params = {**conn_params, "connect_timeout": ceil(bound)}
-        found = super().get_new_connection(conn_params)
-        found.answer_within = self.settings_dict.get("ANSWER_WITHIN")
-        return found
+        try:
+            made = super().get_new_connection(conn_params)
+        except psycopg.errors.ConnectionTimeout:
+            if is_web and bound is None:
+                silence.open_until_answered(partial(answers, conn_params))
+            raise
+        made.answer_within = self.settings_dict.get("ANSWER_WITHIN")
+        made.answers = partial(answers, conn_params) if is_web else None
+        return made
 
     def is_usable(self) -> bool:
         """As Django asks before every request, but mostly without a round trip: a connection that
@@ -74,6 +94,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is not None and not self.errors_occurred and _is_silent(self.connection):
             return True
         return bool(super().is_usable())
+
+
+def answers(conn_params: dict[str, Any]) -> bool:
+    """Whether the server lets somebody in and answers, each within a few seconds."""
+    try:
+        words = {**conn_params, "connect_timeout": ANSWERS_WITHIN}
+        with closing(Connection.connect(**words)) as made, at_most(ANSWERS_WITHIN):
+            made.execute("select 1")
+    except (ServerSilent, psycopg.errors.ConnectionTimeout):
+        return False
+    except psycopg.Error:  # it says why it does not: that is an answer
+        return True
+    return True
 
 
 def _is_read_only(connection: Any) -> bool:

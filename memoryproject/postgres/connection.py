@@ -5,13 +5,15 @@ open, and whoever waits at one waits for ever. So the client looks at the clock,
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.abc import PQGen
+
+from memoryproject.postgres import silence
 
 INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
 Found = TypeVar("Found")
@@ -26,6 +28,12 @@ _bound = _Bound()
 
 class ServerSilent(errors.QueryCanceled):
     """The server did not answer in time, neither with rows nor with an error."""
+
+
+def refuse_while_silent() -> None:
+    """Raises ServerSilent at once where the server is known not to answer."""
+    if silence.is_open():
+        raise ServerSilent("the server does not answer, and is tried in the background")
 
 
 @contextmanager
@@ -47,18 +55,25 @@ def shortest(limit: float | None) -> float | None:
 
 
 class Connection(psycopg.Connection[Any]):
-    """`answer_within`: seconds that one statement may take; None for no end."""
+    """`answer_within`: seconds that one statement may take; None for no end. `answers`: whether the
+    server does, asked over another connection; None where nobody shall be refused."""
 
     answer_within: float | None = None
+    answers: Callable[[], bool] | None = None
 
     def wait(
         self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None
     ) -> Found:
         limit = shortest(self.answer_within) if timeout is None else timeout
+        if self.answers is not None and silence.is_open():
+            self.pgconn.finish()
+            refuse_while_silent()
         try:
             return super().wait(gen, interval, limit)
         except errors._WaitTimeout:
             if timeout is not None:
                 raise
             self.pgconn.finish()  # what it may say later is no answer to anything
+            if self.answers is not None and limit == self.answer_within:
+                silence.open_until_answered(self.answers)
             raise ServerSilent(f"the server did not answer within {limit:g} s") from None

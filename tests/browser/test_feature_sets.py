@@ -8,10 +8,10 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from bench.story import Told
-from memories.features import apply, undo
-from memories.features.apply import Act
+from memories.features import apply
+from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
-from memories.features.discovery import discover_sets
+from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureSet
@@ -52,10 +52,10 @@ def add_two_alike(scope: Scope) -> None:
         for value, each in zip(("likes warm plum jam", "likes warm plum jams"), said, strict=True)
     ]  # fmt: skip
     texts = [Feature.text_of("likes", "likes", each.value) for each in commands]
-    vectors = undo.vectors_of(space, texts)
-    act = Act(found, "set:test", Feature.Method.RULE, "rules", said[0].agent_id)
+    vectors = apply.embed_texts(space, texts)
+    origin = ChangeOrigin(found, "set:test", Feature.Method.RULE, "rules", said[0].agent_id)
     with transaction.atomic():
-        apply.carry_out(space, act, commands, vectors)
+        apply.apply_commands(space, origin, commands, vectors)
 
 
 def test_a_setting_is_said_by_the_set_and_shown_with_its_source(visit: Any, folded: Scope) -> None:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NoReturn
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from workspaces.api.problems import FieldError, Problem
@@ -56,7 +55,7 @@ class Camel(serializers.Serializer[Any]):
         if not isinstance(data, Mapping):
             return dict(super().to_internal_value(data))
         values: dict[str, Any] = {}
-        # Of a whole body `read` refuses them, and the query of what only reads may say more.
+        # Of a whole body `read` refuses them, of a query the view.
         unknown = self.unknown_in(data) if self.parent is not None else []
         errors: dict[str, Any] = {
             name: [ErrorDetail(self.no_such_field, "unknown_field")] for name in unknown
@@ -97,13 +96,9 @@ def _refuse_unknown(data: Mapping[str, Any], reader: Camel) -> None:
 
 
 def read_query(of: type[Camel], request: Request) -> dict[str, Any]:
-    """What the query string says; of a parameter that stands twice, the last counts. Where the
-    request changes something, one that there is not is refused: `dry_run` for `dryRun` would else
-    take away what the caller only asks about."""
-    reader, data = _reader(of), request.query_params.dict()
-    if request.method not in SAFE_METHODS:
-        _refuse_unknown(data, reader)
-    return dict(reader.run_validation(data))
+    """What the query string says; of a parameter that stands twice, the last counts. One that there
+    is not is refused before, by `schema.refuse_unknown_parameters`."""
+    return dict(_reader(of).run_validation(request.query_params.dict()))
 
 
 class Text(serializers.CharField):

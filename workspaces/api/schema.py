@@ -1,5 +1,7 @@
 """What the OpenAPI schema says of every route: its problems, its keys, its workspace."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -7,6 +9,10 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from workspaces.api.problems import FieldError, Problem
 
 ALWAYS = {
     "400": "Something in the request is not right; `errors` names it.",
@@ -66,6 +72,41 @@ class DoorSchema(AutoSchema):
         for status, description in problems.items():
             bodies.setdefault(status, _problem(component, description))
         return bodies
+
+
+def refuse_unknown_parameters(view: APIView, request: Request) -> None:
+    """400 that names each parameter of the query string that the schema of this operation does not
+    have: `?dryRun=true` where there is none would else do what the caller only asks about."""
+    method = "get" if request.method == "HEAD" else (request.method or "").lower()
+    handler = getattr(type(view), method, None)
+    if not request.META.get("QUERY_STRING") or method not in view.http_method_names or not handler:
+        return
+    known = _query_parameters(handler)
+    if unknown := [name for name in request.query_params if name not in known]:
+        there_are = f"Known: {', '.join(known) or 'none'}."
+        errors = [
+            FieldError(name, f"There is no such parameter. {there_are}", "unknown_field")
+            for name in unknown
+        ]
+        detail = f"Unknown: {', '.join(unknown)}. {there_are}"
+        raise Problem(400, detail, code="unknown_field", errors=errors)
+
+
+@cache
+def _query_parameters(handler: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of what `extend_schema` says that a method of a view reads out of the query string."""
+    declared = getattr(handler, "kwargs", {}).get("schema")
+    if declared is None:
+        return ()
+    schema = declared()
+    schema.view, schema.method = APIView(request=None, kwargs={}), handler.__name__.upper()
+    names: list[str] = []
+    for parameter in schema.get_override_parameters():
+        if isinstance(parameter, OpenApiParameter):
+            names += [parameter.name] if parameter.location == OpenApiParameter.QUERY else []
+        else:
+            names += parameter().fields
+    return tuple(names)
 
 
 def _problem(component: ResolvedComponent, description: str) -> dict[str, Any]:

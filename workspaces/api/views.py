@@ -20,7 +20,7 @@ from workspaces.api.bodies import (
     refuse_unmeasured_body,
 )
 from workspaces.api.problems import invalid, not_found, refused
-from workspaces.api.schema import DoorSchema
+from workspaces.api.schema import DoorSchema, refuse_unknown_parameters
 from workspaces.auth import as_uuid
 from workspaces.keys import NOTHING
 from workspaces.models import Capability, User
@@ -89,6 +89,7 @@ class AskerView(APIView):
         super().initial(request, *args, **kwargs)
         refuse_null_in_address(request)
         refuse_unmeasured_body(request)
+        refuse_unknown_parameters(self, request)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Afterwards view and request are no ring: all that one request makes would wait for the

@@ -2,7 +2,8 @@
 invitation."""
 
 import time
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from django import forms
 from django.conf import settings
@@ -12,7 +13,7 @@ from django.contrib.auth import views as auth
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -29,6 +30,7 @@ from workspaces.models import Invitation, LoginAttempt, User
 
 HALF_WAY = "half_way"  # in the session: who has shown a password, and not yet a code
 HALF_WAY_SECONDS = 300
+Result = TypeVar("Result")
 WRONG_CODE = "This code is wrong, or was used already."
 
 
@@ -36,12 +38,18 @@ class LoginForm(AuthenticationForm):
     """Members log in here, too, and who is invited: Django's own form asks for its staff flag."""
 
     def confirm_login_allowed(self, user: Any) -> None:
-        is_invited = Invitation.objects.open().to(user).exists()
-        if not access_for(user).is_let_in and not is_invited:
+        if not access_for(user).is_let_in and not is_only_invited(user):
             raise ValidationError(
                 "This account is a member of no workspace. Ask an owner to invite you.",
                 code="no_workspace",
             )
+
+
+def is_only_invited(user: Any) -> bool:
+    """Whether somebody with an account may come in when they have accepted, and not before."""
+    if not isinstance(user, User) or access_for(user).is_let_in:
+        return False
+    return Invitation.objects.open().to(user).exists()
 
 
 class CodeForm(forms.Form):
@@ -68,6 +76,12 @@ class PasswordForm(forms.Form):
 
     def clean_password(self) -> str:
         return checked_password(self.request, self.cleaned_data["password"])
+
+
+class EnrolForm(PasswordForm, CodeForm):
+    """Whoever finds a browser logged in can neither turn the factor on nor off."""
+
+    field_order = ("code", "password")
 
 
 class OwnPasswordForm(AdminOwnPasswordChangeForm):
@@ -120,7 +134,10 @@ def let_in(view: Any, user: User) -> HttpResponse:
     """The rest of logging in, once all that is asked for was shown. The session gets a new id."""
     login(view.request, user)
     view.request.session[SEEN_AT] = int(time.time())
-    response = HttpResponseRedirect(view.get_success_url())
+    target = view.get_success_url()
+    if not access_for(user).is_let_in and not target.startswith(reverse("invitations")):
+        target = reverse("invitations")  # the only pages that are for whoever is no member yet
+    response = HttpResponseRedirect(target)
     throttle.remember_browser(view.request, response, user)
     return response
 
@@ -156,18 +173,29 @@ class LoginCode(LoginPage):
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
-        try:
-            attempt = throttle.begin(self.request, LoginAttempt.Kind.CODE, self.user.get_username())
-        except TooEarly as early:
-            form.add_error("code", early)
+        if not tried_code(self, self.user, form, second_factor.accepts):
             return self.form_invalid(form)
-        if not second_factor.accepts(self.user, form.cleaned_data["code"]):
-            attempt.failed(self.user)
-            form.add_error("code", WRONG_CODE)
-            return self.form_invalid(form)
-        attempt.succeeded()
         self.success_url = self.request.session.pop(HALF_WAY)["next"]
         return let_in(self, self.user)
+
+
+def tried_code(
+    view: Any, user: User, form: Any, act: Callable[[User, str], Result]
+) -> Result | None:
+    """What `act` makes of the form's code, under the count of wrong codes; None, with an error in the
+    form, where it came too early or does not fit."""
+    try:
+        attempt = throttle.begin(view.request, LoginAttempt.Kind.CODE, user.get_username())
+    except TooEarly as early:
+        form.add_error("code", early)
+        return None
+    result = act(user, form.cleaned_data["code"])
+    if not result:
+        attempt.failed(user)
+        form.add_error("code", WRONG_CODE)
+        return None
+    attempt.succeeded()
+    return result
 
 
 def half_way(request: HttpRequest) -> Any:
@@ -194,15 +222,15 @@ class OwnPassword(LoginPage, auth.PasswordChangeView):
 
 
 class OwnSecondFactor(LoginPage):
-    """Enrol by a picture and a code; turn off by the password."""
+    """Enrol by a picture, a code and the password; turn off by the password."""
 
     success_url = reverse_lazy("admin:second_factor")
     template_name = "admin/second_factor.html"
 
     def get_form(self, form_class: Any = None) -> forms.Form:
         self.is_on = second_factor.is_on(self.user)
-        kwargs = self.get_form_kwargs()
-        return PasswordForm(self.request, **kwargs) if self.is_on else CodeForm(**kwargs)
+        form = PasswordForm if self.is_on else EnrolForm
+        return form(self.request, **self.get_form_kwargs())
 
     @property
     def user(self) -> User:
@@ -213,9 +241,8 @@ class OwnSecondFactor(LoginPage):
             second_factor.turn_off(self.user)
             messages.success(self.request, "The second factor is off.")
             return super().form_valid(form)
-        codes = second_factor.confirm(self.user, form.cleaned_data["code"])
+        codes = tried_code(self, self.user, form, second_factor.confirm)
         if not codes:
-            form.add_error("code", WRONG_CODE)
             return self.form_invalid(form)
         update_session_auth_hash(self.request, self.user)
         self.is_on = True

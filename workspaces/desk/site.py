@@ -42,6 +42,8 @@ class Desk(UnfoldAdminSite):
         home = reverse("admin:index")
         if request.method == "GET" and self.has_permission(request):
             return HttpResponseRedirect(home)
+        if request.method == "GET" and login_pages.is_only_invited(request.user):
+            return HttpResponseRedirect(reverse("invitations"))
         context = {
             **self.each_context(request),
             "title": "Log in",

@@ -143,15 +143,6 @@ def _count(kind: str, outcome: str) -> None:
     import_string(settings.LOGIN_COUNTER)("logins", kind=kind, outcome=outcome)
 
 
-def prune() -> int:
-    """Drop counts that nobody adds to, and old attempts; the number of rows."""
-    now = timezone.now()
-    dropped = LoginPause.objects.filter(tried_at__lt=now - FORGOTTEN_AFTER).delete()[0]
-    old = LoginAttempt.objects.filter(created_at__lt=now - ATTEMPTS_KEPT)
-    beyond = LoginAttempt.objects.order_by("-id").values("id")[MOST_ATTEMPTS:]
-    return dropped + old.delete()[0] + LoginAttempt.objects.filter(id__in=beyond).delete()[0]
-
-
 # ---- browsers that were let in before -------------------------------------------------------
 
 

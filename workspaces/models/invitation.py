@@ -1,19 +1,71 @@
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Lower
+from django.db.models import Case, Exists, Func, OuterRef, Q, Value, When
+from django.db.models.functions import Cast, Lower
 from django.utils import timezone
 
 from workspaces.models.base import Row
+from workspaces.models.key import ApiKey, Capability, ServerKey
 from workspaces.models.user import User
-from workspaces.models.workspace import Role, Workspace
+from workspaces.models.workspace import Membership, Role, Workspace
+
+UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+ADMINISTERING = (Role.OWNER, Role.ADMIN)
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> Self:
         """Those that may still be accepted."""
-        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+        unanswered = self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+        return unanswered.filter(is_backed=True)
+
+    def with_backing(self) -> Self:
+        """`is_backed`: whoever invited could still do so now. An invitation outlives no right to make
+        it; those that a command of the server's own made ask nobody's."""
+        inviter = Cast(
+            Func(OuterRef("invited_by"), Value(UUID), function="substring"), models.UUIDField()
+        )
+        in_use = Q(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
+        users = User.objects.filter(pk=inviter, is_active=True)
+        members = Membership.objects.filter(
+            workspace=OuterRef("workspace"), user=inviter, user__is_active=True
+        )
+        keys = ApiKey.objects.filter(
+            in_use, workspace=OuterRef("workspace"), pk=inviter,
+            capabilities__contains=[Capability.ADMIN],
+        )  # fmt: skip
+        makes_owners = Case(
+            When(~Q(invited_by__regex=f":{UUID}"), then=True),
+            When(
+                invited_by__startswith="user:",
+                then=Exists(users.filter(is_superuser=True))
+                | Exists(members.filter(role=Role.OWNER)),
+            ),
+            When(
+                invited_by__startswith="server_key:",
+                then=Exists(ServerKey.objects.filter(in_use, pk=inviter)),
+            ),
+            default=False,
+            output_field=models.BooleanField(),
+        )
+        makes_others = Case(
+            When(
+                invited_by__startswith="user:",
+                then=Exists(members.filter(role__in=ADMINISTERING)),
+            ),
+            When(invited_by__startswith="key:", then=Exists(keys)),
+            default=False,
+            output_field=models.BooleanField(),
+        )
+        return self.annotate(
+            is_backed=Case(
+                When(makes_owners, then=True),
+                When(~Q(role=Role.OWNER), then=makes_others),
+                default=False,
+                output_field=models.BooleanField(),
+            )
+        )
 
     def to(self, user: User) -> Self:
         return self.filter(email__iexact=user.email)
@@ -23,6 +75,17 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         now = timezone.now()
         unanswered = self.filter(accepted_at=None, revoked_at=None)
         return unanswered.update(revoked_at=now, updated_at=now)
+
+
+_Manager = models.Manager.from_queryset(InvitationQuerySet)
+
+
+class InvitationManager(_Manager):
+    """Reads every invitation with its backing."""
+
+    # The stubs lose the model of a manager that is made from a queryset.
+    def get_queryset(self) -> InvitationQuerySet:  # type: ignore[override]
+        return InvitationQuerySet(self.model, using=self._db).with_backing()
 
 
 class Invitation(Row):
@@ -42,7 +105,9 @@ class Invitation(Row):
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
-    objects = InvitationQuerySet.as_manager()
+    is_backed: bool = True  # of a row that was read, as `with_backing` says
+
+    objects = InvitationManager()
 
     class Meta:
         ordering = ["-id"]
@@ -66,6 +131,6 @@ class Invitation(Row):
     def state(self) -> str:
         if self.accepted_at is not None:
             return "accepted"
-        if self.revoked_at is not None:
+        if self.revoked_at is not None or not self.is_backed:
             return "revoked"
         return "open" if self.expires_at > timezone.now() else "expired"

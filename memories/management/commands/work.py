@@ -5,9 +5,11 @@ with it, and all others wait for ever. So nothing is mended inside; `up` (or sys
 starts it again. What was under way is found by the sweep.
 """
 
+import multiprocessing.connection
 import os
 import sys
 import time
+from functools import partial
 from multiprocessing import Process
 from typing import Any, NoReturn
 
@@ -15,11 +17,12 @@ from django.core.management.base import BaseCommand
 from django.db import Error, connections
 from django_q import cluster
 from django_q.conf import logger
+from django_q.pusher import pusher
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import counters, heartbeat
-from memories.clock_faults import heal_queue
+from memories import counters, heartbeat, outbox, quick_sessions
+from memories.leases import FAR
 from memories.sweep import ensure_schedule
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -30,6 +33,14 @@ PATIENCE = 30.0  # seconds for the tasks of the other processes
 
 
 class Sentinel(cluster.Sentinel):
+    def guard(self) -> None:
+        """Its rounds call the scheduler every half minute, and so show that they go on."""
+        beats = heartbeat.Beats("guard")
+        beats.write()
+        cluster.scheduler = partial(scheduler, beats)
+        super().guard()
+        beats.end()
+
     def reincarnate(self, process: Process) -> None:
         if not is_planned(process):
             self.give_up(process)
@@ -47,10 +58,11 @@ class Sentinel(cluster.Sentinel):
         os._exit(1)
 
 
-def scheduler(broker: Any = None) -> None:
+def scheduler(beats: heartbeat.Beats, broker: Any = None) -> None:
     """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
+    beats.write()
     try:
-        heal_queue()
+        outbox.heal(FAR)
     except Error as error:  # as the scheduler itself, the sentinel outlives its database
         logger.warning("the queue was not healed, and is looked at again: %s", error)
     run_schedules(broker=broker)
@@ -66,10 +78,18 @@ class Command(BaseCommand):
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         cluster.worker = beating_worker  # as does the sentinel
-        cluster.scheduler = scheduler  # and this one
+        cluster.pusher = beating_pusher
+        quick = quick_sessions.start()
         running = cluster.Cluster()
         running.start()
-        running.sentinel.join()
+        while multiprocessing.connection.wait([running.sentinel.sentinel, quick.sentinel]):
+            if not running.sentinel.is_alive():
+                break
+            logger.error("%s ended (%s): another one is started", quick.name, quick.exitcode)
+            time.sleep(1.0)
+            quick = quick_sessions.start()
+        quick.terminate()
+        quick.join(PATIENCE)
         sys.exit(running.sentinel.exitcode and 1)
 
 
@@ -77,6 +97,12 @@ def beating_worker(*given: Any) -> None:
     """A process of the pool: each shows for itself that it lives."""
     with heartbeat.beating("worker"):
         worker(*given)
+
+
+def beating_pusher(*given: Any) -> None:
+    """The process that hands tasks to the pool: while it hangs, all of them wait."""
+    with heartbeat.beating("pusher"):
+        pusher(*given)
 
 
 def is_planned(process: Process) -> bool:

@@ -1,0 +1,56 @@
+"""The place of sessions that are quick: a process beside the workers, which takes nothing else.
+
+The workers wait for models and read long texts. Whatever they are at, what somebody said in a
+sentence is learned at once.
+"""
+
+import logging
+import os
+import signal
+import threading
+from multiprocessing import Process
+
+from django.db import DatabaseError, close_old_connections, connections
+
+from memories import heartbeat, ingest
+
+LOOK, PAUSE = 0.5, 5.0  # seconds between two looks, and where the database takes nothing
+TURN = 10.0  # seconds for one session
+LONGEST = 120  # seconds, after which the process is stuck and ends: another one is started
+log = logging.getLogger(__name__)
+
+
+def start() -> Process:
+    """The process, which ends when this one does."""
+    process = Process(target=_run, args=(os.getpid(),), name="quick sessions", daemon=True)
+    process.start()
+    return process
+
+
+def _run(parent: int) -> None:
+    ending = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ending.set())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connections.close_all()
+    with heartbeat.beating("worker"):
+        while not ending.is_set() and os.getppid() == parent:
+            ending.wait(_work(ending))
+
+
+def _work(ending: threading.Event) -> float:
+    """All that is due and quick; seconds until the next look."""
+    close_old_connections()
+    try:
+        while not ending.is_set():
+            signal.alarm(LONGEST)
+            if ingest.run_next(TURN, only_quick=True) is None:
+                return LOOK
+    except DatabaseError as error:
+        log.warning("Quick sessions wait for the database: %s", error)
+        return PAUSE
+    except Exception:
+        # Its claim counted the attempt: when the lease has run out it is tried again, then dead.
+        log.exception("a session failed")
+    finally:
+        signal.alarm(0)
+    return LOOK

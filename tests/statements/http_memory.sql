@@ -1,0 +1,24 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+"memories_memory"."workspace_id", "memories_memory"."subject_id", "memories_memory"."agent_id",
+"memories_memory"."conversation_id", "memories_memory"."workflow", "memories_memory"."scope",
+"memories_memory"."content", "memories_memory"."fingerprint", "memories_memory"."slots",
+"memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
+"memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
+"memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
+"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
+"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
+"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
+"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON
+("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON
+("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON
+("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" =
+  %s AND "memories_memory"."id" = %s) ORDER BY "memories_memory"."id" DESC LIMIT 1;
+-- reads
+--   Index Scan using memory_newest on memories_memory
+--   Index Scan using workspaces_subject_pkey on workspaces_subject
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using memories_conversation_pkey on memories_conversation

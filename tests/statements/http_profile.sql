@@ -1,0 +1,29 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("workspaces_subject"."external_id" =
+  %s AND "workspaces_subject"."workspace_id" = %s) ORDER BY "workspaces_subject"."id" ASC LIMIT 1;
+-- reads
+--   Index Scan using subject_once on workspaces_subject
+
+SELECT COUNT("memories_memory"."id") AS "pk__count", MAX("memories_memory"."updated_at") AS "updated_at__max"
+FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND ("memories_memory"."forget_after" IS
+    NULL OR "memories_memory"."forget_after" > %s) AND "memories_memory"."forgotten_at" IS NULL AND
+  "memories_memory"."held_at" IS NULL AND "memories_memory"."superseded_by_id" IS NULL AND
+  "memories_memory"."scope" = %s AND "memories_memory"."subject_id" = %s);
+-- reads
+--   Index Scan using memory_subject on memories_memory
+
+SELECT COUNT("memories_feature"."id") AS "pk__count", MAX("memories_feature"."updated_at") AS
+"updated_at__max" FROM "memories_feature" WHERE "memories_feature"."subject_id" = %s;
+-- reads
+--   Index Scan using memories_feature_subject_id_5293b5e4 on memories_feature
+
+SELECT COUNT("memories_featureset"."id") AS "pk__count", SUM("memories_featureset"."stamp") AS "stamp__sum"
+FROM "memories_featureset" WHERE "memories_featureset"."subject_id" = %s;
+-- reads
+--   Index Scan using memories_featureset_subject_id_5e2d3756 on memories_featureset
+
+SELECT "workspaces_subject"."updated_at" AS "updated_at", "workspaces_subject"."external_id" AS "external_id"
+FROM "workspaces_subject" WHERE "workspaces_subject"."id" = %s ORDER BY "workspaces_subject"."id" ASC LIMIT 1;
+-- reads
+--   Index Scan using workspaces_subject_pkey on workspaces_subject

@@ -1,0 +1,45 @@
+select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+case when a.id is null then '{}' else array(
+  select b.id from workspaces_agent b
+  where b.workspace_id = k.workspace_id and b.team = a.team) end,
+case when k.limited_to_subjects then array(
+  select s.subject_id from workspaces_apikey_subjects s where s.apikey_id = k.id)
+else '{}' end,
+s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+s.live_features, s.stamp, s.rules,
+w.settings -> 'extractors' as extractors,
+w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+w.settings ->> 'llm' as llm,
+w.settings -> 'review' as review,
+exists (select 1 from memories_workspacepattern p
+  where p.workspace_id = w.id and p.enabled) as has_patterns,
+(exists (select 1 from memories_workspaceslot o
+    where o.workspace_id = w.id and o.enabled)
+  or exists (select 1 from memories_workspacechange c
+    where c.workspace_id = w.id and c.enabled)) as has_own_words,
+(select coalesce(jsonb_agg(jsonb_build_object(
+        'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
+        'subjects', l.large_subjects)), '[]')
+  from memories_largelayer l
+  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
+from workspaces_apikey k
+join workspaces_workspace w on w.id = k.workspace_id
+left join workspaces_agent a on a.id = k.agent_id
+left join memories_workspaceindex s on s.workspace_id = w.id
+left join memories_embeddingmodel m on m.id = s.embedding_model_id
+where k.prefix = %(prefix)s;
+-- reads
+--   Index Scan using memories_workspaceindex_workspace_id_key on memories_workspaceindex
+--   Index Scan using memories_embeddingmodel_pkey on memories_embeddingmodel
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
+
+-- as in search_hybrid_of_a_user: select (select id from workspaces_subject
+
+-- as in search_hybrid_of_a_user: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+
+-- as in search_hybrid_of_a_user: with
+
+-- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

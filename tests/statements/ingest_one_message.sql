@@ -1,0 +1,309 @@
+select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+case when a.id is null then '{}' else array(
+  select b.id from workspaces_agent b
+  where b.workspace_id = k.workspace_id and b.team = a.team) end,
+case when k.limited_to_subjects then array(
+  select s.subject_id from workspaces_apikey_subjects s where s.apikey_id = k.id)
+else '{}' end
+from workspaces_apikey k
+join workspaces_workspace w on w.id = k.workspace_id
+left join workspaces_agent a on a.id = k.agent_id
+where k.prefix = %(prefix)s;
+-- reads
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
+
+select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+s.live_features, s.stamp, s.rules,
+w.settings -> 'extractors' as extractors,
+w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+w.settings ->> 'llm' as llm,
+w.settings -> 'review' as review,
+exists (select 1 from memories_workspacepattern p
+  where p.workspace_id = w.id and p.enabled) as has_patterns,
+(exists (select 1 from memories_workspaceslot o
+    where o.workspace_id = w.id and o.enabled)
+  or exists (select 1 from memories_workspacechange c
+    where c.workspace_id = w.id and c.enabled)) as has_own_words,
+(select coalesce(jsonb_agg(jsonb_build_object(
+        'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
+        'subjects', l.large_subjects)), '[]')
+  from memories_largelayer l
+  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
+from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
+left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
+
+select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s;
+-- reads
+--   Index Scan using subject_once on workspaces_subject
+
+select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+for no key update;
+-- reads
+--   Index Scan using conversation_once on memories_conversation
+
+select id, left(content, %(most)s) as content,
+(select max(position) + 1 from memories_episode
+  where conversation_id = %(conversation)s) as positions
+from memories_episode where conversation_id = %(conversation)s
+order by occurred_at desc, position desc limit 2;
+-- reads
+--   Index Only Scan Backward using episode_position on memories_episode
+--   Index Scan Backward using episode_order on memories_episode
+
+update memories_workspaceindex
+set live_memories = live_memories + %(live_memories)s::int8,
+live_episodes = live_episodes + %(live_episodes)s::int8,
+live_features = live_features + %(live_features)s::int8, stamp = stamp + 1
+where number = %(number)s
+returning embedding_model_id,
+array(select nextval(pg_get_serial_sequence('memories_entry', 'id'))
+  from generate_series(1, %(ids)s::int)) as ids;
+-- reads
+--   Update on memories_workspaceindex
+
+with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state",
+    "mode", "pathway", "extract", "is_whole_text", "subject_id", "agent_id", "conversation_id", "workflow",
+    "scope", "visibility", "metadata", "requested_by", "reason", "error", "attempts", "next_attempt_at",
+    "lease_until", "claims", "failures", "learned", "answer", "episode_ids", "created_ids", "updated_ids",
+    "reinforced_ids", "counts", "timings", "steps", "finished_at") values ($1::uuid, $2::timestamp with time zone,
+    $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::varchar, $9::boolean,
+    $10::uuid, $11::uuid, $12::uuid, $13::varchar, $14::varchar, $15::varchar, $16::jsonb, $17::varchar,
+    $18::text, $19::text, $20::smallint, $21::timestamp with time zone, $22::timestamp with time zone,
+    $23::integer, $24::smallint, $25::integer, $26::uuid, $27::uuid[], $28::uuid[], $29::uuid[], $30::uuid[],
+    $31::jsonb, $32::jsonb, $33::jsonb, $34::timestamp with time zone)), n1 as (insert into memories_episode
+  ("id", "created_at", "updated_at", "workspace_id", "session_id", "conversation_id", "subject_id", "agent_id",
+    "kind", "role", "author", "content", "payload", "metadata", "occurred_at", "position", "scope", "workflow",
+    "external_id") values ($35::uuid, $36::timestamp with time zone, $37::timestamp with time zone, $38::uuid,
+    $39::uuid, $40::uuid, $41::uuid, $42::uuid, $43::varchar, $44::varchar, $45::varchar, $46::text, $47::jsonb,
+    $48::jsonb, $49::timestamp with time zone, $50::integer, $51::varchar, $52::varchar, $53::varchar)), n2 as
+(insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
+    conversation, occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights,
+    rules) values ($54::int8, $55::int4, $56::int2, $57::uuid, $58::uuid, $59::uuid, $60::int2, $61::int2,
+    $62::uuid, $63::uuid, $64::timestamptz, $65::timestamptz, $66::varchar, $67::varchar, $68::int4, $69::int2,
+    $70::bool, $71::int4, $72::int8[], $73::int8[], $74::sparsevec, $75::int2)) insert into memories_vector
+(entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide,
+  embedding) values ($76::int8, $77::int2, $78::int2, $79::int4, $80::int2, $81::uuid, $82::uuid, $83::int2,
+  $84::int2, $85::uuid, $86::bool, $87::bool, $88::halfvec);
+-- reads
+--   Insert on memories_vector
+--   CTE n0
+--   Insert on memories_memorysession
+--   CTE n1
+--   Insert on memories_episode
+--   CTE n2
+--   Insert on memories_entry
+
+insert into memories_speaker (workspace, subject, author, assistant, episodes)
+select %(workspace)s, %(subject)s::uuid, author, assistant, episodes
+from unnest(%(authors)s::text[], %(assistants)s::bool[], %(episodes)s::int8[])
+as heard(author, assistant, episodes)
+on conflict (workspace, subject, author, assistant)
+do update set episodes = memories_speaker.episodes + excluded.episodes;
+-- reads
+--   Insert on memories_speaker
+
+update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+where layer = %(layer)s and item = %(item)s;
+-- reads
+--   Update on memories_entry
+--   Index Scan using entry_once on memories_entry
+
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+from memories_episode
+where conversation_id = %(conversation)s and position < %(position)s
+and occurred_at between %(at)s - %(recent)s::interval and %(at)s
+and subject_id is not distinct from %(subject)s::uuid
+and (agent_id = %(agent)s::uuid or %(agent)s::uuid is null)
+order by position desc limit %(last)s;
+-- reads
+--   Index Scan Backward using episode_position on memories_episode
+
+select pg_advisory_xact_lock(%(kind)s, %(number)s)::text;
+
+select 0 as i, near.similarity, e.item from (
+  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+  and x.layer = %(layer)s and x.live and not x.wide
+  and x.subject = %(subject)s and x.part = 0 and x.scope = %(scope)s
+  and x.place is not distinct from %(place)s::uuid and x.visibility = 0 and x.agent is not distinct from
+  %(agent)s::uuid
+  and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
+  order by similarity desc, x.entry_id limit %(most)s) near
+join memories_entry e on e.id = near.entry_id
+order by near.similarity desc, near.entry_id;
+-- reads
+--   Index Only Scan using vector_scan on memories_vector
+--   Index Scan using memories_entry_pkey on memories_entry
+
+with met as (
+  select unnest(%(ids)s::uuid[]) as id
+  union
+  select id from memories_memory
+  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[])
+  and superseded_by_id is null and forgotten_at is null
+  union
+  select id from memories_memory
+  where slots && %(slots)s::int8[] and superseded_by_id is null and forgotten_at is null)
+select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
+case when m.valid_from is not null
+then least(m.valid_from, m.created_at, %(now)s) end as since,
+m.event_date, m.source_count as support, m.slots, m.category
+from met join memories_memory m on m.id = met.id
+where
+m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s::uuid
+and m.scope = %(scope)s
+and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
+and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
+and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
+and (m.forget_after is null or m.forget_after > now())
+and (m.visibility = 'global'
+  or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
+      or (m.agent_id is null and %(default_team)s)))
+  or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))
+order by m.id;
+-- reads
+--   Index Scan using memory_same_text on memories_memory
+--   Bitmap Index Scan on memory_slots
+--   Index Scan using memories_memory_pkey on memories_memory
+
+select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+from memories_rejection r
+left join memories_memory m on m.id = r.memory_id
+left join memories_memory head on head.id = m.superseded_by_id
+left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id
+left join memories_vector v
+on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
+where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
+order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s;
+-- reads
+--   Bitmap Index Scan on memories_rejection_workspace_id_af76d3c4
+--   Index Scan using entry_once on memories_entry
+--   Index Scan using memories_vector_pkey on memories_vector
+--   Index Scan using memories_memory_pkey on memories_memory
+--   Index Scan using memories_memory_pkey on memories_memory
+
+with pair as (
+  select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
+  p(old, new, since)),
+ended as (
+  update memories_liveness l
+  set from_at = least(l.from_at, %(at)s), until_at = %(at)s, ended_by = 'superseded' from pair
+  where l.memory_id = pair.old and l.until_at is null)
+update memories_memory m
+set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
+valid_until = case when m.valid_until is null and m.valid_from < pair.since
+then pair.since else m.valid_until end
+from pair where m.id = pair.old and m.superseded_by_id is null;
+-- reads
+--   Update on memories_memory
+--   CTE pair
+--   CTE ended
+--   Update on memories_liveness
+--   Index Scan using liveness_one_open on memories_liveness
+--   Index Scan using memories_memory_pkey on memories_memory
+
+update memories_entry set live = %(live)s
+where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id;
+-- reads
+--   Update on memories_entry
+--   Index Scan using entry_once on memories_entry
+
+update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
+-- reads
+--   Update on memories_vector
+--   Index Scan using memories_vector_pkey on memories_vector
+
+-- as in ingest_one_message: update memories_workspaceindex
+
+-- as in ingest_one_message: update memories_workspaceindex
+
+with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id",
+    "agent_id", "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities",
+    "fact_type", "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
+    "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned", "held_at",
+    "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with time zone,
+    $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar, $10::text,
+    $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double precision,
+    $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
+    $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
+    $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
+    $32::jsonb)), n1 as (insert into memories_liveness ("workspace_id", "memory_id", "from_at", "until_at",
+    "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
+    zone, $37::varchar, $38::varchar)), n2 as (insert into memories_supersession ("id", "created_at",
+    "updated_at", "workspace_id", "old_id", "new_id", "similarity", "model", "rule", "method", "state",
+    "decided_by", "decided_at", "note", "waited") values ($39::uuid, $40::timestamp with time zone, $41::timestamp
+    with time zone, $42::uuid, $43::uuid, $44::uuid, $45::double precision, $46::varchar, $47::varchar,
+    $48::varchar, $49::varchar, $50::varchar, $51::timestamp with time zone, $52::text, $53::boolean)), n3 as
+(insert into memories_fact ("id", "created_at", "updated_at", "workspace_id", "session_id", "memory_id",
+    "subject_id", "agent_id", "statement", "category", "fact_type", "confidence", "method", "rule", "entities",
+    "visibility", "event_date", "quarantined_at", "quarantine_reason") values ($54::uuid, $55::timestamp with time
+    zone, $56::timestamp with time zone, $57::uuid, $58::uuid, $59::uuid, $60::uuid, $61::uuid, $62::text,
+    $63::varchar, $64::varchar, $65::double precision, $66::varchar, $67::varchar, $68::varchar[], $69::varchar,
+    $70::timestamp with time zone, $71::timestamp with time zone, $72::text)), n4 as (insert into
+  memories_citation ("workspace_id", "fact_id", "episode_id", "start", "end", "quote") values ($73::uuid,
+    $74::uuid, $75::uuid, $76::integer, $77::integer, $78::text)), n5 as (insert into memories_entry (id,
+    workspace, layer, item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role,
+    author, position, marks, live, length, terms, trigrams, weights, rules) values ($79::int8, $80::int4,
+    $81::int2, $82::uuid, $83::uuid, $84::uuid, $85::int2, $86::int2, $87::uuid, $88::uuid, $89::timestamptz,
+    $90::timestamptz, $91::varchar, $92::varchar, $93::int4, $94::int2, $95::bool, $96::int4, $97::int8[],
+    $98::int8[], $99::sparsevec, $100::int2)) insert into memories_vector (entry_id, embedding_model_id, part,
+  workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding) values ($101::int8,
+  $102::int2, $103::int2, $104::int4, $105::int2, $106::uuid, $107::uuid, $108::int2, $109::int2, $110::uuid,
+  $111::bool, $112::bool, $113::halfvec);
+-- reads
+--   Insert on memories_vector
+--   CTE n0
+--   Insert on memories_memory
+--   CTE n1
+--   Insert on memories_liveness
+--   CTE n2
+--   Insert on memories_supersession
+--   CTE n3
+--   Insert on memories_fact
+--   CTE n4
+--   Insert on memories_citation
+--   CTE n5
+--   Insert on memories_entry
+
+insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
+  "target_kind", "target_id", "subject_id", "reason", "before", "after") values ($1::uuid, $2::timestamp with
+  time zone, $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::uuid, $9::uuid,
+  $10::text, $11::jsonb, $12::jsonb);
+-- reads
+--   Insert on workspaces_auditentry
+
+update memories_memorysession
+set state = %(state)s, reason = %(reason)s, error = %(error)s, counts = %(counts)s,
+timings = %(timings)s, steps = %(steps)s, next_attempt_at = %(next_attempt_at)s::timestamptz,
+lease_until = %(lease_until)s::timestamptz, finished_at = %(finished_at)s::timestamptz,
+created_ids = %(created_ids)s::uuid[], updated_ids = %(updated_ids)s::uuid[],
+reinforced_ids = %(reinforced_ids)s::uuid[], attempts = %(attempts)s,
+failures = %(failures)s, learned = %(learned)s, updated_at = %(now)s
+where id = %(id)s and state = 'extracting' and claims = %(claims)s
+returning *;
+-- reads
+--   Update on memories_memorysession
+--   Index Scan using session_due on memories_memorysession
+
+SELECT "memories_memorysession"."id", "memories_memorysession"."created_at",
+"memories_memorysession"."updated_at", "memories_memorysession"."workspace_id",
+"memories_memorysession"."state", "memories_memorysession"."mode", "memories_memorysession"."pathway",
+"memories_memorysession"."extract", "memories_memorysession"."is_whole_text",
+"memories_memorysession"."subject_id", "memories_memorysession"."agent_id",
+"memories_memorysession"."conversation_id", "memories_memorysession"."workflow",
+"memories_memorysession"."scope", "memories_memorysession"."visibility", "memories_memorysession"."metadata",
+"memories_memorysession"."requested_by", "memories_memorysession"."reason", "memories_memorysession"."error",
+"memories_memorysession"."attempts", "memories_memorysession"."next_attempt_at",
+"memories_memorysession"."lease_until", "memories_memorysession"."claims",
+"memories_memorysession"."failures", "memories_memorysession"."learned", "memories_memorysession"."answer",
+"memories_memorysession"."episode_ids", "memories_memorysession"."created_ids",
+"memories_memorysession"."updated_ids", "memories_memorysession"."reinforced_ids",
+"memories_memorysession"."counts", "memories_memorysession"."timings", "memories_memorysession"."steps",
+"memories_memorysession"."finished_at" FROM "memories_memorysession" WHERE "memories_memorysession"."id" = %s
+LIMIT 21;
+-- reads
+--   Index Scan using memories_memorysession_pkey on memories_memorysession

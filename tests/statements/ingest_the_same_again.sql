@@ -1,0 +1,76 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+-- as in ingest_one_message: select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s;
+
+-- as in ingest_one_message: select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+
+-- as in ingest_one_message: select id, left(content, %(most)s) as content,
+
+-- as in ingest_one_message: update memories_workspaceindex
+
+-- as in ingest_one_message: with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state",
+
+-- as in ingest_one_message: insert into memories_speaker (workspace, subject, author, assistant, episodes)
+
+-- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+
+-- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+
+-- as in ingest_one_message: select pg_advisory_xact_lock(%(kind)s, %(number)s)::text;
+
+-- as in ingest_one_message: select 0 as i, near.similarity, e.item from (
+
+-- as in ingest_one_message: with met as (
+
+-- as in ingest_one_message: select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+
+-- as in ingest_one_message: update memories_workspaceindex
+
+with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id",
+    "agent_id", "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities",
+    "fact_type", "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
+    "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned", "held_at",
+    "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with time zone,
+    $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar, $10::text,
+    $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double precision,
+    $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
+    $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
+    $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
+    $32::jsonb)), n1 as (insert into memories_liveness ("workspace_id", "memory_id", "from_at", "until_at",
+    "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
+    zone, $37::varchar, $38::varchar)), n2 as (insert into memories_fact ("id", "created_at", "updated_at",
+    "workspace_id", "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
+    "confidence", "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason")
+  values ($39::uuid, $40::timestamp with time zone, $41::timestamp with time zone, $42::uuid, $43::uuid,
+    $44::uuid, $45::uuid, $46::uuid, $47::text, $48::varchar, $49::varchar, $50::double precision, $51::varchar,
+    $52::varchar, $53::varchar[], $54::varchar, $55::timestamp with time zone, $56::timestamp with time zone,
+    $57::text)), n3 as (insert into memories_citation ("workspace_id", "fact_id", "episode_id", "start", "end",
+    "quote") values ($58::uuid, $59::uuid, $60::uuid, $61::integer, $62::integer, $63::text)), n4 as (insert into
+  memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place, conversation,
+    occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights, rules) values
+  ($64::int8, $65::int4, $66::int2, $67::uuid, $68::uuid, $69::uuid, $70::int2, $71::int2, $72::uuid, $73::uuid,
+    $74::timestamptz, $75::timestamptz, $76::varchar, $77::varchar, $78::int4, $79::int2, $80::bool, $81::int4,
+    $82::int8[], $83::int8[], $84::sparsevec, $85::int2)) insert into memories_vector (entry_id,
+  embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding)
+values ($86::int8, $87::int2, $88::int2, $89::int4, $90::int2, $91::uuid, $92::uuid, $93::int2, $94::int2,
+  $95::uuid, $96::bool, $97::bool, $98::halfvec);
+-- reads
+--   Insert on memories_vector
+--   CTE n0
+--   Insert on memories_memory
+--   CTE n1
+--   Insert on memories_liveness
+--   CTE n2
+--   Insert on memories_fact
+--   CTE n3
+--   Insert on memories_citation
+--   CTE n4
+--   Insert on memories_entry
+
+-- as in ingest_one_message: insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
+
+-- as in ingest_one_message: update memories_memorysession
+
+-- as in ingest_one_message: SELECT "memories_memorysession"."id", "memories_memorysession"."created_at",

@@ -1,0 +1,40 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+-- as in search_hybrid_memories: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+
+-- as in search_hybrid_memories: with
+
+-- as in search_hybrid_episodes: with
+
+-- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
+
+-- as in search_hybrid_features: with
+
+with recursive told(episode_id, memory_id, steps) as (
+  select distinct ci.episode_id, f.memory_id, 0
+  from memories_citation ci join memories_fact f on f.id = ci.fact_id
+  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null
+  union
+  select told.episode_id, m.superseded_by_id, told.steps + 1
+  from told join memories_memory m on m.id = told.memory_id
+  where m.superseded_by_id is not null and told.steps < 1000)
+select told.episode_id, told.memory_id, told.steps
+from told join memories_memory m on m.id = told.memory_id
+where m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null;
+-- reads
+--   CTE told
+--   Index Scan using memories_citation_episode_id_4ea26d11 on memories_citation
+--   Index Scan using memories_fact_pkey on memories_fact
+--   Index Scan using memory_chain on memories_memory
+--   Index Scan using memories_memory_pkey on memories_memory
+
+select distinct f.memory_id, ci.episode_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+where f.memory_id = any(%(ids)s::uuid[]);
+-- reads
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Only Scan using citation_once on memories_citation
+
+-- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

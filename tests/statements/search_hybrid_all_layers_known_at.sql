@@ -1,0 +1,400 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+-- as in search_hybrid_of_a_user: select (select id from workspaces_subject
+
+-- as in search_hybrid_of_a_user: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+
+with
+w as materialized (
+  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
+    offset 0) row
+  left join workspaces_subject s on s.id = row.subject_id
+  left join workspaces_agent a on a.id = row.agent_id
+  left join memories_conversation c on c.id = row.conversation_id
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and (x.subject = %(subject)s::uuid or x.subject
+    is null and (x.visibility <> 0 or x.agent is null)) and (
+    (exists (select 1 from memories_liveness l where l.memory_id = row.id
+        and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
+          %(known_at)s::timestamptz))
+      and (row.forget_after is null or row.forget_after > %(known_at)s::timestamptz)
+      and (%(valid_at)s::timestamptz is null
+        or ((row.valid_from is null or row.valid_from <= %(valid_at)s::timestamptz)
+          and (row.valid_until is null or row.valid_until > %(valid_at)s::timestamptz
+            or row.superseded_at > %(known_at)s::timestamptz))))
+    or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
+      and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
+      and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
+stats as materialized (select (select count(*) from (
+      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+      from w join memories_vector x on x.entry_id = w.id
+      where x.embedding_model_id = %(model)s and x.part = 0
+      and x.scope = %(open_scope)s::int2) c) as n),
+nearest as materialized (select * from (
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from w join memories_vector x on x.entry_id = w.id
+    where x.embedding_model_id = %(model)s
+    and x.scope = %(open_scope)s::int2) x order by d, entry_id limit 120),
+asked as materialized (
+  select t.key, t.number, c.share, row_number() over rarest as place,
+  sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  left join memories_commonterm c on c.key = t.key
+  window rarest as (order by coalesce(c.share, 0), t.number)),
+pairs as materialized (
+  select c.number, y.id, y.weights from asked c
+  cross join lateral (
+    select x.id, x.weights from w join memories_entry x on x.id = w.id where true
+    and x.scope = %(open_scope)s::int2 and x.terms @> array[c.key] limit 5000) y
+  where c.place = 1 or c.postings <= 500),
+df as materialized (
+  select a.number, greatest(p.df, a.share * (select n from stats)) as df
+  from asked a left join (select number, count(*) as df from pairs group by number) p
+  on p.number = a.number
+  where p.df > 0 or a.share > 0 order by 2, 1 limit 16),
+idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+          - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+    || '}/1000000000')::sparsevec as q from df),
+said as (
+  select id from pairs
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
+pool as (
+  select id, min(d) as d from (
+    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null from said
+    union all select id, null from (select null::int8 as id where false) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+array_agg(talk) as conversation, array_agg(occurred_at) as at,
+array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+from (
+  select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
+  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found;
+-- reads
+--   CTE w
+--   Bitmap Index Scan on entry_workspace
+--   Index Scan using memories_memory_pkey on memories_memory
+--   Index Scan using liveness_history on memories_liveness
+--   CTE stats
+--   Index Scan using memories_vector_pkey on memories_vector
+--   CTE nearest
+--   Index Scan using memories_vector_pkey on memories_vector
+--   CTE asked
+--   CTE pairs
+--   Index Scan using memories_entry_pkey on memories_entry
+--   CTE df
+--   CTE idf
+--   Index Scan using memories_entry_pkey on memories_entry
+--   Index Scan using memories_vector_pkey on memories_vector
+
+with
+w as materialized (
+  select x.id from memories_entry x cross join lateral (select * from memories_episode t where t.id = x.item
+    offset 0) row
+  left join workspaces_subject s on s.id = row.subject_id
+  left join workspaces_agent a on a.id = row.agent_id
+  left join memories_conversation c on c.id = row.conversation_id
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and (x.subject = %(subject)s::uuid or
+    x.subject is null and (x.visibility <> 0 or x.agent is null)) and (row.created_at <= %(known_at)s::timestamptz
+    and (%(valid_at)s::timestamptz is null or row.occurred_at <= %(valid_at)s::timestamptz))),
+stats as materialized (select (select count(*) from (
+      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+      from memories_vector x
+      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+      and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
+      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+      union all
+      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+      from memories_vector x
+      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+      and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
+        is null) and x.part = 0
+      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) c) as n),
+nearest as materialized (select * from (
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from memories_vector x
+    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
+    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+    union all
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from memories_vector x
+    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
+      is null)
+    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
+pairs as materialized (
+  select c.number, y.id, y.weights
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
+  cross join lateral (
+    select x.id, x.weights from memories_entry x
+    where x.workspace + 0 = %(workspace)s and x.layer + 0 = %(layer)s and x.live
+    and (x.subject = %(subject)s::uuid or x.subject is null and (x.visibility <> 0 or x.agent is null))
+    and x.scope = %(open_scope)s::int2 and x.id in (select id from w) and x.terms @> array[c.key] limit 5000)
+  y),
+df as (select number, count(*) as df from pairs group by number),
+idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+          - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+    || '}/1000000000')::sparsevec as q from df),
+said as (
+  select id from pairs
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
+pool as (
+  select id, min(d) as d from (
+    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null from said
+    union all select id, null from (select null::int8 as id where false) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+array_agg(talk) as conversation, array_agg(occurred_at) as at,
+array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+, array_agg(position) as position, array_agg(author) as author,
+array_agg(role = 'assistant') as assistant
+from (
+  select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
+  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found;
+-- reads
+--   CTE w
+--   Bitmap Index Scan on entry_workspace
+--   Index Scan using memories_episode_pkey on memories_episode
+--   CTE stats
+--   Index Only Scan using vector_scan on memories_vector
+--   Index Only Scan using vector_scan on memories_vector
+--   CTE nearest
+--   Index Only Scan using vector_scan on memories_vector
+--   Index Only Scan using vector_scan on memories_vector
+--   CTE pairs
+--   Bitmap Index Scan on entry_terms
+--   CTE idf
+--   Index Scan using memories_entry_pkey on memories_entry
+--   Index Scan using memories_vector_pkey on memories_vector
+
+SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
+"memories_featurechange"."created_at", "memories_featurechange"."updated_at",
+"memories_featurechange"."workspace_id", "memories_featurechange"."set_id",
+"memories_featurechange"."feature_id", "memories_featurechange"."batch", "memories_featurechange"."action",
+"memories_featurechange"."before", "memories_featurechange"."after", "memories_featurechange"."by",
+"memories_featurechange"."rule", "memories_featurechange"."reason", "memories_featurechange"."occurred_at",
+"memories_featurechange"."is_current", "memories_featurechange"."undone_at", "memories_feature"."id",
+"memories_feature"."created_at", "memories_feature"."updated_at", "memories_feature"."workspace_id",
+"memories_feature"."set_id", "memories_feature"."subject_id", "memories_feature"."agent_id",
+"memories_feature"."conversation_id", "memories_feature"."visibility", "memories_feature"."category",
+"memories_feature"."tag", "memories_feature"."feature", "memories_feature"."value",
+"memories_feature"."content", "memories_feature"."about", "memories_feature"."slot",
+"memories_feature"."method", "memories_feature"."metadata", "memories_feature"."fingerprint",
+"memories_feature"."ended_at" FROM "memories_featurechange" INNER JOIN "memories_feature" ON
+("memories_featurechange"."feature_id" = "memories_feature"."id") WHERE ("memories_featurechange"."feature_id"
+  IN (SELECT U0."id" FROM "memories_feature" U0 WHERE (U0."workspace_id" = %s AND (U0."subject_id" = %s OR
+        (U0."subject_id" IS NULL AND (NOT (U0."visibility" = %s) OR U0."agent_id" IS NULL))) AND U0."conversation_id"
+      IS NULL)) AND "memories_featurechange"."created_at" <= %s) ORDER BY "memories_featurechange"."feature_id" ASC,
+"memories_featurechange"."id" DESC;
+-- reads
+--   Bitmap Index Scan on memories_feature_subject_id_5293b5e4
+--   Bitmap Index Scan on memories_feature_subject_id_5293b5e4
+--   Index Scan using memories_featurechange_feature_id_f2636c43 on memories_featurechange
+
+select f.id, f.content, v.embedding from memories_feature f
+join memories_entry e on e.layer = %(layer)s and e.item = f.id
+join memories_vector v on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
+where f.id = any(%(ids)s::uuid[]);
+-- reads
+--   Index Scan using entry_once on memories_entry
+--   Index Scan using memories_vector_pkey on memories_vector
+--   Index Scan using memories_feature_pkey on memories_feature
+
+-- as in search_hybrid_all_layers: select distinct f.memory_id, ci.episode_id
+
+-- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
+
+-- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
+
+-- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
+
+SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
+"memories_featurechange"."created_at", "memories_featurechange"."updated_at",
+"memories_featurechange"."workspace_id", "memories_featurechange"."set_id",
+"memories_featurechange"."feature_id", "memories_featurechange"."batch", "memories_featurechange"."action",
+"memories_featurechange"."before", "memories_featurechange"."after", "memories_featurechange"."by",
+"memories_featurechange"."rule", "memories_featurechange"."reason", "memories_featurechange"."occurred_at",
+"memories_featurechange"."is_current", "memories_featurechange"."undone_at", "memories_feature"."id",
+"memories_feature"."created_at", "memories_feature"."updated_at", "memories_feature"."workspace_id",
+"memories_feature"."set_id", "memories_feature"."subject_id", "memories_feature"."agent_id",
+"memories_feature"."conversation_id", "memories_feature"."visibility", "memories_feature"."category",
+"memories_feature"."tag", "memories_feature"."feature", "memories_feature"."value",
+"memories_feature"."content", "memories_feature"."about", "memories_feature"."slot",
+"memories_feature"."method", "memories_feature"."metadata", "memories_feature"."fingerprint",
+"memories_feature"."ended_at" FROM "memories_featurechange" INNER JOIN "memories_feature" ON
+("memories_featurechange"."feature_id" = "memories_feature"."id") WHERE ("memories_featurechange"."feature_id"
+  IN (SELECT U0."id" FROM "memories_feature" U0 WHERE U0."id" IN (%s)) AND "memories_featurechange"."created_at"
+  <= %s) ORDER BY "memories_featurechange"."feature_id" ASC, "memories_featurechange"."id" DESC;
+-- reads
+--   Index Scan Backward using change_history on memories_featurechange
+--   Index Scan using memories_feature_pkey on memories_feature
+--   Index Only Scan using memories_feature_pkey on memories_feature
+
+-- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
+
+-- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
+
+-- as in search_hybrid_all_layers_known_at: SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
+
+-- as in search_hybrid_with_everything: select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+
+-- as in search_hybrid_with_everything: select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+
+select hit.id as row_id, e.*, s.external_id as user_external, a.external_id as agent_external,
+c.external_id as thread_external
+from memories_episode hit
+cross join lateral (
+  (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
+    and (n.occurred_at, n.position) < (hit.occurred_at, hit.position) and (%(bound)s::uuid is null or
+      n.agent_id = %(bound)s::uuid)
+    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) and (n.created_at <=
+      %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or n.occurred_at <=
+        %(valid_at)s::timestamptz))
+    order by n.occurred_at desc, n.position desc limit 1)
+  union all
+  (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
+    and (n.occurred_at, n.position) > (hit.occurred_at, hit.position) and (%(bound)s::uuid is null or
+      n.agent_id = %(bound)s::uuid)
+    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) and (n.created_at <=
+      %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or n.occurred_at <=
+        %(valid_at)s::timestamptz))
+    order by n.occurred_at, n.position limit 1)) e
+left join workspaces_subject s on s.id = e.subject_id
+left join workspaces_agent a on a.id = e.agent_id
+left join memories_conversation c on c.id = e.conversation_id
+where hit.id = any(%(ids)s::uuid[])
+order by e.occurred_at, e.position;
+-- reads
+--   Index Scan using memories_episode_pkey on memories_episode
+--   Index Scan Backward using episode_order on memories_episode
+--   Index Scan using episode_order on memories_episode
+--   Index Scan using workspaces_subject_pkey on workspaces_subject
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using memories_conversation_pkey on memories_conversation
+
+-- as in search_hybrid_with_everything: with recursive older as (
+
+SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+"memories_memory"."workspace_id", "memories_memory"."subject_id", "memories_memory"."agent_id",
+"memories_memory"."conversation_id", "memories_memory"."workflow", "memories_memory"."scope",
+"memories_memory"."content", "memories_memory"."fingerprint", "memories_memory"."slots",
+"memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
+"memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
+"memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
+"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
+"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
+"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
+"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
+  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
+      count(*) from memories_fact f
+      where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
+"known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
+  else greatest(memories_memory.created_at,
+    (select max(f.created_at) from memories_fact f
+      where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
+    (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+      where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
+"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
+  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
+  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)
+  AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_liveness" U0 WHERE
+    U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
+"memories_memory"."id" ASC;
+-- reads
+--   Index Scan using memory_newest on memories_memory
+--   Index Scan using workspaces_subject_pkey on workspaces_subject
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using memories_conversation_pkey on memories_conversation
+--   Index Only Scan using liveness_history on memories_liveness
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Scan using liveness_history on memories_liveness
+
+SELECT "memories_supersession"."id", "memories_supersession"."created_at",
+"memories_supersession"."updated_at", "memories_supersession"."workspace_id",
+"memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
+"memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
+"memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
+"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
+("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
+  "memories_supersession"."new_id" IN (%s)) ORDER BY "memories_supersession"."id" ASC;
+-- reads
+--   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
+
+-- as in search_hybrid_with_everything: with recursive older as (
+
+SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+"memories_memory"."workspace_id", "memories_memory"."subject_id", "memories_memory"."agent_id",
+"memories_memory"."conversation_id", "memories_memory"."workflow", "memories_memory"."scope",
+"memories_memory"."content", "memories_memory"."fingerprint", "memories_memory"."slots",
+"memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
+"memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
+"memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
+"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
+"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
+"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
+"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
+  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
+      count(*) from memories_fact f
+      where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
+"known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
+  else greatest(memories_memory.created_at,
+    (select max(f.created_at) from memories_fact f
+      where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
+    (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+      where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
+"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
+  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
+  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s,
+    %s) AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_liveness" U0 WHERE
+    U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
+"memories_memory"."id" ASC;
+-- reads
+--   Index Scan Backward using memory_newest on memories_memory
+--   Index Scan using workspaces_subject_pkey on workspaces_subject
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using memories_conversation_pkey on memories_conversation
+--   Index Only Scan using liveness_history on memories_liveness
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Scan using liveness_history on memories_liveness
+
+SELECT "memories_supersession"."id", "memories_supersession"."created_at",
+"memories_supersession"."updated_at", "memories_supersession"."workspace_id",
+"memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
+"memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
+"memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
+"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
+("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
+  "memories_supersession"."new_id" IN (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
+-- reads
+--   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
+
+-- as in search_hybrid_with_everything: with recursive older as (
+
+-- as in search_hybrid_all_layers_known_at: SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+
+-- as in search_hybrid_all_layers_known_at: SELECT "memories_supersession"."id", "memories_supersession"."created_at",
+
+-- as in search_hybrid_with_everything: with recursive older as (
+
+-- as in search_hybrid_all_layers_known_at: SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
+
+-- as in search_hybrid_all_layers_known_at: SELECT "memories_supersession"."id", "memories_supersession"."created_at",

@@ -1,0 +1,116 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+-- as in search_hybrid_memories: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+
+with
+w as materialized (
+  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
+    offset 0) row
+  left join workspaces_subject s on s.id = row.subject_id
+  left join workspaces_agent a on a.id = row.agent_id
+  left join memories_conversation c on c.id = row.conversation_id
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and (
+    (exists (select 1 from memories_liveness l where l.memory_id = row.id
+        and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
+          %(known_at)s::timestamptz))
+      and (row.forget_after is null or row.forget_after > %(known_at)s::timestamptz)
+      and (%(valid_at)s::timestamptz is null
+        or ((row.valid_from is null or row.valid_from <= %(valid_at)s::timestamptz)
+          and (row.valid_until is null or row.valid_until > %(valid_at)s::timestamptz
+            or row.superseded_at > %(known_at)s::timestamptz))))
+    or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
+      and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
+      and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
+stats as materialized (select (select count(*) from (
+      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+      from w join memories_vector x on x.entry_id = w.id
+      where x.embedding_model_id = %(model)s and x.part = 0
+      and x.scope = %(open_scope)s::int2) c) as n),
+nearest as materialized (select * from (
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from w join memories_vector x on x.entry_id = w.id
+    where x.embedding_model_id = %(model)s
+    and x.scope = %(open_scope)s::int2) x order by d, entry_id limit 120),
+asked as materialized (
+  select t.key, t.number, c.share, row_number() over rarest as place,
+  sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  left join memories_commonterm c on c.key = t.key
+  window rarest as (order by coalesce(c.share, 0), t.number)),
+pairs as materialized (
+  select c.number, y.id, y.weights from asked c
+  cross join lateral (
+    select x.id, x.weights from w join memories_entry x on x.id = w.id where true
+    and x.scope = %(open_scope)s::int2 and x.terms @> array[c.key] limit 5000) y
+  where c.place = 1 or c.postings <= 500),
+df as materialized (
+  select a.number, greatest(p.df, a.share * (select n from stats)) as df
+  from asked a left join (select number, count(*) as df from pairs group by number) p
+  on p.number = a.number
+  where p.df > 0 or a.share > 0 order by 2, 1 limit 16),
+idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+          - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+    || '}/1000000000')::sparsevec as q from df),
+said as (
+  select id from pairs
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
+pool as (
+  select id, min(d) as d from (
+    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null from said
+    union all select id, null from (select null::int8 as id where false) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+array_agg(talk) as conversation, array_agg(occurred_at) as at,
+array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+from (
+  select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
+  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found;
+-- reads
+--   CTE w
+--   Bitmap Index Scan on entry_workspace
+--   Index Scan using memories_memory_pkey on memories_memory
+--   Index Scan using liveness_history on memories_liveness
+--   CTE stats
+--   Index Scan using memories_vector_pkey on memories_vector
+--   CTE nearest
+--   Index Scan using memories_vector_pkey on memories_vector
+--   CTE asked
+--   CTE pairs
+--   Index Scan using memories_entry_pkey on memories_entry
+--   CTE df
+--   CTE idf
+--   Index Scan using memories_entry_pkey on memories_entry
+--   Index Scan using memories_vector_pkey on memories_vector
+
+select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
+known_valid_until, greatest(0, m.source_count - (select count(*) from memories_fact f
+    where f.memory_id = m.id and f.created_at > %(known_at)s::timestamptz))::int4 as known_source_count,
+case when m.updated_at <= %(known_at)s::timestamptz then m.updated_at
+else greatest(m.created_at,
+  (select max(f.created_at) from memories_fact f
+    where f.memory_id = m.id and f.created_at <= %(known_at)s::timestamptz),
+  (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+    where l.memory_id = m.id and t.at <= %(known_at)s::timestamptz)) end as known_updated_at,
+s.external_id as user_external, a.external_id as agent_external,
+c.external_id as thread_external
+from memories_memory m
+left join workspaces_subject s on s.id = m.subject_id
+left join workspaces_agent a on a.id = m.agent_id
+left join memories_conversation c on c.id = m.conversation_id
+where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
+and (%(history)s or m.forget_after is null or m.forget_after > now());
+-- reads
+--   Index Scan using memories_memory_pkey on memories_memory
+--   Index Scan using workspaces_subject_pkey on workspaces_subject
+--   Index Scan using workspaces_agent_pkey on workspaces_agent
+--   Index Scan using memories_conversation_pkey on memories_conversation
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
+--   Index Scan using liveness_history on memories_liveness

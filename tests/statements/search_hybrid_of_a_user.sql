@@ -1,0 +1,103 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+select (select id from workspaces_subject
+  where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
+(select id from memories_conversation
+  where workspace_id = %(workspace)s and external_id = %(thread)s) as thread;
+-- reads
+--   Index Scan using subject_once on workspaces_subject
+--   Index Scan using conversation_once on memories_conversation
+
+select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+where workspace = %(workspace)s and (subject = %(subject)s::uuid or subject is null)
+group by author, assistant order by 3 desc, author limit %(most)s;
+-- reads
+--   Bitmap Index Scan on speaker_once
+--   Bitmap Index Scan on speaker_once
+
+with
+stats as materialized (select (select count(*) from (
+      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+      from memories_vector x
+      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+      and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
+      and x.scope = %(open_scope)s::int2
+      union all
+      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+      from memories_vector x
+      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+      and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
+        is null) and x.part = 0
+      and x.scope = %(open_scope)s::int2 ) c) as n),
+nearest as materialized (select * from (
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from memories_vector x
+    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
+    and x.scope = %(open_scope)s::int2
+    union all
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from memories_vector x
+    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
+      is null)
+    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+asked as materialized (
+  select t.key, t.number, c.share, row_number() over rarest as place,
+  sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  left join memories_commonterm c on c.key = t.key
+  window rarest as (order by coalesce(c.share, 0), t.number)),
+pairs as materialized (
+  select c.number, y.id, y.weights from asked c
+  cross join lateral (
+    select x.id, x.weights from memories_entry x
+    where x.workspace + 0 = %(workspace)s and x.layer + 0 = %(layer)s and x.live
+    and (x.subject = %(subject)s::uuid or x.subject is null and (x.visibility <> 0 or x.agent is null))
+    and x.scope = %(open_scope)s::int2 and x.terms @> array[c.key] limit 5000) y
+  where c.place = 1 or c.postings <= 500),
+df as materialized (
+  select a.number, greatest(p.df, a.share * (select n from stats)) as df
+  from asked a left join (select number, count(*) as df from pairs group by number) p
+  on p.number = a.number
+  where p.df > 0 or a.share > 0 order by 2, 1 limit 16),
+idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+          - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+    || '}/1000000000')::sparsevec as q from df),
+said as (
+  select id from pairs
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
+pool as (
+  select id, min(d) as d from (
+    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null from said
+    union all select id, null from (select null::int8 as id where false) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+array_agg(talk) as conversation, array_agg(occurred_at) as at,
+array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+from (
+  select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
+  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found;
+-- reads
+--   CTE stats
+--   Index Only Scan using vector_scan on memories_vector
+--   Index Only Scan using vector_scan on memories_vector
+--   CTE nearest
+--   Index Only Scan using vector_scan on memories_vector
+--   Index Only Scan using vector_scan on memories_vector
+--   CTE asked
+--   CTE pairs
+--   Bitmap Index Scan on entry_terms
+--   CTE df
+--   CTE idf
+--   Index Scan using memories_entry_pkey on memories_entry
+--   Index Scan using memories_vector_pkey on memories_vector
+
+-- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

@@ -1,0 +1,48 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+-- as in search_hybrid_memories: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+
+-- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
+
+with
+stats as materialized (select %(n)s::int8 as n),
+nearest as materialized (select * from (select null::int8 as entry_id, null::int2 as part, null::float8 as d
+    where false) x order by d, entry_id limit 240),
+pairs as materialized (
+  select c.number, y.id, y.weights
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
+  cross join lateral (
+    select x.id, x.weights from memories_entry x
+    where x.workspace + 0 = %(workspace)s and x.layer + 0 = %(layer)s and x.live
+    and x.scope = %(open_scope)s::int2 and x.terms @> array[c.key] limit 5000) y),
+df as (select number, count(*) as df from pairs group by number),
+idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+          - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+    || '}/1000000000')::sparsevec as q from df),
+said as (
+  select id from pairs
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit 120),
+pool as (
+  select id, min(d) as d from (
+    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 120)
+    union all select id, null from said
+    union all select id, null from (select null::int8 as id where false) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+array_agg(talk) as conversation, array_agg(occurred_at) as at,
+array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+from (
+  select e.*, coalesce(-pool.d, null::float8, 'nan') as cosine,
+  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found;
+-- reads
+--   CTE stats
+--   CTE nearest
+--   CTE pairs
+--   Bitmap Index Scan on entry_terms
+--   CTE idf
+--   Index Scan using memories_entry_pkey on memories_entry

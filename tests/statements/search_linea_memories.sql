@@ -1,0 +1,30 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+with
+nearest as materialized (select * from (
+    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+    from memories_vector x
+    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and not x.wide and x.part = 0
+    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 20),
+v as (select entry_id, -d as cosine from nearest order by d, entry_id limit 20),
+k as materialized (
+  select y.id from (select x.id, x.item from memories_entry x
+    where x.workspace + 0 = %(workspace)s and x.layer + 0 = %(layer)s and x.live
+    and x.scope = %(open_scope)s::int2 and x.trigrams @> %(trigrams)s::int8[]) y join memories_memory t on t.id
+  = y.item
+  where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit 20),
+f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
+  from v full join k on k.id = v.entry_id)
+select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id;
+-- reads
+--   CTE nearest
+--   Index Only Scan using vector_scan on memories_vector
+--   CTE k
+--   Bitmap Index Scan on entry_trigrams
+--   Index Scan using memories_memory_pkey on memories_memory
+--   Index Scan using memories_entry_pkey on memories_entry
+
+-- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

@@ -1,0 +1,7 @@
+-- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
+-- as in search_vector_memories: with
+
+-- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,

@@ -1,0 +1,184 @@
+"""A workspace's extractors call where the operator allows it, and tell nothing of what stands there."""
+
+import socket
+from typing import Any
+
+import httpx2
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
+
+from memories.checks import addresses
+from memories.errors import Invalid
+from memories.extraction.configured_models import models_from
+from memories.models import MemorySession
+from memories.providers.allowed_addresses import (
+    AddressRefused,
+    GuardedTransport,
+    address_for,
+    is_refused,
+)
+from tests.people import Person
+from tests.wire_servers import failing, openai_error
+
+LIVES = "As of this spring I live in Lisbon, by the river."
+METADATA = "role-credentials of the machine"
+
+
+def names(person: Person, url: str) -> None:
+    """The workspace's extractor is at `url`, as a row that was written before the rule."""
+    person.workspace.settings = {
+        "extractors": [{"provider": "openai", "model": "m", "baseUrl": url}]
+    }
+    person.workspace.save()
+
+
+@pytest.fixture
+def inside(httpserver: HTTPServer) -> str:
+    httpserver.expect_request("/v1/chat/completions").respond_with_response(
+        failing(400, openai_error(METADATA))
+    )
+    return httpserver.url_for("/v1")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:8080/v1",
+        "http://127.0.0.1/v1",
+        "https://127.0.0.1/v1",
+        "https://10.0.0.7/v1",
+        "https://169.254.169.254/latest",
+        "https://[::1]/v1",
+        "https://[::ffff:127.0.0.1]/v1",
+        "https://[64:ff9b::7f00:1]/v1",
+        "http://93.184.216.34/v1",
+        "http://example.org/v1",
+        "https://0.0.0.0/v1",
+    ],
+)
+def test_by_itself_only_a_public_https_address_may_be_named(url: str, settings: Any) -> None:
+    settings.EXTRACTOR_ALLOWED_HOSTS = []
+    with pytest.raises(Invalid) as refusal:
+        models_from([{"provider": "openai", "baseUrl": url}])
+    assert refusal.value.field == "extractors[0].baseUrl"
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.org/v1", []),
+        ("https://93.184.216.34/v1", []),
+        ("http://models.lan:8000/v1", ["models.lan"]),
+        ("http://models.lan:8000/v1", ["models.lan:8000"]),
+        ("http://10.1.2.3/v1", ["10.0.0.0/8"]),
+        ("http://[fd00::1]:80/v1", ["[fd00::1]:80"]),
+        ("http://anywhere/v1", ["*"]),
+    ],
+)
+def test_what_the_operator_allows_may_be_named(url: str, allowed: list[str]) -> None:
+    assert not is_refused(url, allowed)
+
+
+def test_another_port_of_an_allowed_host_is_refused() -> None:
+    assert is_refused("http://models.lan:22/v1", ["models.lan:8000"])
+
+
+def test_the_servers_own_address_needs_no_leave(settings: Any) -> None:
+    settings.EXTRACTOR_ALLOWED_HOSTS = []
+    settings.OPENAI_BASE_URL = "http://localhost:11434/v1/"
+    [model] = models_from([{"provider": "openai", "baseUrl": "http://localhost:11434/v1"}])
+    assert model.base_url == "http://localhost:11434/v1"
+
+
+def test_what_a_name_stands_for_is_looked_at_when_it_is_called(httpserver: HTTPServer) -> None:
+    """`localhost` is a public name as far as its letters go."""
+    url = f"https://localhost:{httpserver.port}/"
+    assert not is_refused(url, [])
+    with pytest.raises(AddressRefused), httpx2.Client(transport=GuardedTransport(())) as client:
+        client.get(url)
+    assert httpserver.log == []
+
+
+def test_the_connection_goes_to_the_address_that_was_looked_at(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    httpserver.expect_request("/").respond_with_data("here")
+    answers = iter(["127.0.0.1", "127.0.0.9"])
+
+    looked_up = socket.getaddrinfo
+
+    def rebound(host: str, port: int, *more: Any, **named: Any) -> list[Any]:
+        known = next(answers) if host == "models.example" else host
+        return looked_up(known, port, *more, **named)
+
+    with httpx2.Client(transport=GuardedTransport(["127.0.0.1/32"])) as client:
+        monkeypatch.setattr(socket, "getaddrinfo", rebound)
+        answer = client.get(f"http://models.example:{httpserver.port}/")
+        assert answer.text == "here"
+        assert httpserver.log[0][0].host == f"models.example:{httpserver.port}"
+        with pytest.raises(AddressRefused):
+            client.get(f"http://models.example:{httpserver.port}/")
+
+
+def test_of_several_addresses_the_allowed_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(socket.AF_INET, 1, 6, "", (ip, 443)) for ip in ("10.0.0.1", "93.184.216.34")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    assert address_for("https", "example.org", 443, ()) == "93.184.216.34"
+
+
+def test_a_setting_of_before_is_not_called_either(
+    alice: Person, inside: str, httpserver: HTTPServer, settings: Any
+) -> None:
+    settings.EXTRACTOR_ALLOWED_HOSTS = []
+    names(alice, inside)
+    session = alice.say(LIVES, extract="llm")
+    assert "EXTRACTOR_ALLOWED_HOSTS" in session.error
+    assert httpserver.log == []
+
+
+def test_the_words_of_a_foreign_server_stand_in_no_error(alice: Person, inside: str) -> None:
+    names(alice, inside)
+    session = alice.say(LIVES, extract="llm")
+    assert "answered 400" in session.error
+    told = [session.error, session.reason, session.steps]
+    assert METADATA not in str(told)
+
+
+def test_the_words_of_the_servers_own_model_are_told(
+    alice: Person, inside: str, settings: Any
+) -> None:
+    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = inside, "own"
+    names(alice, inside)
+    assert METADATA in alice.say(LIVES, extract="llm").error
+
+
+def test_a_redirect_is_not_followed(alice: Person, httpserver: HTTPServer) -> None:
+    moved = Response(status=307, headers={"Location": httpserver.url_for("/latest/meta-data")})
+    httpserver.expect_request("/v1/chat/completions").respond_with_response(moved)
+    names(alice, httpserver.url_for("/v1"))
+    session = alice.say(LIVES, extract="llm")
+    assert "answered 307" in session.error
+    assert [request.path for request, _ in httpserver.log] == ["/v1/chat/completions"]
+
+
+def test_an_answer_that_is_no_json_is_not_quoted(alice: Person, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/v1/chat/completions").respond_with_data(METADATA)
+    names(alice, httpserver.url_for("/v1"))
+    session = alice.say(LIVES, extract="llm")
+    assert session.state == MemorySession.State.RECEIVED
+    assert METADATA not in str([session.error, session.reason, session.steps])
+
+
+@pytest.mark.parametrize(
+    ("entry", "ids"),
+    [
+        ("http://localhost", ["memories.E009"]),
+        ("10.0.0.0/99", ["memories.E009"]),
+        ("*", ["memories.W006"]),
+        ("localhost:11434", []),
+    ],
+)
+def test_a_check_tells_a_wrong_list(entry: str, ids: list[str], settings: Any) -> None:
+    settings.EXTRACTOR_ALLOWED_HOSTS = [entry]
+    assert [found.id for found in addresses(None)] == ids

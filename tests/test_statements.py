@@ -1,0 +1,195 @@
+"""The statements of the hot paths are kept as files in tests/statements: what is sent, in its order, and
+by which indexes it is answered on a mixed table.
+
+After a change that is meant: `pytest tests/test_statements.py --write-statements`, and read the difference.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from bench.speed.corpus import Corpus
+from bench.speed.layout import Plot
+from bench.speed.loading import USER, load
+from memories.features.update import update_now
+from memories.index import build_segments
+from memories.ingest import NewMessage
+from memories.models import AsOf, Memory
+from memories.search import filters
+from tests.api_fixtures import Caller, caller
+from tests.many_rows import fill_beside_memories
+from tests.people import Person, bound_to_agent
+from tests.statements_sent import Sent, sent
+from workspaces.models import Workspace
+
+FOLDER = Path(__file__).parent / "statements"
+PLOTS = [Plot("large", 2_500), *(Plot(f"small-{n}", 150) for n in range(15))]
+QUERY = "bonumi takuzu zobizo"
+# What reads a large table or writes, and the parts of a statement in which it does. Of a small table the
+# planner may read the whole.
+READS = re.compile(
+    r" *(?:->  )?(?P<node>CTE \w+$|(?:Insert|Update|Delete) on \w+"
+    r"|Bitmap Index Scan on \w+|(?:Index|Index Only) Scan (?:Backward )?using \w+ on \w+"
+    r"|Seq Scan on memories_(?:memory|episode|feature|entry|vector|fact|citation|memoryperiod)\b)"
+)
+# Numbers that differ from run to run stand in the text where an index is partial.
+LITERALS = {
+    r"\bworkspace = \d+": "workspace = <number>",
+    r"\bembedding_model_id = \d+": "embedding_model_id = <model>",
+    r"\bentry_id (<=|>) \d+": r"entry_id \1 <upto>",
+    r"\b(vector_(?:sealed|tail))_[\d_]+": r"\1",
+    # Either is as good, as the rows are filled.
+    r"featurecitation_(?:feature|change)_id_\w+": "featurecitation_feature_id",
+}
+OF_ADA: dict[str, Any] = {"user_id": "ada"}  # who has features that were read out of messages
+EVERYTHING = frozenset({"citations", "chain", "neighbours"})
+AS_IT_IS: Any = {"break_long_words": False, "break_on_hyphens": False}
+Act = Callable[[], object]
+
+
+@pytest.fixture
+def person(transactional_db: None, settings: Any) -> Iterator[Person]:
+    settings.VECTOR_INDEX_FROM = 0
+    place = load(PLOTS, Corpus(256), lambda n: None)[0]
+    fill_beside_memories()
+    yield Person(Workspace.objects.get(pk=place.scope.workspace_id), place.key)
+    settings.VECTOR_INDEX_FROM = 0
+    build_segments.settle()
+
+
+def searches(person: Person) -> dict[str, Act]:
+    def asking(by: Person = person, **options: Any) -> Act:
+        return lambda: by.ask(QUERY, **options)
+
+    category = filters.parse({"field": "category", "op": "eq", "value": "plan"}, ("memories",))
+    layers = ("memories", "episodes", "features")
+    each = {
+        f"search_{ranking}_{layer}": asking(ranking=ranking, layers=(layer,))
+        for layer in layers
+        for ranking in ("hybrid", "linea", "keyword", "vector")
+    }
+    then = AsOf(known_at=timezone.now())
+    narrowed = {
+        f"search_{ranking}_{name}": asking(ranking=ranking, **options)
+        for name, options in {
+            "filtered": {"filter": category},
+            "known_at": {"at": then},
+            "known_at_filtered": {"at": then, "filter": category},
+            "of_a_user": {"user_id": USER},
+            "of_a_thread": {"user_id": USER, "thread_id": "talk"},
+        }.items()
+        for ranking in ("hybrid", "linea")
+    }
+    return {
+        **each,
+        **narrowed,
+        "search_hybrid_of_an_agent": asking(bound_to_agent(person.workspace, "bob")),
+        "search_hybrid_of_a_date": lambda: person.ask(f"{QUERY} in May 2026"),
+        "search_hybrid_many_words": lambda: person.ask(" ".join(f"nawako{n}" for n in range(40))),
+        "search_hybrid_all_layers": asking(layers=layers),
+        "search_hybrid_with_everything": asking(**OF_ADA, layers=layers, include=EVERYTHING),
+        "search_hybrid_all_layers_known_at": lambda: person.ask(
+            QUERY, **OF_ADA, layers=layers, include=EVERYTHING, at=AsOf(known_at=timezone.now())
+        ),
+    }
+
+
+def ingests(person: Person) -> dict[str, Act]:
+    def telling(*messages: str) -> Act:
+        """One of them each time, since the same again is nothing new."""
+        left = iter(messages)
+        return lambda: person.say(
+            *(NewMessage(text, name="Ada") for text in next(left).split("|")),
+            user_id="ada",
+            thread_id="talk",
+        )
+
+    return {
+        "ingest_one_message": telling("I moved to Lisbon in May.", "I moved to Porto in June."),
+        "ingest_the_same_again": telling("I prefer oat milk over cream.", "I moved to Porto."),
+        "ingest_two_messages": telling(
+            "I work as a nurse.|I have two cats.", "I work as a doctor in Faro.|I have a dog."
+        ),
+    }
+
+
+def over_http(http: Caller) -> dict[str, Act]:
+    memory = Memory.objects.order_by("pk")[0].pk
+    return {
+        "http_search": lambda: http.post("/memories/search", {"query": QUERY, "userId": USER}),
+        "http_memory": lambda: http.get(f"/memories/{memory}"),
+        "http_profile": lambda: http.get("/memories/profile", userId="ada"),
+    }
+
+
+def test_the_statements_of_the_hot_paths_are_as_their_files_say(
+    person: Person, settings: Any, request: pytest.FixtureRequest
+) -> None:
+    person.say(NewMessage("I prefer oat milk over cream.", name="Ada"), user_id="ada")
+    update_now(person.scope, "user:ada")
+    asked = searches(person)
+    before = ingests(person) | asked | over_http(caller(person))
+    pages = pages_of(before)
+    settings.VECTOR_INDEX_FROM = 2_000
+    assert build_segments.settle() == 1
+    segmented = {
+        f"{name}_in_a_segment": act
+        for name, act in asked.items()
+        if name in {"search_hybrid_memories", "search_linea_memories", "search_linea_filtered"}
+    }
+    pages |= pages_of(segmented)
+    if request.config.getoption("--write-statements"):
+        write(pages)
+    kept = {path.stem: path.read_text() for path in FOLDER.glob("*.sql")}
+    assert sorted(kept) == sorted(pages)
+    for name, page in pages.items():
+        assert page == kept[name], f"{name}: pytest {__file__} --write-statements"
+
+
+def write(pages: Mapping[str, str]) -> None:
+    for path in FOLDER.glob("*.sql"):
+        path.unlink()
+    for name, page in pages.items():
+        (FOLDER / f"{name}.sql").write_text(page)
+
+
+def pages_of(acts: Mapping[str, Act]) -> dict[str, str]:
+    """What each act sends. A statement is written out once, where it is sent first."""
+    known: dict[str, str] = {}
+    pages = {}
+    for name, act in acts.items():
+        act()  # rows that are made once, and types that are looked up once
+        with sent() as statements:
+            act()
+        parts = []
+        for part in map(written, statements):
+            is_known = known.setdefault(part, name) != name or part in parts
+            parts.append(f"-- as in {known[part]}: {part.splitlines()[0]}" if is_known else part)
+        pages[name] = "\n\n".join(parts) + "\n"
+    return pages
+
+
+def written(one: Sent) -> str:
+    lines = [line for whole in one.text.splitlines() for line in wrap(whole, 110, **AS_IT_IS)]
+    text = indented(" ".join(line.split()) for line in lines)
+    reads = [match for line in one.plan.splitlines() if (match := READS.match(line))]
+    plan = "\n".join(f"--   {match['node']}" for match in reads)
+    whole = f"{text};\n-- reads\n{plan}" if plan else f"{text};"
+    for pattern, literal in LITERALS.items():
+        whole = re.sub(pattern, literal, whole)
+    return whole
+
+
+def indented(lines: Iterable[str]) -> str:
+    """By the brackets that are open."""
+    depth, told = 0, []
+    for line in lines:
+        closed = len(line) - len(line.lstrip(")"))
+        told.append("  " * max(0, depth - closed) + line)
+        depth += line.count("(") - line.count(")")
+    return "\n".join(told)

@@ -1,0 +1,56 @@
+"""What Django's own checks of a new password let through: a word that everybody tries, made longer."""
+
+import re
+from typing import Any
+
+from django.contrib.auth.password_validation import CommonPasswordValidator
+from django.core.exceptions import ValidationError
+
+# Of this product and of its pages.
+SITE = frozenset(
+    "admin administrator agent editor localhost login memory memoryproject owner passphrase passwd"
+    " password postgres root secret server superuser user viewer welcome workspace".split()
+)
+LEAST = 4  # letters of a name or a common word that is looked for
+ENOUGH = 6  # letters that no name and none of SITE accounts for
+_beside = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_letters = re.compile(r"[^\W\d_]")
+_word = re.compile(r"[^\W\d_]{2,}|\S+")
+_disguised = str.maketrans("013457@$", "oleastas")
+
+
+class GuessableWordsValidator:
+    """Refuses a common password with digits or signs beside it, one that holds the username, and one of
+    which little is left without names and the words of SITE."""
+
+    def __init__(self) -> None:
+        self.common = CommonPasswordValidator().passwords
+
+    def validate(self, password: str, user: Any = None) -> None:
+        """Raises ValidationError."""
+        plain = password.casefold()
+        core = _beside.sub("", plain)
+        is_common = len(core) >= LEAST and core in self.common
+        if is_common or core in SITE or core.translate(_disguised) in SITE:
+            raise ValidationError(
+                "This is a word that everybody tries, with digits or signs beside it.",
+                code="password_is_common_word",
+            )
+        username = user.get_username().casefold() if user else ""
+        if len(username) >= LEAST and username in plain:
+            raise ValidationError(
+                "The password holds the username.", code="password_holds_username"
+            )
+        email = getattr(user, "email", "").casefold()
+        names = {*_word.findall(username), *_word.findall(email.partition("@")[0])}
+        rest = spelled = plain.translate(_disguised)
+        for word in sorted({*SITE, *(n for n in names if len(n) >= LEAST)}, key=len, reverse=True):
+            rest = rest.replace(word, " ")
+        if len(_letters.findall(rest)) < ENOUGH and rest != spelled:
+            raise ValidationError(
+                "Without names and words that everybody tries, little is left of this password.",
+                code="password_of_guessable_words",
+            )
+
+    def get_help_text(self) -> str:
+        return "Your password can\u2019t hold your username, or be a common word with digits beside it."
