@@ -15,7 +15,7 @@ w as materialized (
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and (x.subject = %(subject)s::uuid or x.subject
     is null and (x.visibility <> 0 or x.agent is null)) and (
-    (exists (select 1 from memories_liveness l where l.memory_id = row.id
+    (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
       and (row.forget_after is null or row.forget_after > %(known_at)s::timestamptz)
@@ -61,10 +61,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -72,14 +73,16 @@ array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
 --   Bitmap Index Scan on entry_workspace
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 --   CTE stats
 --   Index Scan using memories_vector_pkey on memories_vector
 --   CTE nearest
@@ -146,10 +149,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -159,7 +163,9 @@ array_agg(role = 'assistant') as assistant
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -295,23 +301,23 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
-      count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
+  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)
-  AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_liveness" U0 WHERE
+  AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_memoryperiod" U0 WHERE
     U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
 "memories_memory"."id" ASC;
 -- reads
@@ -319,10 +325,10 @@ AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz
 --   Index Scan using workspaces_subject_pkey on workspaces_subject
 --   Index Scan using workspaces_agent_pkey on workspaces_agent
 --   Index Scan using memories_conversation_pkey on memories_conversation
---   Index Only Scan using liveness_history on memories_liveness
+--   Index Only Scan using memoryperiod_history on memories_memoryperiod
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -347,23 +353,23 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
-      count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
+  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s,
-    %s) AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_liveness" U0 WHERE
+    %s) AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_memoryperiod" U0 WHERE
     U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
 "memories_memory"."id" ASC;
 -- reads
@@ -371,10 +377,10 @@ AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz
 --   Index Scan using workspaces_subject_pkey on workspaces_subject
 --   Index Scan using workspaces_agent_pkey on workspaces_agent
 --   Index Scan using memories_conversation_pkey on memories_conversation
---   Index Only Scan using liveness_history on memories_liveness
+--   Index Only Scan using memoryperiod_history on memories_memoryperiod
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",

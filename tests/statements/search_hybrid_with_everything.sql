@@ -52,10 +52,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -65,7 +66,9 @@ array_agg(role = 'assistant') as assistant
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -127,10 +130,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -138,7 +142,9 @@ array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -275,14 +281,14 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON
-("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON
-("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON
-("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" =
-  %s AND "memories_memory"."id" IN (%s)) ORDER BY "memories_memory"."version" ASC,
-"memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)) ORDER BY
+"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
 --   Index Scan using workspaces_subject_pkey on workspaces_subject
@@ -312,14 +318,14 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON
-("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON
-("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON
-("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" =
-  %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY "memories_memory"."version" ASC,
-"memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY
+"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
 --   Index Scan using workspaces_subject_pkey on workspaces_subject
