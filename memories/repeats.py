@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from memories.english import statements as conflicts
 from memories.index import workspace_index
-from memories.models import EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
+from memories.models import Category, EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
+from workspaces.request_fields import OneOf, declared
 from workspaces.scope import Scope
 
 NEWEST_FACTS = 20_000  # what is looked at, so that no workspace is too large to ask
@@ -24,17 +27,24 @@ SHARED_WORDS = 0.5
 # Further apart may be what says the same of another thing: "add a null check before using x"
 FAR_SLACK, CONTAINED, LEAST_SHARED = 0.35, 0.75, 3
 SHOWN_MEMORIES = 20
+MOST = 100_000
 
 
+@declared
 @dataclass(frozen=True, slots=True)
 class RepeatQuery:
-    """Which repeats; a category that is empty means all. What one agent alone says counts where it
-    did so in two sessions at least."""
-
-    min_agents: int = 1
-    min_count: int = 2
-    category: str = ""
-    limit: int = 50
+    min_agents: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=MOST,
+            description="What one agent alone says counts where it did so in two sessions at"
+            " least.",
+        ),
+    ] = 1
+    min_count: Annotated[int, Field(ge=1, le=MOST, description="How often it was said in all.")] = 2
+    category: Annotated[str, OneOf(Category)] = ""
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
 
 
 @dataclass(frozen=True, slots=True)

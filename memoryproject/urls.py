@@ -11,8 +11,8 @@ from drf_spectacular.views import (
 from memories.api import metrics
 from memoryproject import health
 from workspaces import invitation_pages
+from workspaces.adminbase.login_pages import InvitationLink
 from workspaces.api.problems import unknown_route
-from workspaces.desk.login_pages import InvitationLink
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.

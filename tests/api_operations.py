@@ -16,6 +16,27 @@ from tests.people import Person
 METHODS = ("get", "post", "patch", "put", "delete")
 SAID = {"role": "user", "content": "I prefer tabs over spaces.", "id": "m1"}
 OF_THE_SERVER = {"createWorkspace", "removeWorkspace"}  # for its administrators alone
+TOLD = {
+    "messages": [{"role": "user", "content": "I live in Oslo.", "id": "twice-1"}],
+    "userId": "u2",
+    "threadId": "t2",
+}
+# What makes each of them do something; {} where nothing has to be said.
+BODIES: dict[str, Any] = {
+    "createAgent": {"externalId": "helper"},
+    "appendEpisodes": {"messages": [{"role": "user", "content": "And then?"}]},
+    "issueKey": {"name": "second"},
+    "inviteMember": {"email": "new@example.org", "role": "viewer"},
+    "createMemory": {"content": "The gate is green."},
+    "packContext": {"query": "tabs or spaces", "userId": "u1", "layers": ["memories", "episodes"]},
+    "previewExtraction": TOLD,
+    "ingest": TOLD,
+    "search": {"query": "tabs or spaces", "userId": "u1"},
+    "createSet": {"key": "own"},
+    "createFeature": {
+        "category": "identity", "tag": "home", "feature": "home", "value": "Oslo",
+    },
+}  # fmt: skip
 CHANGED = "I prefer spaces over tabs."
 
 

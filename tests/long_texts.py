@@ -11,13 +11,12 @@ from functools import partial
 
 import memories
 from memories import bounds, chunking, prompts, ranking, tokens
-from memories.english import gatekeeper, lexical, patterns, sentences
+from memories.english import dates, gatekeeper, lexical, numbers, patterns, sentences
 from memories.english import statements as conflicts
 from memories.english.patterns import (
     answers,
     clauses,
     content,
-    dates,
     entities,
     footers,
     foreign,
@@ -33,7 +32,7 @@ from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
 from memories.english.statements import parsing, sentence, wording
 from memories.extraction import evidence, exact, quotes
-from memories.features import clarity, feature_prompts, lapsing, rules
+from memories.features import clarity, feature_prompts, rules
 from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
@@ -152,9 +151,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "extraction.evidence.unsupported": lambda text: evidence.unsupported(
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
+    "english.dates.event_date": lambda text: dates.event_date(text, AT),
+    "english.dates.last_day": lambda text: dates.last_day(text, AT.date()),
+    "english.dates.spans": lambda text: dates.spans(text, AT),
     "english.gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
     "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
     "index.entries.texts_of": entries.texts_of,
+    "english.numbers.count": numbers.count,
     "english.lexical.document": lexical.document,
     "english.lexical.fingerprint": lexical.fingerprint,
     "english.lexical.ilike_keys": lambda text: lexical.ilike_keys(1, 0, text),
@@ -184,7 +187,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.content.is_supposed": content.is_supposed,
     "english.patterns.content.telling": content.telling,
     "english.patterns.content.weight": lambda text: content.weight(text, "Anna"),
-    "english.patterns.dates.ground": lambda text: dates.ground(text, AT),
     "english.patterns.entities.find": entities.find,
     "english.patterns.footers.spans": lambda text: list(footers.spans(text)),
     "english.patterns.foreign.is_quoted": lambda text: foreign.is_quoted(text, len(text) // 2),
@@ -220,10 +222,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "providers.embedder.Embedder.embed_one": HashEmbedder().embed_one,
     "providers.embedder.embeddable": embedder.embeddable,
     "providers.openai_embedder.pieces": openai_embedder.pieces,
-    "ranking.dates.anchors": lambda text: ranking.analyse(text, now=AT).anchors,
     "ranking.marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
-    "features.lapsing.last_day": lambda text: lapsing.last_day(text, AT.date()),
     "features.feature_prompts.read_commands": lambda text: _or_not(
         feature_prompts.read_commands, text
     ),
@@ -277,15 +277,15 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
-    curation.creating.checked curation.deciding.approve curation.editing.new_version
-    curation.quarantine.accept english.patterns.morphology.is_adverb
+    review.create.checked review.approve.approve review.edit.new_version
+    review.quarantine.accept english.patterns.morphology.is_adverb
     english.patterns.morphology.is_past english.patterns.morphology.past
     english.patterns.morphology.plural english.patterns.morphology.third_person
     english.patterns.morphology.with_s english.statements.marks.is_participle
-    english.statements.own.own_slots features.applying.text_of index.entries.keys_of_episode
+    english.statements.own.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
-    providers.local_embedder.LocalEmbedder.embed_one rejections.take_back
+    providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.asking.query_vector search.query_vectors.vector_of search.rerank.scores
     transcripts.activities.past transcripts.markdown.Place.add transcripts.markdown.Place.enter
     transcripts.plain_text.paragraph

@@ -15,7 +15,7 @@ from tests.factories import (
     SupersessionFactory,
 )
 from tests.people import Person
-from workspaces.desk.access import access_for
+from workspaces.adminbase.access import access_for
 from workspaces.models import Workspace
 
 HOME = "admin:index"

@@ -16,7 +16,7 @@ from memories.evaluation.extraction import Turns
 from memories.models import EvaluationRun
 from tests.desk import Desk, desk_of, member, superuser
 from tests.factories import WorkspaceFactory
-from workspaces.desk.charts import (
+from workspaces.adminbase.charts import (
     MOST_LINES,
     MOST_MARKED,
     Frame,

@@ -25,7 +25,7 @@ from tests.factories import (
     chain_of,
     evidence,
 )
-from workspaces.desk import counting
+from workspaces.adminbase import counting
 from workspaces.models import Workspace
 
 MOST = 19

@@ -1,5 +1,5 @@
 from memories.admin.highlighting import Span, excerpt, segments
-from workspaces.desk.worddiff import side, word_diff
+from workspaces.adminbase.worddiff import side, word_diff
 
 
 def said(old: str, new: str) -> list[tuple[str, str]]:

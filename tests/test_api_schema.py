@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
-from tests.api_fixtures import Answer, caller
-from tests.api_operations import Operation, furnish, operations, schema
+from memories.models import MemorySession
+from tests.api_fixtures import Answer, Caller, caller
+from tests.api_operations import BODIES, OF_THE_SERVER, Operation, furnish, operations, schema
+from tests.factories import FactFactory
 from tests.people import Person
+from workspaces.server_keys import issue_server_key
 
 FILE = Path(__file__).parent.parent / "openapi.yaml"
 READS = [operation for operation in operations() if operation.method == "GET"]
@@ -73,6 +77,60 @@ def test_what_is_written_is_answered_as_declared(
     answer = operation.call(caller(alice), rows, body)
     assert answer.status == status
     check(operation, answer)
+
+
+CHANGES = {
+    "createWorkspace": {"slug": "meadow", "name": "Meadow", "ownerEmail": "a@example.org"},
+    "changeWorkspace": {"name": "Orchard", "settings": {"llm": "always"}},
+    "changeAgent": {"team": "blue"},
+    "acceptFact": {"quote": "The cat lives in Graz"},
+    "editFeature": {"value": "spaces"},
+    "changeMember": {"role": "editor"},
+    "editMemory": {"content": "Likes spaces", "pinned": False},
+    "changeRanking": {"weights": {"keyword": 0.5}},
+    "editSetConfig": {"messages": 3},
+    "search": {"query": "spaces", "layers": ["memories", "episodes", "features"],
+               "include": ["citations", "scores", "chain", "neighbours"]},
+}  # fmt: skip
+# What has to be done before, so that there is something to take back.
+BEFORE = {
+    "restoreMemory": ("forgetMemory",),
+    "undoSupersession": ("approveSupersession",),
+    "redoSupersession": ("approveSupersession", "undoSupersession"),
+    "reopenSupersession": ("approveSupersession",),
+    "undoFeature": ("editFeature",),
+}
+WRITES = [operation for operation in operations() if operation.method != "GET"]
+
+
+def in_a_state_to(name: str, alice: Person, rows: dict[str, str]) -> dict[str, str]:
+    """Rows as an operation wants them that has no other to bring them there."""
+    if name in ("acceptFact", "dismissFact"):
+        session = alice.say("The cat lives in Graz. So it is.", extract="none")
+        held = FactFactory(
+            workspace=alice.workspace, session=session, agent=session.agent,
+            statement="The cat lives in Graz", quarantined_at=timezone.now(),
+        )  # fmt: skip
+        return rows | {"facts": str(held.pk)}
+    if name == "retrySession":
+        MemorySession.objects.filter(pk=rows["sessions"]).update(state=MemorySession.State.FAILED)
+    return rows
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
+def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Person) -> None:
+    rows = in_a_state_to(operation.name, alice, furnish(alice))
+    by_name = {one.name: one for one in WRITES}
+    http = caller(alice)
+    if operation.name in OF_THE_SERVER:
+        http = Caller("orchard", {"Authorization": f"Bearer {issue_server_key('x', actor='t')[1]}"})
+    for name in (*BEFORE.get(operation.name, ()), operation.name):
+        answer = by_name[name].call(http, rows, (BODIES | CHANGES).get(name))
+        assert 200 <= answer.status < 300, answer.body
+    if answer.status == 204:
+        assert not answer.body
+    else:
+        check(operation, answer)
 
 
 @pytest.mark.parametrize("page", ["/api/docs", "/api/redoc"])

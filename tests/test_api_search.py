@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from memories.api.search import SearchSerializer, request_of
+from memories.api.search import SearchBody, request_of
 from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from memories.search import Recency
 from tests.api_fixtures import Answer, Caller, caller
 from tests.people import Person
-from workspaces.api.fields import read
+from workspaces.api.json_requests import read
 from workspaces.keys import scope_for_key
 
 PREFERS, SEARCH = "I prefer dark mode in my editor.", "/memories/search"
@@ -79,7 +79,7 @@ def test_every_ranking_answers(http: Caller, ranking: str) -> None:
 
 
 def test_recency_halves_in_thirty_days_where_nothing_else_is_said() -> None:
-    asked = request_of(read(SearchSerializer, {"query": "dark mode", "recency": {"weight": 1}}))
+    asked = request_of(read(SearchBody, {"query": "dark mode", "recency": {"weight": 1}}))
     assert asked.recency == Recency(weight=1, half_life_days=30)
 
 

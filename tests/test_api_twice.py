@@ -18,27 +18,10 @@ from memories.models import (
     Supersession,
 )
 from tests.api_fixtures import Caller, caller
-from tests.api_operations import Operation, furnish, operations
+from tests.api_operations import BODIES, Operation, furnish, operations
 from tests.people import Person
 from workspaces.models import Agent, ApiKey, AuditEntry, Membership, Subject
 
-SAID = {"role": "user", "content": "I live in Oslo.", "id": "twice-1"}
-TOLD = {"messages": [SAID], "userId": "u2", "threadId": "t2"}
-FEATURE = {"category": "identity", "tag": "home", "feature": "home", "value": "Oslo"}
-# What makes each of them do something; {} where nothing has to be said.
-BODIES: dict[str, Any] = {
-    "createAgent": {"externalId": "helper"},
-    "appendEpisodes": {"messages": [{"role": "user", "content": "And then?"}]},
-    "issueKey": {"name": "second"},
-    "inviteMember": {"email": "new@example.org", "role": "viewer"},
-    "createMemory": {"content": "The gate is green."},
-    "packContext": {"query": "tabs or spaces", "userId": "u1", "layers": ["memories", "episodes"]},
-    "previewExtraction": TOLD,
-    "ingest": TOLD,
-    "search": {"query": "tabs or spaces", "userId": "u1"},
-    "createSet": {"key": "own"},
-    "createFeature": FEATURE,
-}
 COUNTED: tuple[type[models.Model], ...] = (
     Agent, ApiKey, AuditEntry, Conversation, Episode, Fact, Feature, FeatureChange, FeatureSet,
     Membership, Memory, MemorySession, Miss, Subject, Supersession,

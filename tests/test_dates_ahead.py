@@ -2,9 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english.patterns import dates
+from memories.english.dates import event_date, spans
 from memories.extraction import exact
-from memories.ranking.dates import anchors
 from tests.api_fixtures import caller
 from tests.people import Person
 
@@ -12,7 +11,7 @@ AT = datetime(2026, 11, 18, 12, tzinfo=UTC)  # a Wednesday
 
 
 def day(text: str) -> str:
-    when = dates.ground(text, AT)
+    when = event_date(text, AT)
     return when.date().isoformat() if when else ""
 
 
@@ -88,11 +87,11 @@ def test_days_with_a_name_of_their_own_are_known(text: str, expected: str) -> No
 def test_beyond_the_calendar_no_day_is_meant(year: int, words: str, will: str) -> None:
     for at in (datetime(year, 1, 1, tzinfo=UTC), datetime(year, 12, 31, 23, 59, tzinfo=UTC)):
         text = will.format(words)
-        when = dates.ground(text, at)
+        when = event_date(text, at)
         assert when is None or abs(when.year - year) <= 20
         list(exact.numbers(text, text, at))
-        for anchor in anchors(text, at):
-            assert anchor.day is None or 1 <= (anchor.year or year) <= 9999
+        for span in spans(text, at):
+            assert span.first_day <= span.last_day
 
 
 def said_at(at: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 from django.utils import timezone
 
-from memories.features.lapsing import last_day
+from memories.english.dates import last_day
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
 

@@ -10,7 +10,7 @@ from unfold.widgets import (
 )
 
 from memories.search import RANKINGS, SearchRequest
-from workspaces.desk.access import Access
+from workspaces.adminbase.access import Access
 from workspaces.models import Workspace
 
 

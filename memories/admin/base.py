@@ -4,9 +4,9 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from workspaces.desk.access import access_of, workspace_id_of
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import PageAdmin
+from workspaces.adminbase.access import access_of, workspace_id_of
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import PageAdmin
 from workspaces.models import Capability
 from workspaces.scope import Scope
 

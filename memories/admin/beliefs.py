@@ -27,9 +27,9 @@ from memories.admin.search_desk import SearchDeskPage
 from memories.admin.searching import SearchedAdmin
 from memories.admin.why_not import WhyNotPage
 from memories.models import Layer, Memory, Supersession, versions_of
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 from workspaces.models import Capability
 
 REASONS = {

@@ -11,8 +11,8 @@ from django.utils.timesince import timesince
 from memories.admin.chains import with_quotes
 from memories.models import Fact, Memory, Supersession
 from memories.resolve import OLDER
-from workspaces.desk.actors import names_of
-from workspaces.desk.worddiff import Piece, side, word_diff
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.worddiff import Piece, side, word_diff
 
 State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
 MOST_QUOTES = 3

@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Prefetch, Q
 
 from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, chain
-from workspaces.desk.actors import names_of
-from workspaces.desk.worddiff import Piece, word_diff
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.worddiff import Piece, word_diff
 from workspaces.scope import Scope
 
 SHOWN_FACTS = 5

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 
 from memories.admin.system import SystemAdmin
 from memories.models import IndexRepair, WorkerBeat
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 
 
 class ReadOnlyAdmin(SystemAdmin):

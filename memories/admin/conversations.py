@@ -11,9 +11,9 @@ from memories.admin.episodes import marked
 from memories.admin.filters import PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Conversation
-from workspaces.desk.columns import display
-from workspaces.desk.counting import BoundedPaginator
-from workspaces.desk.listing import Empty
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.listing import Empty
 from workspaces.models import Capability
 
 PER_PAGE = 50

@@ -26,9 +26,9 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from workspaces.desk.access import Access, access_of
-from workspaces.desk.charts import Chart, Frame, Line, bar_chart
-from workspaces.desk.counting import bounded_counts, told
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.charts import Chart, Frame, Line, bar_chart
+from workspaces.adminbase.counting import bounded_counts, told
 from workspaces.models import Capability, Subject
 
 NEWEST = 8

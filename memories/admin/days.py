@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.utils import timezone
 from psycopg import sql
 
-from workspaces.desk.access import Access
+from workspaces.adminbase.access import Access
 from workspaces.ids import first_uuid7
 
 # A count for each day, instead of one over all: each is a walk along a part of an index.

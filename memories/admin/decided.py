@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 
 from memories.admin.cases import cases
 from memories.models import Supersession
-from workspaces.desk.access import actor_of
+from workspaces.adminbase.access import actor_of
 from workspaces.models import Capability
 
 PAGE = 40

@@ -10,9 +10,9 @@ from memories.admin.filters import ChoicesDropdownFilter, PickFilter
 from memories.admin.highlighting import Segment, Span, segments
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Episode, Layer
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 from workspaces.auth import as_uuid
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
 from workspaces.models import Capability
 
 MOST_SHOWN = 100_000

@@ -13,10 +13,10 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from memories import erase
 from memories.admin.base import MemoryPage
 from memories.models import Conversation, Episode, Erasure
-from workspaces.desk.access import access_of
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 from workspaces.models import Capability, Subject
 
 WAIT = 5.0  # seconds that the page takes part in the work; then the worker goes on

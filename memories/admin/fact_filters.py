@@ -9,7 +9,7 @@ from unfold.contrib.filters.admin import TextFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from memories.models import Fact
-from workspaces.desk.access import access_of
+from workspaces.adminbase.access import access_of
 
 MOST_OFFERED = 300
 NEWEST = 20_000  # facts that are looked through for the rules that may be chosen

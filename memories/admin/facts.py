@@ -15,9 +15,9 @@ from memories.admin.highlighting import excerpt
 from memories.admin.repeats import RepeatsPage
 from memories.admin.searching import SearchedAdmin
 from memories.models import Citation, Episode, Fact
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 
 
 class QuoteForm(forms.Form):

@@ -21,11 +21,11 @@ from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.filters import StateFilter
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.filters import StateFilter
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 from workspaces.models import Capability
 
 MOST_FEATURES, MOST_CHANGES, MOST_REFUSALS = 500, 30, 20

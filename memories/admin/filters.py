@@ -7,7 +7,7 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 
 from memories.models import DueVector, Layer, MemoryState
-from workspaces.desk.filters import DayFilter, PickFilter, StateFilter
+from workspaces.adminbase.filters import DayFilter, PickFilter, StateFilter
 
 __all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "DayFilter", "PickFilter"]
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from memories.models import Miss
-from workspaces.desk.access import access_of
+from workspaces.adminbase.access import access_of
 from workspaces.models import Capability
 
 MOST_GROUPS = 12

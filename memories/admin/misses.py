@@ -21,11 +21,11 @@ from memories.admin.filters import ChoicesDropdownFilter
 from memories.admin.miss_groups import ShapeFilter, groups
 from memories.admin.searching import SearchedAdmin
 from memories.models import Category, Episode, Miss
-from workspaces.desk.access import access_of
-from workspaces.desk.columns import display
-from workspaces.desk.filters import StateFilter
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb, told
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.filters import StateFilter
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb, told
 from workspaces.models import Capability
 
 

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from memories.models import MemorySession, Supersession
-from workspaces.desk.access import Access, access_of
-from workspaces.desk.counting import bounded_count, told
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.counting import bounded_count, told
 from workspaces.models import Capability
 
 MOST_WAITING = 99

@@ -15,10 +15,10 @@ from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
 from memories.english.statements.own_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from memories.models import WorkspaceChange, WorkspaceSlot
-from workspaces.desk.access import access_of
-from workspaces.desk.base import ScopedAdmin
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.base import ScopedAdmin
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 from workspaces.models import Capability
 
 LONGEST = 2_000  # characters of a statement

@@ -21,11 +21,11 @@ from memories.english.patterns.own import OwnPattern
 from memories.english.patterns.proposing import proposal
 from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.base import ScopedAdmin
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 from workspaces.auth import as_uuid
-from workspaces.desk.access import access_of
-from workspaces.desk.base import ScopedAdmin
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
 from workspaces.models import Capability
 
 FIELDS = (

@@ -15,8 +15,8 @@ from django.utils import timezone
 from memories import counters
 from memories.admin.run_charts import run_series
 from memories.counters import Point
-from workspaces.desk.access import Access, access_of
-from workspaces.desk.charts import Chart, Frame, Line, bar_chart, line_chart
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.charts import Chart, Frame, Line, bar_chart, line_chart
 from workspaces.models import Capability
 
 

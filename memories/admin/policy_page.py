@@ -19,8 +19,8 @@ from memories.english.statements.policy import Policy
 from memories.errors import Invalid
 from memories.models import Fact
 from memories.resolve import rehearsal
-from workspaces.desk.access import Access, access_of
-from workspaces.desk.counting import bounded_count, told
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.counting import bounded_count, told
 from workspaces.ids import first_uuid7
 from workspaces.models import Capability, Workspace
 

@@ -19,7 +19,7 @@ from memories.extraction import Message
 from memories.ingest import IngestRequest, NewMessage, Preview
 from memories.resolve import Claim
 from memories.skip_counts import verdicts
-from workspaces.desk.access import Access, access_of
+from workspaces.adminbase.access import Access, access_of
 from workspaces.models import Capability, Workspace
 
 MOST_MESSAGES = 200

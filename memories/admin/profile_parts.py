@@ -20,8 +20,8 @@ from memories.models import (
     SubjectMerge,
     Supersession,
 )
-from workspaces.desk.actors import names_of
-from workspaces.desk.counting import bounded_counts, told
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.counting import bounded_counts, told
 from workspaces.ids import first_uuid7
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope

@@ -14,10 +14,10 @@ from memories.admin.base import MemoryPage
 from memories.admin.beliefs import REASONS
 from memories.admin.profile_export import FORMATS
 from memories.errors import NotFound
-from workspaces.desk.access import workspace_id_of
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Button, Verb
+from workspaces.adminbase.access import workspace_id_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Button, Verb
 from workspaces.models import Capability, Subject
 
 ON_THE_PAGE = (

@@ -10,11 +10,11 @@ from memories.admin.base import MemoryPage, said
 from memories.admin.filters import PickFilter
 from memories.admin.searching import SearchedAdmin
 from memories.models import Rejection
-from workspaces.desk.access import actor_of
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
+from workspaces.adminbase.access import actor_of
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 from workspaces.models import AuditEntry
 
 

@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidge
 
 from memories.models import Category
 from memories.repeats import Repeat, RepeatQuery, repeats
-from workspaces.desk.access import Access, access_of
+from workspaces.adminbase.access import Access, access_of
 from workspaces.models import Workspace
 
 

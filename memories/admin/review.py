@@ -14,11 +14,11 @@ from django.urls import URLPattern, path, reverse
 from memories.admin.cases import cases, deed, meanwhile
 from memories.admin.navigation import MOST_WAITING
 from memories.models import Supersession
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.counting import bounded_count, told
+from workspaces.adminbase.pages import MOST_AT_ONCE, Verb, back_to
+from workspaces.adminbase.pages import told as refusal_told
 from workspaces.auth import as_uuid
-from workspaces.desk.access import access_of
-from workspaces.desk.counting import bounded_count, told
-from workspaces.desk.pages import MOST_AT_ONCE, Verb, back_to
-from workspaces.desk.pages import told as refusal_told
 from workspaces.models import Capability
 
 PAGE = 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from memories.models import EvaluationRun
-from workspaces.desk.charts import MOST_LINES, Chart, Frame, Line, line_chart, moments
+from workspaces.adminbase.charts import MOST_LINES, Chart, Frame, Line, line_chart, moments
 
 Kind = EvaluationRun.Kind
 

@@ -22,7 +22,7 @@ from memories.admin.asking import SearchForm
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, filters, rerank, search
-from workspaces.desk.access import access_of
+from workspaces.adminbase.access import access_of
 from workspaces.scope import Scope
 
 SIDE_BY_SIDE = "all"

@@ -14,8 +14,8 @@ from django.http import HttpRequest
 from memories.english import lexical
 from memories.index import statements
 from memories.models import WorkspaceIndex
+from workspaces.adminbase.access import Access, access_of
 from workspaces.auth import as_uuid
-from workspaces.desk.access import Access, access_of
 
 MOST_FOUND = 2_000
 MOST_SCANNED = 20_000

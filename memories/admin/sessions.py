@@ -13,10 +13,10 @@ from memories.admin.preview import PreviewPage
 from memories.admin.searching import SearchedAdmin
 from memories.english import gatekeeper
 from memories.models import Episode, Memory, MemorySession
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 
 MOST_ROWS = 50
 STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)

@@ -15,11 +15,11 @@ from memories.admin.filters import DecisionFilter
 from memories.admin.policy_page import PolicyPage
 from memories.admin.review import ReviewPage
 from memories.models import Supersession
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Verb
 from workspaces.auth import as_uuid
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Verb
 
 State = Supersession.State
 

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django_q.models import Failure, OrmQ, Schedule
 from unfold.admin import ModelAdmin
 
-from workspaces.desk.counting import BoundedPaginator
-from workspaces.desk.listing import Listed
+from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.listing import Listed
 
 
 class SystemAdmin(Listed, ModelAdmin):

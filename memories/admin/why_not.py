@@ -14,8 +14,8 @@ from memories.models import Memory
 from memories.search import RANKINGS, Hit
 from memories.search.explain import WhyNot, why_not
 from memories.search.trace import Placed
+from workspaces.adminbase.access import Access, access_of
 from workspaces.auth import as_uuid
-from workspaces.desk.access import Access, access_of
 from workspaces.scope import Scope
 
 MOST_OFFERED = 10

@@ -2,56 +2,56 @@
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import ingest
-from memories.api import shapes
-from memories.api.answers import ConversationSerializer, EpisodeSerializer, Ids
 from memories.api.messages import MessageBody, new_message
+from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
-from workspaces.api.fields import Camel, read, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_answers import Json, column
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Maybe, Text, declared
 
 NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class ConversationQuery(PageQuery):
-    thread_id = serializers.CharField(required=False, trim_whitespace=False)
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
+    thread_id: Maybe[Text] = None
+    user_id: Maybe[Text] = None
 
 
 class ConversationsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listConversations",
-        parameters=[ConversationQuery],
-        responses=page_of(ConversationSerializer, "ConversationPage"),
-    )
+    @operation("listConversations", query=ConversationQuery, page=ConversationJson)
     def get(self, request: Request, workspace: str) -> Response:
-        wish = read_query(ConversationQuery, request)
-        narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        rows = Conversation.objects.visible_to(self.scope).filter(**narrowing)
-        return paged(request, rows.with_names(), shapes.conversation)
+        wanted = narrowing(read_query(ConversationQuery, request), NARROWING)
+        rows = Conversation.objects.visible_to(self.scope).filter(**wanted)
+        return paged(request, rows.with_names(), ConversationJson.of)
 
 
 class ConversationView(WorkspaceView):
-    @extend_schema(operation_id="readConversation", responses=ConversationSerializer)
+    @operation("readConversation", answer=ConversationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Conversation.objects.visible_to(self.scope).with_names()
-        return Response(shapes.conversation(get_object_or_404(rows, pk=row)))
+        return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
 
 
-class AppendSerializer(Camel):
-    messages = MessageBody(  # type: ignore[call-arg]  # the bounds are the list's
-        many=True, min_length=1, max_length=1000
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class AppendBody:
+    messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=1000)]
 
 
 def _listed(data: Any) -> Any:
@@ -60,97 +60,98 @@ def _listed(data: Any) -> Any:
     return {"messages": [data]} if is_bare else data
 
 
-class AppendedSerializer(Camel):
-    results = EpisodeSerializer(many=True)
+class AppendedJson(Json):
+    results: list[EpisodeJson]
 
 
 class ConversationEpisodesView(WorkspaceView):
-    @extend_schema(
-        operation_id="appendEpisodes", request=AppendSerializer, responses={201: AppendedSerializer}
-    )
+    @operation("appendEpisodes", request=AppendBody, answer={201: AppendedJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep messages in this conversation without learning from them; one may come bare."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
-        body = read(AppendSerializer, _listed(request.data))["messages"]
+        body = read(AppendBody, _listed(request.data)).messages
         messages = [new_message(one, at) for at, one in enumerate(body)]
         kept = ingest.append(self.scope, conversation, messages)
         told = Episode.objects.filter(pk__in=[episode.pk for episode in kept]).with_names()
         by_id = {episode.pk: episode for episode in told}
-        results = [shapes.episode(by_id[episode.pk]) for episode in kept]
-        return Response({"results": results}, status=201)
+        results = [EpisodeJson.of(by_id[episode.pk]) for episode in kept]
+        return Response(AppendedJson(results), status=201)
 
-    @extend_schema(
-        operation_id="listEpisodesOfConversation",
-        parameters=[PageQuery],
-        responses=page_of(EpisodeSerializer, "EpisodePage"),
-    )
+    @operation("listEpisodesOfConversation", page=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """What was said in this conversation, what was recorded last first."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
         said = Episode.objects.visible_to(self.scope).filter(conversation=conversation)
-        return paged(request, said.with_names(), shapes.episode)
+        return paged(request, said.with_names(), EpisodeJson.of)
 
 
-class ContextQuery(Camel):
-    tokens = serializers.IntegerField(
-        min_value=window.LEAST,
-        max_value=window.MOST,
-        default=window.USUAL,
-        help_text="How long the text may be; counted from above, so that any model has room.",
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class WindowQuery:
+    tokens: Annotated[
+        int,
+        Field(
+            ge=window.LEAST,
+            le=window.MOST,
+            description="How long the text may be; counted from above, so that any model has room.",
+        ),
+    ] = window.USUAL
 
 
-class SummaryLineSerializer(Camel):
-    text = serializers.CharField()
-    episode_ids = Ids()
+class SummaryLineJson(Json):
+    text: str
+    episode_ids: list[uuid.UUID]
 
 
-class SummarySerializer(Camel):
-    text = serializers.CharField()
-    lines = SummaryLineSerializer(many=True)
-    method = serializers.ChoiceField(ConversationSummary.Method.choices)
-    rule = serializers.CharField(help_text="The model and the version of its prompt, or the rule.")
-    tokens = serializers.IntegerField()
-    episode_ids = Ids(help_text="What the lines stand on.")
-    upto_position = serializers.IntegerField(help_text="Of the last episode that it covers.")
-    is_current = serializers.BooleanField(
-        help_text="False: so much was said since it was made that some of it is not in yet."
-    )
+class SummaryJson(Json):
+    text: str
+    lines: list[SummaryLineJson]
+    method: ConversationSummary.Method
+    rule: Annotated[str, Meta(description="The model and the version of its prompt, or the rule.")]
+    tokens: int
+    episode_ids: Annotated[list[uuid.UUID], Meta(description="What the lines stand on.")]
+    upto_position: Annotated[int, Meta(description="Of the last episode that it covers.")]
+    is_current: Annotated[
+        bool,
+        Meta(
+            description="False: so much was said since it was made that some of it is not in yet."
+        ),
+    ]
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(row, lines=[SummaryLineJson.of(line) for line in row.lines])
 
 
-class ConversationContextSerializer(Camel):
-    conversation_id = serializers.UUIDField()
-    thread_id = serializers.CharField()
-    text = serializers.CharField(help_text="A <context> block, ready for a prompt.")
-    tokens = serializers.IntegerField()
-    summary = SummarySerializer(
-        allow_null=True, help_text="Of what came before the messages; null where all of it fits."
-    )
-    messages = EpisodeSerializer(many=True, help_text="The newest, word for word, oldest first.")
-    truncated = serializers.BooleanField(help_text="The newest message alone is too long.")
-    took_ms = serializers.FloatField()
+class ConversationContextJson(Json):
+    conversation_id: Annotated[uuid.UUID, column("conversation.pk")]
+    thread_id: Annotated[str, column("conversation.external_id")]
+    text: Annotated[str, Meta(description="A <context> block, ready for a prompt.")]
+    tokens: int
+    summary: Annotated[
+        SummaryJson | None,
+        Meta(description="Of what came before the messages; null where all of it fits."),
+    ]
+    messages: Annotated[
+        list[EpisodeJson], Meta(description="The newest, word for word, oldest first.")
+    ]
+    truncated: Annotated[
+        bool, column("is_cut"), Meta(description="The newest message alone is too long.")
+    ]
+    took_ms: float
 
 
 class ConversationContextView(WorkspaceView):
-    @extend_schema(
-        operation_id="readConversationContext",
-        parameters=[ContextQuery],
-        responses=ConversationContextSerializer,
-    )
+    @operation("readConversationContext", query=WindowQuery, answer=ConversationContextJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """The newest messages as they were said and a summary of the rest, in a token budget."""
-        found = window.window(self.scope, row, read_query(ContextQuery, request)["tokens"])
+        found = window.window(self.scope, row, read_query(WindowQuery, request).tokens)
         return Response(
-            {
-                "conversationId": str(found.conversation.pk),
-                "threadId": found.conversation.external_id,
-                "text": found.text,
-                "tokens": found.tokens,
-                "summary": shapes.summary(found.summary) if found.summary else None,
-                "messages": [shapes.episode(episode) for episode in found.messages],
-                "truncated": found.is_cut,
-                "tookMs": found.took_ms,
-            }
+            ConversationContextJson.of(
+                found,
+                summary=SummaryJson.of(found.summary) if found.summary else None,
+                messages=[EpisodeJson.of(episode) for episode in found.messages],
+            )
         )

@@ -1,19 +1,20 @@
 """Routes: episodes, what was said."""
 
 import uuid
+from dataclasses import dataclass
+from typing import Annotated
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api import shapes
-from memories.api.answers import EpisodeSerializer
+from memories.api.shapes import EpisodeJson
 from memories.models import Episode
-from workspaces.api.fields import read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Maybe, OneOf, Text, declared
 
 NARROWING = {
     "user_id": "subject__external_id",
@@ -25,30 +26,27 @@ NARROWING = {
 }
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class EpisodeQuery(PageQuery):
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
-    agent_id = serializers.CharField(required=False, trim_whitespace=False)
-    thread_id = serializers.CharField(required=False, trim_whitespace=False)
-    session_id = serializers.UUIDField(required=False)
-    external_id = serializers.CharField(required=False, trim_whitespace=False)
-    kind = serializers.ChoiceField(Episode.Kind.choices, required=False)
+    user_id: Maybe[Text] = None
+    agent_id: Maybe[Text] = None
+    thread_id: Maybe[Text] = None
+    session_id: Maybe[uuid.UUID] = None
+    external_id: Maybe[Text] = None
+    kind: Maybe[Annotated[str, OneOf(Episode.Kind)]] = None
 
 
 class EpisodesView(WorkspaceView):
-    @extend_schema(
-        operation_id="listEpisodes",
-        parameters=[EpisodeQuery],
-        responses=page_of(EpisodeSerializer, "EpisodePage"),
-    )
+    @operation("listEpisodes", query=EpisodeQuery, page=EpisodeJson)
     def get(self, request: Request, workspace: str) -> Response:
-        wish = read_query(EpisodeQuery, request)
-        narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        rows = Episode.objects.visible_to(self.scope).filter(**narrowing)
-        return paged(request, rows.with_names(), shapes.episode)
+        wanted = narrowing(read_query(EpisodeQuery, request), NARROWING)
+        rows = Episode.objects.visible_to(self.scope).filter(**wanted)
+        return paged(request, rows.with_names(), EpisodeJson.of)
 
 
 class EpisodeView(WorkspaceView):
-    @extend_schema(operation_id="readEpisode", responses=EpisodeSerializer)
+    @operation("readEpisode", answer=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Episode.objects.visible_to(self.scope).with_names()
-        return Response(shapes.episode(get_object_or_404(rows, pk=row)))
+        return Response(EpisodeJson.of(get_object_or_404(rows, pk=row)))

@@ -1,22 +1,24 @@
 """Routes: facts, with the words they stand on."""
 
 import uuid
+from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import review
-from memories.api import shapes
-from memories.api.answers import FactSerializer, MemorySerializer
+from memories.api.shapes import FactJson, MemoryJson
 from memories.models import Category, Fact, Memory
-from workspaces.api.fields import Camel, Text, read, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Maybe, OneOf, Text, Trimmed, declared
 from workspaces.scope import Scope
 
 DECIDES = NEEDS | {"POST": Capability.CURATE}
@@ -32,23 +34,30 @@ NARROWING = {
 }
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class FactQuery(PageQuery):
-    category = serializers.ChoiceField(Category.choices, required=False)
-    method = serializers.ChoiceField(Fact.Method.choices, required=False)
-    rule = serializers.CharField(required=False)
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
-    agent_id = serializers.CharField(required=False, trim_whitespace=False)
-    entity = serializers.CharField(required=False)
-    memory_id = serializers.UUIDField(required=False)
-    session_id = serializers.UUIDField(required=False)
-    min_confidence = serializers.FloatField(required=False, min_value=0, max_value=1)
-    quarantined = serializers.BooleanField(
-        default=False, help_text="Those that wait for a person, instead of all others."
-    )
+    category: Maybe[Annotated[str, OneOf(Category)]] = None
+    method: Maybe[Annotated[str, OneOf(Fact.Method)]] = None
+    rule: Maybe[Trimmed] = None
+    user_id: Maybe[Text] = None
+    agent_id: Maybe[Text] = None
+    entity: Maybe[Trimmed] = None
+    memory_id: Maybe[uuid.UUID] = None
+    session_id: Maybe[uuid.UUID] = None
+    min_confidence: Maybe[Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]] = None
+    quarantined: Annotated[
+        bool, Field(description="Those that wait for a person, instead of all others.")
+    ] = False
 
 
-class AcceptBody(Camel):
-    quote = Text(help_text="Words of a message of its ingest that say so.", max_length=10_000)
+@declared
+@dataclass(frozen=True, slots=True)
+class AcceptBody:
+    quote: Annotated[
+        Text,
+        Field(max_length=10_000, description="Words of a message of its ingest that say so."),
+    ]
 
 
 def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
@@ -56,20 +65,16 @@ def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
 
 
 class FactsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listFacts",
-        parameters=[FactQuery],
-        responses=page_of(FactSerializer, "FactPage"),
-    )
+    @operation("listFacts", query=FactQuery, page=FactJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Claims as they were extracted; each citation's quote is its episode's own words."""
-        wish = read_query(FactQuery, request)
-        narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        waits = {"quarantined_at__isnull": not wish["quarantined"]}
-        rows = Fact.objects.visible_to(self.scope).filter(**narrowing, **waits)
-        if "entity" in wish:
-            rows = rows.filter(entities__contains=[wish["entity"]])
-        return paged(request, cited(rows), shapes.fact)
+        query = read_query(FactQuery, request)
+        wanted = narrowing(query, NARROWING)
+        waits = {"quarantined_at__isnull": not query.quarantined}
+        rows = Fact.objects.visible_to(self.scope).filter(**wanted, **waits)
+        if query.entity is not None:
+            rows = rows.filter(entities__contains=[query.entity])
+        return paged(request, cited(rows), FactJson.of)
 
 
 def seen(scope: Scope, row: uuid.UUID) -> Fact:
@@ -77,27 +82,27 @@ def seen(scope: Scope, row: uuid.UUID) -> Fact:
 
 
 class FactView(WorkspaceView):
-    @extend_schema(operation_id="readFact", responses=FactSerializer)
+    @operation("readFact", answer=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(shapes.fact(seen(self.scope, row)))
+        return Response(FactJson.of(seen(self.scope, row)))
 
 
 class AcceptView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="acceptFact", request=AcceptBody, responses=MemorySerializer)
+    @operation("acceptFact", request=AcceptBody, answer=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a fact that waits in quarantine, for words of its messages; its memory."""
         fact = seen(self.scope, row)
-        memory = review.accept(self.scope, fact.pk, read(AcceptBody, request.data)["quote"])
-        return Response(shapes.memory(Memory.objects.with_names().get(pk=memory.pk)))
+        memory = review.accept(self.scope, fact.pk, read(AcceptBody, request.data).quote)
+        return Response(MemoryJson.of(Memory.objects.with_names().get(pk=memory.pk)))
 
 
 class DismissView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="dismissFact", request=None, responses=FactSerializer)
+    @operation("dismissFact", answer=FactJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Leave a fact that waits in quarantine unbelieved for good."""
         review.dismiss(self.scope, row)
-        return Response(shapes.fact(seen(self.scope, row)))
+        return Response(FactJson.of(seen(self.scope, row)))

@@ -1,174 +1,117 @@
-"""How feature sets and features look in JSON, and what the OpenAPI schema says of that."""
+"""How feature sets and features look in JSON."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 
-from memories.api import shapes
-from memories.api.answers import CitationSerializer
-from memories.models import Feature, FeatureChange, FeatureCitation, FeatureSet, Visibility
-from workspaces.api.fields import Camel, Free, moment
-
-
-class FeatureSerializer(Camel):
-    id = serializers.UUIDField()
-    set_key = serializers.CharField()
-    category = serializers.CharField()
-    tag = serializers.CharField()
-    feature = serializers.CharField()
-    value = serializers.CharField()
-    about = serializers.CharField(allow_null=True, help_text="Whose it is, where several speak.")
-    visibility = serializers.ChoiceField(Visibility.choices)
-    method = serializers.ChoiceField(Feature.Method.choices)
-    user_id = serializers.CharField(allow_null=True)
-    agent_id = serializers.CharField(allow_null=True)
-    thread_id = serializers.CharField(allow_null=True)
-    metadata = Free()
-    ended_at = serializers.DateTimeField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
-    citations = CitationSerializer(many=True, required=False)
+from memories.api.shapes import CitationJson
+from memories.models import Feature, FeatureChange, Visibility
+from workspaces.api.json_answers import AgentId, Json, ThreadId, UserId
+from workspaces.request_fields import Free
 
 
-class ChangeSerializer(Camel):
+class FeatureJson(Json):
+    id: UUID
+    set_key: str
+    category: str
+    tag: str
+    feature: str
+    value: str
+    about: Annotated[str | None, Meta(description="Whose it is, where several speak.")]
+    visibility: Visibility
+    method: Feature.Method
+    user_id: UserId
+    agent_id: AgentId
+    thread_id: ThreadId
+    metadata: Free
+    ended_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    citations: list[CitationJson] | UnsetType = UNSET
+
+
+class ChangeJson(Json):
     """One step in a feature's history; `after` null: it ended. Changes of one act share `batch`."""
 
-    id = serializers.UUIDField()
-    feature_id = serializers.UUIDField()
-    batch = serializers.UUIDField()
-    action = serializers.ChoiceField(FeatureChange.Action.choices)
-    before = Free(allow_null=True)
-    after = Free(allow_null=True)
-    by = serializers.CharField()
-    rule = serializers.CharField(allow_null=True)
-    reason = serializers.CharField(allow_null=True)
-    occurred_at = serializers.DateTimeField(help_text="When it was said.")
-    created_at = serializers.DateTimeField()
-    is_current = serializers.BooleanField()
-    undone_at = serializers.DateTimeField(allow_null=True)
-    citations = CitationSerializer(many=True)
+    id: UUID
+    feature_id: UUID
+    batch: UUID
+    action: FeatureChange.Action
+    before: Free | None
+    after: Free | None
+    by: str
+    rule: str | None
+    reason: str | None
+    occurred_at: Annotated[datetime, Meta(description="When it was said.")]
+    created_at: datetime
+    is_current: bool
+    undone_at: datetime | None
+    citations: list[CitationJson]
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        """`row.cited` are its citations that the asker may see."""
+        return super().of(
+            row,
+            before=_shown(row.before),
+            after=_shown(row.after),
+            citations=[CitationJson.of_model(one) for one in row.cited],
+        )
 
 
-class EmbeddingSerializer(Camel):
-    """The embedding model that a set shall speak and the one it speaks; null: the workspace's."""
-
-    wanted = serializers.CharField(allow_null=True)
-    spoken = serializers.CharField(allow_null=True)
-    state = serializers.ChoiceField(("ready", "under way", "failing"))
-    made = serializers.IntegerField(help_text="Features that have a vector of the wanted model.")
-    total = serializers.IntegerField()
-    error = serializers.CharField(allow_null=True)
-
-
-class SetSerializer(Camel):
-    """What waits is told to those who see the whole workspace."""
-
-    id = serializers.UUIDField()
-    key = serializers.CharField()
-    user_id = serializers.CharField(allow_null=True)
-    thread_id = serializers.CharField(allow_null=True)
-    role = serializers.CharField(allow_null=True)
-    metadata = Free()
-    waiting = serializers.IntegerField(allow_null=True, help_text="Episodes to be taken in.")
-    waiting_since = serializers.DateTimeField(allow_null=True)
-    due_at = serializers.DateTimeField(allow_null=True)
-    folded_at = serializers.DateTimeField(allow_null=True)
-    error = serializers.CharField(allow_null=True)
-    embedding = EmbeddingSerializer(required=False, help_text="Of a set that is read alone.")
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
-
-
-class RefusalSerializer(Camel):
-    id = serializers.UUIDField()
-    batch = serializers.UUIDField()
-    command = Free()
-    reason = serializers.CharField()
-    rule = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-
-
-def feature(row: Any) -> dict[str, Any]:
-    """Of a row with set_key and the callers' own ids."""
-    return {
-        "id": str(row.id),
-        "setKey": row.set_key,
-        "category": row.category,
-        "tag": row.tag,
-        "feature": row.feature,
-        "value": row.value,
-        "about": row.about or None,
-        "visibility": row.visibility,
-        "method": row.method,
-        "userId": row.user_external,
-        "agentId": row.agent_external,
-        "threadId": row.thread_external,
-        "metadata": row.metadata,
-        "endedAt": moment(row.ended_at),
-        "createdAt": moment(row.created_at),
-        "updatedAt": moment(row.updated_at),
-    }
-
-
-def citation(row: FeatureCitation) -> dict[str, Any]:
-    return shapes.citation(row, row.episode.external_id) | {
-        "factId": str(row.fact_id) if row.fact_id else None
-    }
-
-
-def change(row: FeatureChange, citations: Iterable[FeatureCitation]) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        "featureId": str(row.feature_id),
-        "batch": str(row.batch),
-        "action": row.action,
-        "before": told(row.before),
-        "after": told(row.after),
-        "by": row.by,
-        "rule": row.rule or None,
-        "reason": row.reason or None,
-        "occurredAt": moment(row.occurred_at),
-        "createdAt": moment(row.created_at),
-        "isCurrent": row.is_current,
-        "undoneAt": moment(row.undone_at),
-        "citations": [citation(one) for one in citations],
-    }
-
-
-def told(snapshot: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _shown(snapshot: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """A snapshot without what is the machine's own."""
     if snapshot is None:
         return None
     return {name: value for name, value in snapshot.items() if name != "slot"}
 
 
-def feature_set(row: Any, *, whole: bool) -> dict[str, Any]:
-    """`whole`: the asker sees all of the workspace, and so what waits."""
-    found: FeatureSet = row
-    return {
-        "id": str(found.pk),
-        "key": found.key,
-        "userId": row.user_external,
-        "threadId": row.thread_external,
-        "role": found.role or None,
-        "metadata": found.metadata,
-        "waiting": found.waiting if whole else None,
-        "waitingSince": moment(found.waiting_since) if whole else None,
-        "dueAt": moment(found.due_at) if whole else None,
-        "foldedAt": moment(found.folded_at),
-        "error": (found.error or None) if whole else None,
-        "createdAt": moment(found.created_at),
-        "updatedAt": moment(found.updated_at),
-    }
+class EmbeddingJson(Json):
+    """The embedding model that a set shall speak and the one it speaks; null: the workspace's."""
+
+    wanted: str | None
+    spoken: str | None
+    state: Literal["ready", "under way", "failing"]
+    made: Annotated[int, Meta(description="Features that have a vector of the wanted model.")]
+    total: int
+    error: str | None
 
 
-def refusal(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        "batch": str(row.batch),
-        "command": row.command,
-        "reason": row.reason,
-        "rule": row.rule or None,
-        "createdAt": moment(row.created_at),
-    }
+class SetJson(Json):
+    """What waits is told to those who see the whole workspace."""
+
+    id: UUID
+    key: str
+    user_id: UserId
+    thread_id: ThreadId
+    role: str | None
+    metadata: Free
+    waiting: Annotated[int | None, Meta(description="Episodes to be taken in.")]
+    waiting_since: datetime | None
+    due_at: datetime | None
+    folded_at: datetime | None
+    error: str | None
+    created_at: datetime
+    updated_at: datetime
+    embedding: Annotated[
+        EmbeddingJson | UnsetType, Meta(description="Of a set that is read alone.")
+    ] = UNSET
+
+    @classmethod
+    def of_set(cls, row: Any, *, whole: bool) -> Self:
+        """`whole`: the asker sees all of the workspace, and so what waits."""
+        if whole:
+            return cls.of(row)
+        return cls.of(row, waiting=None, waiting_since=None, due_at=None, error=None)
+
+
+class RefusalJson(Json):
+    id: UUID
+    batch: UUID
+    command: Free
+    reason: str
+    rule: str | None
+    created_at: datetime

@@ -1,64 +1,66 @@
 """Routes: features, written and corrected by hand, with the history of each value."""
 
 import uuid
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from django.db.models import F, Prefetch, QuerySet
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from memories.api import feature_shapes
-from memories.api.feature_shapes import ChangeSerializer, FeatureSerializer
+from memories.api.feature_shapes import ChangeJson, FeatureJson
+from memories.api.shapes import CitationJson
 from memories.features import manual, undo
-from memories.features.commands import LONGEST_NAME, LONGEST_VALUE
-from memories.features.manual import NewFeature
+from memories.features.manual import Name, NewFeature, Value
 from memories.features.sets import find, find_feature
 from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
-from workspaces.api.fields import Camel, Choice, Free, Text, read, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import AnyText, Free, Maybe, OneOf, Text, Trimmed, declared
 from workspaces.scope import Scope
 
+NARROWING = {
+    "category": "category",
+    "tag": "tag",
+    "feature": "feature",
+    "about": "about",
+    "q": "content__icontains",
+}
 
+
+@declared
+@dataclass(frozen=True, slots=True)
 class FeatureQuery(PageQuery):
-    category = serializers.CharField(required=False)
-    tag = serializers.CharField(required=False)
-    feature = serializers.CharField(required=False)
-    about = serializers.CharField(required=False)
-    q = serializers.CharField(required=False, trim_whitespace=False, max_length=1000)
-    live = serializers.ChoiceField(("true", "false", "any"), default="true")
+    category: Maybe[Trimmed] = None
+    tag: Maybe[Trimmed] = None
+    feature: Maybe[Trimmed] = None
+    about: Maybe[Trimmed] = None
+    q: Maybe[Annotated[Text, Field(max_length=1000)]] = None
+    live: Annotated[str, OneOf(("true", "false", "any"))] = "true"
 
 
-class EpisodeIds(serializers.ListField):
-    child = serializers.UUIDField()
+@declared
+class FeatureChanges(TypedDict, total=False):
+    category: Name
+    tag: Name
+    feature: Name
+    value: Value
+    about: Annotated[AnyText, Field(max_length=255)]
+    visibility: Annotated[str, OneOf(Visibility)]
+    metadata: Free
 
 
-class NewFeatureBody(Camel):
-    category = Text(max_length=LONGEST_NAME)
-    tag = Text(max_length=LONGEST_NAME)
-    feature = Text(max_length=LONGEST_NAME)
-    value = Text(max_length=LONGEST_VALUE)
-    about = Text(required=False, max_length=255, allow_blank=True)
-    visibility = Choice(choices=Visibility.choices, default=Visibility.PRIVATE)
-    metadata = Free(required=False)
-    episode_ids = EpisodeIds(required=False, max_length=100, help_text="Cited whole.")
-
-
-class FeatureChanges(Camel):
-    category = Text(required=False, max_length=LONGEST_NAME)
-    tag = Text(required=False, max_length=LONGEST_NAME)
-    feature = Text(required=False, max_length=LONGEST_NAME)
-    value = Text(required=False, max_length=LONGEST_VALUE)
-    about = Text(required=False, max_length=255, allow_blank=True)
-    visibility = Choice(choices=Visibility.choices, required=False)
-    metadata = Free(required=False)
-
-
-class EndQuery(Camel):
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=1000)
+@declared
+@dataclass(frozen=True, slots=True)
+class EndQuery:
+    reason: Annotated[
+        str, StringConstraints(strict=True, strip_whitespace=True, max_length=1000)
+    ] = ""
 
 
 def listed(scope: Scope, rows: QuerySet[Feature]) -> QuerySet[Feature]:
@@ -73,10 +75,8 @@ def listed(scope: Scope, rows: QuerySet[Feature]) -> QuerySet[Feature]:
     ).prefetch_related(Prefetch("citations", cited.select_related("episode"), to_attr="cited"))
 
 
-def shape(row: Any) -> dict[str, Any]:
-    return feature_shapes.feature(row) | {
-        "citations": [feature_shapes.citation(one) for one in row.cited]
-    }
+def shape(row: Any) -> FeatureJson:
+    return FeatureJson.of(row, citations=[CitationJson.of_model(one) for one in row.cited])
 
 
 def answered(scope: Scope, feature_id: uuid.UUID, status: int = 200) -> Response:
@@ -90,73 +90,54 @@ def with_citations(scope: Scope, rows: QuerySet[FeatureChange]) -> QuerySet[Feat
     return rows.prefetch_related(Prefetch("citations", cited, to_attr="cited"))
 
 
-def cited_by(row: Any) -> dict[str, Any]:
-    return feature_shapes.change(row, row.cited)
-
-
 class FeaturesOfSetView(WorkspaceView):
-    @extend_schema(
-        operation_id="listFeatures",
-        parameters=[FeatureQuery],
-        responses=page_of(FeatureSerializer, "FeaturePage"),
-    )
+    @operation("listFeatures", query=FeatureQuery, page=FeatureJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """The features of a set with the words they stand on, the newest first."""
-        wish = read_query(FeatureQuery, request)
+        query = read_query(FeatureQuery, request)
         rows = Feature.objects.visible_to(self.scope).filter(set=find(self.scope, key))
-        if wish["live"] != "any":
-            rows = rows.filter(ended_at__isnull=wish["live"] == "true")
-        names = ("category", "tag", "feature", "about")
-        rows = rows.filter(**{name: wish[name] for name in names if name in wish})
-        if "q" in wish:
-            rows = rows.filter(content__icontains=wish["q"])
+        if query.live != "any":
+            rows = rows.filter(ended_at__isnull=query.live == "true")
+        rows = rows.filter(**narrowing(query, NARROWING))
         return paged(request, listed(self.scope, rows), shape)
 
-    @extend_schema(
-        operation_id="createFeature", request=NewFeatureBody, responses={201: FeatureSerializer}
-    )
+    @operation("createFeature", request=NewFeature, answer={201: FeatureJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Write a feature by hand; no machine changes it then."""
-        body = read(NewFeatureBody, request.data)
-        ids = tuple(body.pop("episode_ids", ()))
-        made = manual.create(self.scope, key, NewFeature(**body, episode_ids=ids))
+        made = manual.create(self.scope, key, read(NewFeature, request.data))
         return answered(self.scope, made.pk, 201)
 
 
 class FeatureView(WorkspaceView):
-    @extend_schema(operation_id="readFeature", responses=FeatureSerializer)
+    @operation("readFeature", answer=FeatureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return answered(self.scope, find_feature(self.scope, row).pk)
 
-    @extend_schema(operation_id="editFeature", request=FeatureChanges, responses=FeatureSerializer)
+    @operation("editFeature", request=FeatureChanges, answer=FeatureJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Correct a feature; what it said before stays in its undo."""
+        """Correct a feature; what it said before stays in its history."""
         changes = read(FeatureChanges, request.data)
         return answered(self.scope, manual.edit(self.scope, row, changes).pk)
 
-    @extend_schema(operation_id="endFeature", parameters=[EndQuery], responses={204: None})
+    @operation("endFeature", query=EndQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """End a feature; `undo` brings it back."""
-        manual.delete(self.scope, row, read_query(EndQuery, request).get("reason", ""))
+        manual.delete(self.scope, row, read_query(EndQuery, request).reason)
         return Response(status=204)
 
 
 class FeatureHistoryView(WorkspaceView):
-    @extend_schema(
-        operation_id="readFeatureHistory",
-        parameters=[PageQuery],
-        responses=page_of(ChangeSerializer, "ChangePage"),
-    )
+    @operation("readFeatureHistory", page=ChangeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Every value a feature had: who or what changed it, from which words. Newest first."""
         rows = FeatureChange.objects.filter(feature=find_feature(self.scope, row))
-        return paged(request, with_citations(self.scope, rows), cited_by)
+        return paged(request, with_citations(self.scope, rows), ChangeJson.of)
 
 
 class UndoFeatureView(WorkspaceView):
     needs = NEEDS | {"POST": Capability.CURATE}
 
-    @extend_schema(operation_id="undoFeature", request=None, responses=FeatureSerializer)
+    @operation("undoFeature", answer=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take the last change of a feature back; of a merge, all of it."""
         return answered(self.scope, undo.undo(self.scope, row).pk)

@@ -17,8 +17,8 @@ from memories import leases
 from memories.api.ingest import answer
 from memories.models import IdempotentAnswer, MemorySession
 from memoryproject.front.wire import SESSION, WAIT
-from workspaces.api.problems import FieldError, Problem, conflict
-from workspaces.api.views import AnswerRenderer
+from workspaces.api.json_answers import JsonRenderer
+from workspaces.api.problems import FieldProblem, Problem, conflict
 from workspaces.scope import Scope
 
 KEPT = timedelta(hours=24)
@@ -87,30 +87,33 @@ def make_once(
             raise _key_reused()
         return Response(known.body, status=known.status)
     response = make(request)
+    body = _shown(response, secrets)
     IdempotentAnswer.objects.create(
-        workspace_id=response.data["id"],
+        workspace_id=body["id"],
         asker=asker,
         key=key,
         request_digest=digest,
         status=response.status_code,
-        body=json.loads(AnswerRenderer.encode(response.data | dict.fromkeys(secrets))),
+        body=body,
         expires_at=now + KEPT,
     )
     return response
 
 
 def _keep(rows: QuerySet[IdempotentAnswer], response: Response, secrets: Sequence[str]) -> None:
-    """As it was rendered, for a body may hold what only the renderer can write."""
-    data = response.data
-    if secrets and isinstance(data, dict):
-        data = data | dict.fromkeys(secrets)
-    body = json.loads(AnswerRenderer.encode(data))
     rows.update(
         status=response.status_code,
-        body=Value(body, JSONField()),
+        body=Value(_shown(response, secrets), JSONField()),
         lease_until=None,
         expires_at=timezone.now() + KEPT,
     )
+
+
+def _shown(response: Response, secrets: Sequence[str]) -> Any:
+    """The body as it was rendered, for it may hold what only the renderer can write; without
+    secrets."""
+    body = json.loads(JsonRenderer.encode(response.data))
+    return body | dict.fromkeys(secrets) if secrets else body
 
 
 def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
@@ -170,7 +173,7 @@ def _key_reused() -> Problem:
 
 def _in_progress() -> Problem:
     message = "The first request with this key still runs."
-    errors = [FieldError(HEADER, message, "in_progress")]
+    errors = [FieldProblem(HEADER, message, "in_progress")]
     return Problem(409, message, code="in_progress", errors=errors, wait=1)
 
 

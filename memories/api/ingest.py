@@ -2,40 +2,31 @@
 
 import time
 import uuid
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import ingest, outbox, search
-from memories.api import shapes
-from memories.api.answers import MemorySerializer, OutcomeSerializer, Words
 from memories.api.messages import MessageBody, new_message, refuse_written_out
+from memories.api.shapes import MemoryJson, OutcomeJson
 from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.ingest import IngestRequest
+from memories.ingest.request import IngestOptions
 from memories.models import (
-    MemoryScope,
     MemorySession,
-    Visibility,
 )
 from memories.resolve import Claim
 from memoryproject.front.wire import FRONT, SESSION, WAIT
-from workspaces.api.fields import (
-    Camel,
-    Choice,
-    ExternalId,
-    Free,
-    Moment,
-    Number,
-    Text,
-    moment,
-    read,
-)
+from workspaces.api.json_answers import Json, column
+from workspaces.api.json_requests import read, values_of
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Number, declared
 from workspaces.scope import Scope
 
 LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
@@ -43,121 +34,89 @@ FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25
 MOST_MESSAGES = 1000
 
 
-class IngestSerializer(Camel):
+@declared
+@dataclass(frozen=True, slots=True)
+class IngestBody(IngestOptions):
     """Exactly one of `content` and `messages`."""
 
-    content = Text(required=False, allow_null=True)
-    # With `many=True` the null that the list may be would be allowed for a message, too.
-    messages: Any = serializers.ListSerializer(
-        child=MessageBody(),
-        required=False,
-        allow_null=True,
-        min_length=1,
-        max_length=MOST_MESSAGES,
-    )
-    user_id = ExternalId()
-    agent_id = ExternalId(help_text="Whose act it is; for keys without an agent.")
-    thread_id = ExternalId()
-    workflow_id = ExternalId()
-    scope = Choice(choices=MemoryScope.choices, default=MemoryScope.USER)
-    visibility = Choice(choices=Visibility.choices, required=False, allow_null=True)
-    pathway = Choice(
-        choices=MemorySession.Pathway.choices, default=MemorySession.Pathway.CONVERSATION
-    )
-    occurred_at = Moment(required=False, allow_null=True)
-    metadata = Free(required=False)
-    mode = Choice(choices=MemorySession.Mode.choices, default=MemorySession.Mode.SYNC)
-    extract = Choice(choices=MemorySession.Extract.choices, default=MemorySession.Extract.AUTO)
-    wait = Number(
-        min_value=0,
-        max_value=LONGEST_WAIT,
-        default=USUAL_WAIT,
-        help_text="Seconds after which a sync ingest answers 202: where it waits for the worker (a"
-        " network model, a long text), or has many messages. Else it is always answered 201.",
-    )
+    messages: (
+        Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=MOST_MESSAGES)] | None
+    ) = None
+    wait: Annotated[
+        Number,
+        Field(
+            ge=0,
+            le=LONGEST_WAIT,
+            description="Seconds after which a sync ingest answers 202: where it waits for the"
+            " worker (a network model, a long text), or has many messages. Else it is always"
+            " answered 201.",
+        ),
+    ] = USUAL_WAIT
 
 
-class IngestAnswerSerializer(OutcomeSerializer):
-    memories = MemorySerializer(many=True)
+class IngestAnswerJson(OutcomeJson):
+    memories: list[MemoryJson]
 
 
-class ReceivedSerializer(Camel):
-    session_id = serializers.UUIDField()
-    status = serializers.ChoiceField(MemorySession.State.choices)
+class ReceivedJson(Json):
+    session_id: uuid.UUID
+    status: MemorySession.State
 
 
-class PreviewCitationSerializer(Camel):
-    message_index = serializers.IntegerField()
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    quote = serializers.CharField()
+class PreviewCitationJson(Json):
+    message_index: int
+    start: int
+    end: int
+    quote: str
 
 
-class PreviewFactSerializer(Camel):
-    statement = serializers.CharField()
-    category = serializers.CharField()
-    fact_type = serializers.CharField()
-    confidence = serializers.FloatField()
-    method = serializers.CharField()
-    rule = serializers.CharField()
-    entities = Words()
-    event_date = serializers.DateTimeField(allow_null=True)
-    visibility = serializers.CharField()
-    citations = PreviewCitationSerializer(many=True)
+class PreviewFactJson(Json):
+    statement: str
+    category: str
+    fact_type: str
+    confidence: float
+    method: str
+    rule: str
+    entities: list[str]
+    event_date: datetime | None
+    visibility: str
+    citations: list[PreviewCitationJson]
 
 
-class SkippedSerializer(Camel):
-    message_index = serializers.IntegerField()
-    reason = serializers.CharField()
+class SkippedJson(Json):
+    message_index: Annotated[int, column("index")]
+    reason: str
 
 
-class PreviewSerializer(Camel):
-    facts = PreviewFactSerializer(many=True)
-    skipped = SkippedSerializer(many=True)
-    reason = serializers.CharField(allow_null=True)
-    took_ms = serializers.FloatField()
+class PreviewJson(Json):
+    facts: list[PreviewFactJson]
+    skipped: list[SkippedJson]
+    reason: str | None
+    took_ms: float
 
 
-def request_of(body: dict[str, Any]) -> IngestRequest:
-    if body["pathway"] == MemorySession.Pathway.ACTIVITY:
-        refuse_written_out(body.get("content"), "content")
-    messages = tuple(new_message(one, at) for at, one in enumerate(body.get("messages") or ()))
-    return IngestRequest(
-        content=body.get("content"),
-        messages=messages,
-        user_id=body.get("user_id") or "",
-        agent_id=body.get("agent_id") or "",
-        thread_id=body.get("thread_id") or "",
-        workflow_id=body.get("workflow_id") or "",
-        scope=body["scope"],
-        visibility=body.get("visibility") or "",
-        pathway=body["pathway"],
-        occurred_at=body.get("occurred_at"),
-        metadata=body.get("metadata", {}),
-        mode=body["mode"],
-        extract=body["extract"],
-    )
+def request_of(body: IngestBody) -> IngestRequest:
+    if body.pathway == MemorySession.Pathway.ACTIVITY:
+        refuse_written_out(body.content, "content")
+    messages = tuple(new_message(one, at) for at, one in enumerate(body.messages or ()))
+    return IngestRequest(**values_of(body, IngestOptions) | {"messages": messages})
 
 
 class IngestView(WorkspaceView):
     beside = workspace_index.BESIDE_KEY
 
-    @extend_schema(
-        operation_id="ingest",
-        request=IngestSerializer,
-        responses={201: IngestAnswerSerializer, 202: ReceivedSerializer},
-    )
+    @operation("ingest", request=IngestBody, answer={201: IngestAnswerJson, 202: ReceivedJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
         if waited_for := request.META.get(SESSION):
             return answer(self.scope, kept_session(self.scope.workspace_id, waited_for))
-        body, began = read(IngestSerializer, request.data), time.monotonic()
+        body, began = read(IngestBody, request.data), time.monotonic()
         told = replace(request_of(body), answer=vars(request).get("answer"))
-        session = ingest.ingest(self.scope, told, body["wait"])
+        session = ingest.ingest(self.scope, told, body.wait)
         if session.mode == MemorySession.Mode.SYNC and not session.is_final:
             if not session.claims:
                 outbox.post("run_session", session.pk)
-            left = body["wait"] - (time.monotonic() - began)
+            left = body.wait - (time.monotonic() - began)
             if FRONT not in request.META:
                 session = waited(session, left)
             elif left > 0:  # the front waits beside, and sends the request again
@@ -192,58 +151,39 @@ def kept_session(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> Memory
 def answer(scope: Scope, session: MemorySession) -> Response:
     """What came of an ingest, where that is known; else where to look."""
     if not session.is_final or _is_kept_only(session):
-        return Response({"sessionId": str(session.pk), "status": session.state}, status=202)
-    return Response(shapes.outcome(session) | {"memories": made(scope, session)}, 201)
+        return Response(ReceivedJson(session.pk, MemorySession.State(session.state)), status=202)
+    return Response(IngestAnswerJson.of(session, memories=made(scope, session)), status=201)
 
 
-def made(scope: Scope, session: MemorySession) -> list[dict[str, Any]]:
+def made(scope: Scope, session: MemorySession) -> list[MemoryJson]:
     if not session.created_ids:
         return []
     # This request made them for this asker: nobody has to ask again who may see them.
     rows = search.rows_of(scope, "memories", session.created_ids)
-    return [shapes.memory(row) for row in sorted(rows, key=lambda row: row.id)]
+    return [MemoryJson.of(row) for row in sorted(rows, key=lambda row: row.id)]
 
 
 class PreviewView(WorkspaceView):
-    @extend_schema(
-        operation_id="previewExtraction", request=IngestSerializer, responses=PreviewSerializer
-    )
+    @operation("previewExtraction", request=IngestBody, answer=PreviewJson)
     def post(self, request: Request, workspace: str) -> Response:
         """What an ingest of the same body would read out of it; nothing is stored."""
         started = time.perf_counter()
-        shown = ingest.preview(self.scope, request_of(read(IngestSerializer, request.data)))
+        shown = ingest.preview(self.scope, request_of(read(IngestBody, request.data)))
         found, places = shown.found, {message.id: message.index for message in shown.messages}
         return Response(
-            {
-                "facts": [claim_shape(claim, places) for claim in found.claims],
-                "skipped": [
-                    {"messageIndex": skip.index, "reason": skip.reason} for skip in found.skipped
-                ],
-                "reason": found.reason or None,
-                "tookMs": round((time.perf_counter() - started) * 1e3, 2),
-            }
+            PreviewJson(
+                facts=[preview_of(claim, places) for claim in found.claims],
+                skipped=[SkippedJson.of(skip) for skip in found.skipped],
+                reason=found.reason or None,
+                took_ms=round((time.perf_counter() - started) * 1e3, 2),
+            )
         )
 
 
-def claim_shape(claim: Claim, places: dict[uuid.UUID, int]) -> dict[str, Any]:
-    return {
-        "statement": claim.statement,
-        "category": claim.category,
-        "factType": claim.fact_type,
-        "confidence": claim.confidence,
-        "method": claim.method,
-        "rule": claim.rule,
-        "entities": list(claim.entities),
-        "eventDate": moment(claim.event_date),
-        "visibility": claim.visibility,
-        "citations": [
-            {
-                "messageIndex": places[quote.episode_id],
-                "start": quote.start,
-                "end": quote.end,
-                "quote": quote.quote,
-            }
-            for quote in claim.quotes
-            if quote.episode_id in places
-        ],
-    }
+def preview_of(claim: Claim, places: dict[uuid.UUID, int]) -> PreviewFactJson:
+    citations = [
+        PreviewCitationJson.of(quote, message_index=places[quote.episode_id])
+        for quote in claim.quotes
+        if quote.episode_id in places
+    ]
+    return PreviewFactJson.of(claim, citations=citations)

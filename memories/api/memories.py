@@ -2,19 +2,20 @@
 
 import re
 import uuid
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from memories import review
-from memories.api import shapes
-from memories.api.answers import ChainSerializer, FactSerializer, MemorySerializer
 from memories.api.facts import cited
+from memories.api.shapes import FactJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
 from memories.errors import Invalid, NotFound
 from memories.models import (
@@ -29,21 +30,14 @@ from memories.models import (
 )
 from memories.models.memory import MemoryQuerySet
 from memories.review import NewMemory, forget
-from workspaces.api.fields import (
-    Camel,
-    Choice,
-    ExternalId,
-    Flag,
-    Free,
-    Moment,
-    Number,
-    Text,
-    read,
-    read_query,
-)
-from workspaces.api.paging import PageQuery, page_of, paged
+from memories.review.create import Entities, Share
+from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Flag, Free, Maybe, Moment, OneOf, Text, declared
 from workspaces.scope import Scope
 
 VERSION = re.compile(r'(?:W/)?"?([0-9]{1,9})"?\Z')
@@ -66,83 +60,68 @@ IF_MATCH = OpenApiParameter(
 )
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class MemoryQuery(PageQuery):
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
-    agent_id = serializers.CharField(required=False, trim_whitespace=False)
-    thread_id = serializers.CharField(required=False, trim_whitespace=False)
-    workflow_id = serializers.CharField(required=False, trim_whitespace=False)
-    scope = serializers.ChoiceField(MemoryScope.choices, required=False)
-    fact_type = serializers.ChoiceField(FactType.choices, required=False)
-    category = serializers.ChoiceField(Category.choices, required=False)
-    visibility = serializers.ChoiceField(Visibility.choices, required=False)
-    live = serializers.ChoiceField(
-        ("true", "false", "any"),
-        default="true",
-        help_text="false: those superseded, forgotten, expired or held for review.",
-    )
-    valid_at = serializers.DateTimeField(required=False)
-    known_at = serializers.DateTimeField(required=False)
-    q = serializers.CharField(required=False, trim_whitespace=False, max_length=1000)
+    user_id: Maybe[Text] = None
+    agent_id: Maybe[Text] = None
+    thread_id: Maybe[Text] = None
+    workflow_id: Maybe[Text] = None
+    scope: Maybe[Annotated[str, OneOf(MemoryScope)]] = None
+    fact_type: Maybe[Annotated[str, OneOf(FactType)]] = None
+    category: Maybe[Annotated[str, OneOf(Category)]] = None
+    visibility: Maybe[Annotated[str, OneOf(Visibility)]] = None
+    live: Annotated[
+        str,
+        OneOf(("true", "false", "any")),
+        Field(description="false: those superseded, forgotten, expired or held for review."),
+    ] = "true"
+    valid_at: Maybe[Moment] = None
+    known_at: Maybe[Moment] = None
+    q: Maybe[Annotated[Text, Field(max_length=1000)]] = None
 
 
-class ChainQuery(Camel):
-    known_at = serializers.DateTimeField(required=False, help_text="The chain as it was then.")
+@declared
+@dataclass(frozen=True, slots=True)
+class ChainQuery:
+    known_at: Maybe[Annotated[Moment, Field(description="The chain as it was then.")]] = None
 
 
-class ForgetQuery(Camel):
-    reason = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=1000,
-        help_text="wrong (it is not learned again), outdated, private, or any text.",
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class ForgetQuery:
+    reason: Annotated[
+        str,
+        StringConstraints(strict=True, strip_whitespace=True, max_length=1000),
+        Field(description="wrong (it is not learned again), outdated, private, or any text."),
+    ] = ""
 
 
-class EntitiesField(serializers.ListField):
-    child = Text(max_length=255)
+@declared
+class MemoryChanges(TypedDict, total=False):
+    content: Annotated[Text, Field(max_length=WHOLE, description="Makes a new version.")]
+    metadata: Free
+    pinned: Flag
+    visibility: Annotated[str, OneOf(Visibility)]
+    category: Annotated[str, OneOf(Category)]
+    fact_type: Annotated[str, OneOf(FactType)]
+    confidence: Share
+    entities: Entities
+    event_date: Moment | None
+    valid_from: Moment | None
+    valid_until: Moment | None
+    forget_after: Moment | None
 
 
-class MemoryChanges(Camel):
-    content = Text(required=False, max_length=WHOLE, help_text="Makes a new version.")
-    metadata = Free(required=False)
-    pinned = Flag(required=False)
-    visibility = Choice(choices=Visibility.choices, required=False)
-    category = Choice(choices=Category.choices, required=False)
-    fact_type = Choice(choices=FactType.choices, required=False)
-    confidence = Number(min_value=0, max_value=1, required=False)
-    entities = EntitiesField(required=False, max_length=100)
-    event_date = Moment(required=False, allow_null=True)
-    valid_from = Moment(required=False, allow_null=True)
-    valid_until = Moment(required=False, allow_null=True)
-    forget_after = Moment(required=False, allow_null=True)
-
-
-class NewMemoryBody(Camel):
-    content = Text(max_length=WHOLE)
-    user_id = ExternalId()
-    agent_id = ExternalId()
-    thread_id = ExternalId()
-    workflow_id = ExternalId()
-    scope = Choice(choices=MemoryScope.choices, default=MemoryScope.USER)
-    category = Choice(choices=Category.choices, default=Category.OTHER)
-    fact_type = Choice(choices=FactType.choices, required=False, allow_null=True)
-    visibility = Choice(choices=Visibility.choices, required=False, allow_null=True)
-    confidence = Number(min_value=0, max_value=1, default=1.0)
-    entities = EntitiesField(required=False, max_length=100)
-    event_date = Moment(required=False, allow_null=True)
-    metadata = Free(required=False)
-
-
-def listed(scope: Scope, wish: dict[str, Any]) -> QuerySet[Memory]:
+def listed(scope: Scope, query: MemoryQuery) -> QuerySet[Memory]:
     """The memories that a list's parameters leave."""
-    at = AsOf(wish.get("valid_at"), wish.get("known_at"))
+    at = AsOf(query.valid_at, query.known_at)
     rows: MemoryQuerySet = Memory.objects.visible_to(scope)
-    if wish["live"] == "true" or not at.is_now:
+    if query.live == "true" or not at.is_now:
         rows = rows.believed(scope.workspace_id, at)
-    elif wish["live"] == "false":
+    elif query.live == "false":
         rows = rows.ended()
-    narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-    return rows.filter(**narrowing).with_names().as_known(at.known_at)
+    return rows.filter(**narrowing(query, NARROWING)).with_names().as_known(at.known_at)
 
 
 def seen(scope: Scope, row: uuid.UUID) -> Memory:
@@ -154,43 +133,29 @@ def seen(scope: Scope, row: uuid.UUID) -> Memory:
 
 def answered(memory: Memory, status: int = 200) -> Response:
     headers = {"ETag": f'"{memory.version}"'}
-    return Response(shapes.memory(memory), status=status, headers=headers)
+    return Response(MemoryJson.of(memory), status=status, headers=headers)
 
 
 class MemoriesView(WorkspaceView):
-    @extend_schema(
-        operation_id="listMemories",
-        parameters=[MemoryQuery],
-        responses=page_of(MemorySerializer, "MemoryPage"),
-    )
+    @operation("listMemories", query=MemoryQuery, page=MemoryJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Memories, the newest first; parameters narrow."""
-        wish = read_query(MemoryQuery, request)
-        shape = partial(shapes.memory, known_at=wish.get("known_at"))
-        return paged(request, listed(self.scope, wish), shape)
+        query = read_query(MemoryQuery, request)
+        shape = partial(MemoryJson.of, known_at=query.known_at)
+        return paged(request, listed(self.scope, query), shape)
 
-    @extend_schema(
-        operation_id="createMemory", request=NewMemoryBody, responses={201: MemorySerializer}
-    )
+    @operation("createMemory", request=NewMemory, answer={201: MemoryJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Write a memory by hand; one that is believed with the same text is answered again."""
-        body = read(NewMemoryBody, request.data)
-        given = {name: value for name, value in body.items() if value is not None}
-        entities = tuple(given.pop("entities", ()))
-        return answered(review.create(self.scope, NewMemory(**given, entities=entities)), 201)
+        return answered(review.create(self.scope, read(NewMemory, request.data)), 201)
 
 
 class MemoryView(WorkspaceView):
-    @extend_schema(operation_id="readMemory", responses=MemorySerializer)
+    @operation("readMemory", answer=MemoryJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return answered(seen(self.scope, row))
 
-    @extend_schema(
-        operation_id="editMemory",
-        parameters=[IF_MATCH],
-        request=MemoryChanges,
-        responses=MemorySerializer,
-    )
+    @operation("editMemory", headers=[IF_MATCH], request=MemoryChanges, answer=MemoryJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Change a memory; new content makes a new version, and answers the new head."""
         changes = read(MemoryChanges, request.data)
@@ -198,14 +163,14 @@ class MemoryView(WorkspaceView):
         version = expected_version(request)
         return answered(review.edit(self.scope, row, changes, expected_version=version))
 
-    @extend_schema(operation_id="forgetMemory", parameters=[ForgetQuery], responses={204: None})
+    @operation("forgetMemory", query=ForgetQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Forget a memory; it can be restored."""
-        forget(self.scope, row, read_query(ForgetQuery, request).get("reason", ""))
+        forget(self.scope, row, read_query(ForgetQuery, request).reason)
         return Response(status=204)
 
 
-def check_order(changes: dict[str, Any]) -> None:
+def check_order(changes: MemoryChanges) -> None:
     begin, end = changes.get("valid_from"), changes.get("valid_until")
     if begin is not None and end is not None and end < begin:
         raise Invalid("validUntil", "Must not be before validFrom.")
@@ -225,29 +190,29 @@ def expected_version(request: Request) -> int | None:
 class RestoreView(WorkspaceView):
     needs = NEEDS | {"POST": Capability.CURATE}
 
-    @extend_schema(operation_id="restoreMemory", request=None, responses=MemorySerializer)
+    @operation("restoreMemory", answer=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a forgotten memory again."""
         return answered(review.restore(self.scope, row))
 
 
+class ChainJson(Json):
+    results: list[LinkJson]
+
+
 class ChainView(WorkspaceView):
-    @extend_schema(operation_id="readChain", parameters=[ChainQuery], responses=ChainSerializer)
+    @operation("readChain", query=ChainQuery, answer=ChainJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """All versions and the decisions between them, oldest first."""
-        known_at = read_query(ChainQuery, request).get("known_at")
+        known_at = read_query(ChainQuery, request).known_at
         links = chain(self.scope, seen(self.scope, row).pk, known_at)
-        return Response({"results": [shapes.link(link, known_at) for link in links]})
+        return Response(ChainJson([LinkJson.of_link(link, known_at) for link in links]))
 
 
 class MemoryFactsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listFactsOfMemory",
-        parameters=[PageQuery],
-        responses=page_of(FactSerializer, "FactPage"),
-    )
+    @operation("listFactsOfMemory", page=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """The facts that stand under a memory, with the words they cite."""
         memory = seen(self.scope, row)
         facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
-        return paged(request, facts, shapes.fact)
+        return paged(request, facts, FactJson.of)

@@ -1,34 +1,30 @@
 """Routes: feature sets, how each is configured, what waits in it, and what was refused."""
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import outbox
-from memories.api import feature_shapes
-from memories.api.feature_shapes import (
-    ChangeSerializer,
-    EmbeddingSerializer,
-    RefusalSerializer,
-    SetSerializer,
-)
-from memories.api.features import cited_by, with_citations
+from memories.api.feature_shapes import ChangeJson, EmbeddingJson, RefusalJson, SetJson
+from memories.api.features import with_citations
 from memories.features import queue, sets
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
-from memories.features.sets import Backlog, NewSet, backlog, effective_of, find
+from memories.features.sets import NewSet, backlog, effective_of, find
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
-from workspaces.api.fields import Camel, ExternalId, Free, Text, read, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_answers import Json, one_of
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, page_of, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import Free, Maybe, Text, declared
 from workspaces.scope import Scope
 
 ADMINISTERED = NEEDS | {
@@ -36,61 +32,56 @@ ADMINISTERED = NEEDS | {
     "PATCH": Capability.ADMIN,
     "DELETE": Capability.ADMIN,
 }
+NARROWING = {
+    "user_id": "subject__external_id",
+    "thread_id": "conversation__external_id",
+    "key": "key",
+}
 CURATED = NEEDS | {"POST": Capability.CURATE}
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class SetQuery(PageQuery):
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
-    thread_id = serializers.CharField(required=False, trim_whitespace=False)
-    key = serializers.CharField(required=False, trim_whitespace=False)
+    user_id: Maybe[Text] = None
+    thread_id: Maybe[Text] = None
+    key: Maybe[Text] = None
 
 
-class NewSetBody(Camel):
-    """The set takes in the episodes that fit all that is named."""
-
-    key = Text(max_length=sets.LONGEST_KEY)
-    user_id = ExternalId()
-    thread_id = ExternalId()
-    role = Text(required=False, max_length=20)
-    metadata = Free(required=False)
-    config = Free(required=False)
+class BacklogJson(Json):
+    sets: int
+    episodes: int
+    oldest_seconds: Annotated[float, Meta(description="How long the oldest has waited.")]
+    failing: int
 
 
-class BacklogSerializer(Camel):
-    sets = serializers.IntegerField()
-    episodes = serializers.IntegerField()
-    oldest_seconds = serializers.FloatField(help_text="How long the oldest has waited.")
-    failing = serializers.IntegerField()
+class SetPageJson(page_of(SetJson)):  # type: ignore[misc]  # made when it runs
+    backlog: Annotated[
+        BacklogJson | None, Meta(description="For those who see the whole workspace.")
+    ]
 
 
-class SetPageSerializer(Camel):
-    results = SetSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
-    backlog = BacklogSerializer(allow_null=True, help_text="For those who see the whole workspace.")
+class SettingJson(Json):
+    value: Any
+    source: Annotated[str, one_of(("set", "workspace", "product"))]
 
 
-class SettingSerializer(Camel):
-    value = serializers.JSONField()
-    source = serializers.ChoiceField(("set", "workspace", "product"))  # type: ignore[assignment]
-
-
-class ConfigSerializer(Camel):
+class ConfigJson(Json):
     """Each setting as it counts, and who said so."""
 
-    key = serializers.CharField()
-    settings = serializers.DictField(child=SettingSerializer())
-    embedding = EmbeddingSerializer()
+    key: str
+    settings: dict[str, SettingJson]
+    embedding: EmbeddingJson
 
 
-class FoldedSerializer(Camel):
-    status = serializers.ChoiceField(("done", "received", "busy"))
-    episodes = serializers.IntegerField(required=False)
-    added = serializers.IntegerField(required=False)
-    updated = serializers.IntegerField(required=False)
-    deleted = serializers.IntegerField(required=False)
-    refused = serializers.IntegerField(required=False)
-    merged = serializers.IntegerField(required=False)
+class FoldedJson(Json):
+    status: Literal["done", "received", "busy"]
+    episodes: int | UnsetType = UNSET
+    added: int | UnsetType = UNSET
+    updated: int | UnsetType = UNSET
+    deleted: int | UnsetType = UNSET
+    refused: int | UnsetType = UNSET
+    merged: int | UnsetType = UNSET
 
 
 def sees_all(scope: Scope) -> bool:
@@ -98,63 +89,51 @@ def sees_all(scope: Scope) -> bool:
 
 
 def answered(scope: Scope, found: FeatureSet, status: int = 200) -> Response:
-    return Response(feature_shapes.feature_set(found, whole=sees_all(scope)), status=status)
+    return Response(SetJson.of_set(found, whole=sees_all(scope)), status=status)
 
 
 class SetsView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="listSets", parameters=[SetQuery], responses=SetPageSerializer)
+    @operation("listSets", query=SetQuery, answer=SetPageJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Feature sets, the newest first, and what waits in all of them."""
-        wish = read_query(SetQuery, request)
+        wanted = narrowing(read_query(SetQuery, request), NARROWING)
         whole = sees_all(self.scope)
         counted = queue.count_now(self.scope.workspace_id) if whole else {}
-        names = {"user_id": "subject__external_id", "thread_id": "conversation__external_id"}
-        narrowing = {names.get(name, name): wish[name] for name in (*names, "key") if name in wish}
-        rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**narrowing)
-        answer = paged(request, rows, lambda row: told_set(row, counted.get(row.pk), whole=whole))
-        answer.data["backlog"] = told_backlog(backlog(self.scope, counted)) if whole else None
+        rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**wanted)
+        answer = paged(request, rows, lambda row: counted_set(row, counted.get(row.pk), whole))
+        waits = BacklogJson.of(backlog(self.scope, counted)) if whole else None
+        answer.data["backlog"] = waits
         return answer
 
-    @extend_schema(operation_id="createSet", request=NewSetBody, responses={201: SetSerializer})
+    @operation("createSet", request=NewSet, answer={201: SetJson})
     def post(self, request: Request, workspace: str) -> Response:
         """A set of your own, beside the one that every subject has."""
-        body = read(NewSetBody, request.data)
-        given = {name: value for name, value in body.items() if value is not None}
-        return answered(self.scope, sets.create(self.scope, NewSet(**given)), 201)
+        return answered(self.scope, sets.create(self.scope, read(NewSet, request.data)), 201)
 
 
-def told_set(row: FeatureSet, counted: FeatureSet | None, *, whole: bool) -> dict[str, Any]:
+def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:
     """`counted` is the same set with what waits in it now, where that was counted."""
     for name in queue.COUNTED if counted else ():
         setattr(row, name, getattr(counted, name))
-    return feature_shapes.feature_set(row, whole=whole)
-
-
-def told_backlog(told: Backlog) -> dict[str, Any]:
-    return {
-        "sets": told.sets,
-        "episodes": told.episodes,
-        "oldestSeconds": told.oldest_seconds,
-        "failing": told.failing,
-    }
+    return SetJson.of_set(row, whole=whole)
 
 
 class SetView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="readSet", responses=SetSerializer)
+    @operation("readSet", answer=SetJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """A set, by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
             queue.count(found)
-        answer = answered(self.scope, found)
-        answer.data["embedding"] = told_embedding(found)
-        return answer
+        answer = SetJson.of_set(found, whole=sees_all(self.scope))
+        answer.embedding = EmbeddingJson.of(state_of(found))
+        return Response(answer)
 
-    @extend_schema(operation_id="deleteSet", responses={204: None})
+    @operation("deleteSet", answer={204: None})
     def delete(self, request: Request, workspace: str, key: str) -> Response:
         """Delete a set with its features and their history, for good."""
         sets.delete(self.scope, key)
@@ -164,91 +143,67 @@ class SetView(WorkspaceView):
 class ConfigView(WorkspaceView):
     needs = ADMINISTERED
 
-    @extend_schema(operation_id="readSetConfig", responses=ConfigSerializer)
+    @operation("readSetConfig", answer=ConfigJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What counts for a set: categories, prompts, models, thresholds, and where each is from."""
-        return Response(told_config(find(self.scope, key)))
+        return Response(config_of(find(self.scope, key)))
 
-    @extend_schema(
-        operation_id="editSetConfig", request=OpenApiTypes.OBJECT, responses=ConfigSerializer
-    )
+    @operation("editSetConfig", request=OpenApiTypes.OBJECT, answer=ConfigJson)
     def patch(self, request: Request, workspace: str, key: str) -> Response:
         """Say what counts for this set; null takes it back."""
-        changes = Free().run_validation(request.data)
-        return Response(told_config(sets.configure(self.scope, key, changes)))
+        changes = read(Free, request.data)
+        return Response(config_of(sets.configure(self.scope, key, changes)))
 
 
-def told_config(found: FeatureSet) -> dict[str, Any]:
-    effective = effective_of(found)
-    settings = {n: {"value": e.value, "source": e.source} for n, e in effective.items()}
-    return {"key": found.key, "settings": settings, "embedding": told_embedding(found)}
-
-
-def told_embedding(found: FeatureSet) -> dict[str, Any]:
-    """Of one set: it is counted anew."""
-    told = asdict(state_of(found))
-    return told | {"error": told["error"] or None}
+def config_of(row: FeatureSet) -> ConfigJson:
+    settings = {name: SettingJson(one.value, one.source) for name, one in effective_of(row).items()}
+    # Of one set: it is counted anew.
+    return ConfigJson(row.key, settings, EmbeddingJson.of(state_of(row)))
 
 
 class FoldView(WorkspaceView):
     needs = CURATED
 
-    @extend_schema(
-        operation_id="foldSet",
-        request=None,
-        responses={200: FoldedSerializer, 202: FoldedSerializer},
-    )
+    @operation("foldSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Take in now what waits; where a model is asked, the worker does it (202)."""
         if asks_model(self.scope, key):
             update_soon(self.scope, key)
-            return Response({"status": "received"}, status=202)
+            return Response(FoldedJson("received"), status=202)
         done = update_now(self.scope, key)
         if done is None:
-            return Response({"status": "busy"})
-        return Response({"status": "done", **asdict(done)})
+            return Response(FoldedJson("busy"))
+        return Response(FoldedJson("done", **asdict(done)))
 
 
 class ConsolidateView(WorkspaceView):
     needs = CURATED
 
-    @extend_schema(
-        operation_id="consolidateSet",
-        request=None,
-        responses={200: FoldedSerializer, 202: FoldedSerializer},
-    )
+    @operation("consolidateSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Merge features that say the same; where a model is asked, the worker does it (202)."""
         if asks_model(self.scope, key):
             outbox.post("consolidate_set", find(self.scope, key).pk)
-            return Response({"status": "received"}, status=202)
-        return Response({"status": "done", "merged": consolidate(self.scope, key)})
+            return Response(FoldedJson("received"), status=202)
+        return Response(FoldedJson("done", merged=consolidate(self.scope, key)))
 
 
 class ChangesView(WorkspaceView):
-    @extend_schema(
-        operation_id="listChangesOfSet",
-        parameters=[PageQuery],
-        responses=page_of(ChangeSerializer, "ChangePage"),
-    )
+    @operation("listChangesOfSet", page=ChangeJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """What became of the features of a set, the newest first; merges share their batch."""
         found = find(self.scope, key)
         seen = Feature.objects.visible_to(self.scope).filter(set=found)
         rows = FeatureChange.objects.filter(feature__in=seen)
-        return paged(request, with_citations(self.scope, rows), cited_by)
+        return paged(request, with_citations(self.scope, rows), ChangeJson.of)
 
 
 class RefusalsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listRefusalsOfSet",
-        parameters=[PageQuery],
-        responses=page_of(RefusalSerializer, "RefusalPage"),
-    )
+    @operation("listRefusalsOfSet", page=RefusalJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
         """Commands that were not done, and why, the newest first."""
         rows = refusals(self.scope, find(self.scope, key))
-        return paged(request, rows, feature_shapes.refusal)
+        return paged(request, rows, RefusalJson.of)
 
 
 def refusals(scope: Scope, found: FeatureSet) -> QuerySet[FeatureRefusal]:

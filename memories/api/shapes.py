@@ -1,216 +1,244 @@
-"""How rows look in JSON. Plain functions: they are what a search does once for every hit.
+"""How rows look in JSON, where several routes show them.
 
 A row is an ORM object from `with_names()`, or one of search's own with the same columns.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Self
+from uuid import UUID
 
-from memories.models import Link, MemorySession, Supersession
-from memories.summaries.summary_before import Summary
-from workspaces.api.fields import moment
+from msgspec import Meta
 
-
-def memory(row: Any, known_at: datetime | None = None) -> dict[str, Any]:
-    """As it is, or without what we learned of it after `known_at`, of a row `as_known` then."""
-    superseded_by = row.superseded_by_id
-    told = {
-        "id": str(row.id),
-        "content": row.content,
-        "scope": row.scope,
-        "factType": row.fact_type or None,
-        "category": row.category,
-        "source": row.source,
-        "confidence": row.confidence,
-        "visibility": row.visibility,
-        "userId": row.user_external,
-        "agentId": row.agent_external,
-        "threadId": row.thread_external,
-        "workflowId": row.workflow or None,
-        "eventDate": moment(row.event_date),
-        "validFrom": moment(row.valid_from),
-        "validUntil": moment(row.valid_until),
-        "supersededById": str(superseded_by) if superseded_by else None,
-        "version": row.version,
-        "isLatest": superseded_by is None and row.held_at is None,
-        "isInference": row.is_inference,
-        "sourceCount": row.source_count,
-        "pinned": row.pinned,
-        "heldAt": moment(row.held_at),
-        "forgottenAt": moment(row.forgotten_at),
-        "forgetAfter": moment(row.forget_after),
-        "forgetReason": row.forget_reason or None,
-        "entities": row.entities,
-        "metadata": row.metadata,
-        "createdAt": moment(row.created_at),
-        "updatedAt": moment(row.updated_at),
-    }
-    return told if known_at is None else _as_known(told, row, known_at)
+from memories.models import (
+    Category,
+    Episode,
+    Fact,
+    FactType,
+    Link,
+    MemoryScope,
+    MemorySession,
+    Source,
+    Supersession,
+    Visibility,
+)
+from workspaces.api.json_answers import AgentId, Json, ThreadId, UserId, column
+from workspaces.request_fields import Free
 
 
-def _as_known(told: dict[str, Any], row: Any, known_at: datetime) -> dict[str, Any]:
-    ends = (
-        (row.superseded_at, ("supersededById",)),
-        (row.forgotten_at, ("forgottenAt", "forgetReason")),
-        (row.held_at, ("heldAt",)),
-    )
-    later = [name for at, names in ends if at and at > known_at for name in names]
-    known = told | dict.fromkeys(later)
-    known |= {
-        "validUntil": moment(row.known_valid_until),
-        "sourceCount": row.known_source_count,
-        "updatedAt": moment(row.known_updated_at),
-    }
-    return known | {"isLatest": known["supersededById"] is None and known["heldAt"] is None}
+class MemoryJson(Json):
+    id: UUID
+    content: str
+    scope: MemoryScope
+    fact_type: FactType | None
+    category: Category
+    source: Source
+    confidence: float
+    visibility: Visibility
+    user_id: UserId
+    agent_id: AgentId
+    thread_id: ThreadId
+    workflow_id: Annotated[str | None, column("workflow")]
+    event_date: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    superseded_by_id: UUID | None
+    version: int
+    is_latest: bool
+    is_inference: bool
+    source_count: Annotated[int, Meta(description="How many facts stand under it.")]
+    pinned: Annotated[bool, Meta(description="No machine supersedes it.")]
+    held_at: Annotated[
+        datetime | None, Meta(description="Since when it waits for a person's decision.")
+    ]
+    forgotten_at: datetime | None
+    forget_after: datetime | None
+    forget_reason: str | None
+    entities: list[str]
+    metadata: Free
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, known_at: datetime | None = None, **given: Any) -> Self:
+        """As it is, or without what we learned of it after `known_at`, of a row `as_known` then."""
+        memory = super().of(row, is_latest=row.superseded_by_id is None and row.held_at is None)
+        if known_at is None:
+            return memory
+        if row.superseded_at and row.superseded_at > known_at:
+            memory.superseded_by_id = None
+        if row.forgotten_at and row.forgotten_at > known_at:
+            memory.forgotten_at = memory.forget_reason = None
+        if row.held_at and row.held_at > known_at:
+            memory.held_at = None
+        memory.valid_until = row.known_valid_until
+        memory.source_count = row.known_source_count
+        memory.updated_at = row.known_updated_at
+        memory.is_latest = memory.superseded_by_id is None and memory.held_at is None
+        return memory
 
 
-def episode(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row.id),
-        "externalId": row.external_id,
-        "kind": row.kind,
-        "role": row.role,
-        "name": row.author or None,
-        "content": row.content,
-        "occurredAt": moment(row.occurred_at),
-        "threadId": row.thread_external,
-        "userId": row.user_external,
-        "agentId": row.agent_external,
-        "sessionId": str(row.session_id) if row.session_id else None,
-        "position": row.position,
-        "payload": row.payload,
-        "metadata": row.metadata,
-        "createdAt": moment(row.created_at),
-    }
+class EpisodeJson(Json):
+    id: UUID
+    external_id: str | None
+    kind: Episode.Kind
+    role: str
+    name: Annotated[str | None, column("author")]
+    content: str
+    occurred_at: datetime
+    thread_id: ThreadId
+    user_id: UserId
+    agent_id: AgentId
+    session_id: UUID | None
+    position: int
+    payload: Free
+    metadata: Free
+    created_at: datetime
 
 
-def citation(row: Any, external_id: str | None) -> dict[str, Any]:
-    return {
-        "factId": str(row.fact_id) if row.fact_id else None,
-        "episodeId": str(row.episode_id),
-        "externalId": external_id,
-        "chunkId": None,
-        "start": row.start,
-        "end": row.end,
-        "quote": row.quote,
-    }
+class CitationJson(Json):
+    """The words a fact stands on: `quote` is the episode's content from start to end."""
+
+    fact_id: UUID | None
+    episode_id: UUID
+    external_id: str | None
+    chunk_id: UUID | None
+    start: int
+    end: int
+    quote: str
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(row, chunk_id=None, **given)
+
+    @classmethod
+    def of_model(cls, row: Any) -> Self:
+        """Of a `Citation` or `FeatureCitation` with its episode."""
+        return cls.of(row, external_id=row.episode.external_id)
 
 
-def fact(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        "statement": row.statement,
-        "category": row.category,
-        "factType": row.fact_type or None,
-        "confidence": row.confidence,
-        "method": row.method,
-        "rule": row.rule,
-        "entities": row.entities,
-        "visibility": row.visibility,
-        "eventDate": moment(row.event_date),
-        "memoryId": str(row.memory_id) if row.memory_id else None,
-        "sessionId": str(row.session_id) if row.session_id else None,
-        "userId": row.user_external,
-        "agentId": row.agent_external,
-        "quarantinedAt": moment(row.quarantined_at),
-        "quarantineReason": row.quarantine_reason or None,
-        "citations": [citation(c, c.episode.external_id) for c in row.citations.all()],
-        "createdAt": moment(row.created_at),
-    }
+class FactJson(Json):
+    id: UUID
+    statement: str
+    category: Category
+    fact_type: FactType | None
+    confidence: float
+    method: Fact.Method
+    rule: str
+    entities: list[str]
+    visibility: Visibility
+    event_date: datetime | None
+    memory_id: UUID | None
+    session_id: UUID | None
+    user_id: UserId
+    agent_id: AgentId
+    quarantined_at: datetime | None
+    quarantine_reason: str | None
+    citations: list[CitationJson]
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(row, citations=[CitationJson.of_model(c) for c in row.citations.all()])
 
 
-def conversation(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        "threadId": row.external_id,
-        "userId": row.user_external,
-        "agentId": row.agent_external,
-        "workflowId": row.workflow or None,
-        "title": row.title,
-        "metadata": row.metadata,
-        "createdAt": moment(row.created_at),
-        "updatedAt": moment(row.updated_at),
-    }
+class ConversationJson(Json):
+    id: UUID
+    thread_id: Annotated[str, column("external_id")]
+    user_id: UserId
+    agent_id: AgentId
+    workflow_id: Annotated[str | None, column("workflow")]
+    title: str
+    metadata: Free
+    created_at: datetime
+    updated_at: datetime
 
 
-def summary(found: Summary) -> dict[str, Any]:
-    return {
-        "text": found.text,
-        "lines": [
-            {"text": line.text, "episodeIds": [str(one) for one in line.episode_ids]}
-            for line in found.lines
-        ],
-        "method": found.method,
-        "rule": found.rule,
-        "tokens": found.tokens,
-        "episodeIds": [str(one) for one in found.episode_ids],
-        "uptoPosition": found.upto_position,
-        "isCurrent": found.is_current,
-    }
-
-
-def outcome(row: MemorySession) -> dict[str, Any]:
+class OutcomeJson(Json):
     """What a session came to, in the words of an ingest's answer."""
-    return {
-        "sessionId": str(row.pk),
-        "status": row.state,
-        "memoriesCreated": len(row.created_ids),
-        "memoriesUpdated": len(row.updated_ids),
-        "memoriesReinforced": len(row.reinforced_ids),
-        "factsExtracted": row.counts.get("facts", 0),
-        "pendingReview": row.counts.get("held", 0) + row.counts.get("reviewed", 0),
-        "reason": row.reason or None,
-        "error": row.error or None,
-    }
+
+    session_id: Annotated[UUID, column("id")]
+    status: Annotated[MemorySession.State, column("state")]
+    memories_created: int
+    memories_updated: Annotated[int, Meta(description="How many were superseded.")]
+    memories_reinforced: int
+    facts_extracted: int
+    pending_review: int
+    reason: Annotated[str | None, Meta(description="Why there are no more facts.")]
+    error: str | None
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(
+            row,
+            memories_created=len(row.created_ids),
+            memories_updated=len(row.updated_ids),
+            memories_reinforced=len(row.reinforced_ids),
+            facts_extracted=row.counts.get("facts", 0),
+            pending_review=row.counts.get("held", 0) + row.counts.get("reviewed", 0),
+            **given,
+        )
 
 
-def session(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        **outcome(row),
-        "mode": row.mode,
-        "pathway": row.pathway,
-        "extract": row.extract,
-        "scope": row.scope,
-        "visibility": row.visibility or None,
-        "userId": row.user_external,
-        "agentId": row.agent_external,
-        "threadId": row.thread_external,
-        "workflowId": row.workflow or None,
-        "attempts": row.tried,
-        "nextAttemptAt": moment(row.next_attempt_at),
-        "episodeIds": [str(one) for one in row.episode_ids],
-        "createdIds": [str(one) for one in row.created_ids],
-        "updatedIds": [str(one) for one in row.updated_ids],
-        "reinforcedIds": [str(one) for one in row.reinforced_ids],
-        "counts": row.counts,
-        "timings": row.timings,
-        "steps": row.steps,
-        "metadata": row.metadata,
-        "createdAt": moment(row.created_at),
-        "finishedAt": moment(row.finished_at),
-    }
+class SessionJson(OutcomeJson):
+    id: UUID
+    mode: MemorySession.Mode
+    pathway: MemorySession.Pathway
+    extract: MemorySession.Extract
+    scope: MemoryScope
+    visibility: Visibility | None
+    user_id: UserId
+    agent_id: AgentId
+    thread_id: ThreadId
+    workflow_id: Annotated[str | None, column("workflow")]
+    attempts: Annotated[int, column("tried")]
+    next_attempt_at: datetime | None
+    episode_ids: list[UUID]
+    created_ids: list[UUID]
+    updated_ids: list[UUID]
+    reinforced_ids: list[UUID]
+    counts: Free
+    timings: Free
+    steps: Annotated[
+        list[Free],
+        Meta(description="What was tried, in order: rule, model, tokens, outcome."),
+    ]
+    metadata: Free
+    created_at: datetime
+    finished_at: datetime | None
 
 
-def decision(row: Supersession) -> dict[str, Any]:
+class DecisionJson(Json):
     """A supersession without its memories, as it stands in a chain."""
-    return {
-        "id": str(row.pk),
-        "state": row.state,
-        "rule": row.rule,
-        "method": row.method or None,
-        "similarity": row.similarity,
-        "model": row.model or None,
-        "decidedBy": row.decided_by,
-        "decidedAt": moment(row.decided_at),
-        "note": row.note or None,
-    }
+
+    id: UUID
+    state: Supersession.State
+    rule: str
+    method: str | None
+    similarity: float | None
+    model: Annotated[
+        str | None, Meta(description="The embedding model of whose vectors it is the cosine.")
+    ]
+    decided_by: str
+    decided_at: datetime
+    note: str | None
 
 
-def supersession(row: Supersession) -> dict[str, Any]:
-    return decision(row) | {"old": memory(row.old), "new": memory(row.new)}
+class SupersessionJson(DecisionJson):
+    """A recorded decision that one memory replaces another."""
+
+    old: MemoryJson
+    new: MemoryJson
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(row, old=MemoryJson.of(row.old), new=MemoryJson.of(row.new))
 
 
-def link(found: Link, known_at: datetime | None = None) -> dict[str, Any]:
-    by = found.supersession
-    return {"memory": memory(found.memory, known_at), "supersession": decision(by) if by else None}
+class LinkJson(Json):
+    memory: MemoryJson
+    supersession: DecisionJson | None
+
+    @classmethod
+    def of_link(cls, link: Link, known_at: datetime | None = None) -> Self:
+        by = link.supersession
+        return cls(MemoryJson.of(link.memory, known_at), DecisionJson.of(by) if by else None)

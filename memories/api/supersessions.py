@@ -1,39 +1,47 @@
 """Routes: supersessions, the recorded decisions, and a person's word on them."""
 
 import uuid
+from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import review
-from memories.api import shapes
-from memories.api.answers import SupersessionSerializer
+from memories.api.shapes import SupersessionJson
 from memories.models import Supersession
-from workspaces.api.fields import Camel, Text, read, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
+from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
 
 DECIDES = NEEDS | {"POST": Capability.CURATE}
 NARROWING = {"state": "state", "user_id": "new__subject__external_id"}
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class SupersessionQuery(PageQuery):
-    state = serializers.ChoiceField(Supersession.State.choices, required=False)
-    user_id = serializers.CharField(required=False, trim_whitespace=False)
+    state: Maybe[Annotated[str, OneOf(Supersession.State)]] = None
+    user_id: Maybe[Text] = None
 
 
-class ApproveBody(Camel):
-    content = Text(required=False, allow_null=True, help_text="Say it in these words instead.")
+@declared
+@dataclass(frozen=True, slots=True)
+class ApproveBody:
+    content: Annotated[Text, Field(description="Say it in these words instead."), NullIs("")] = ""
 
 
-class RejectBody(Camel):
-    note = Text(required=False, allow_null=True, allow_blank=True, max_length=2000)
+@declared
+@dataclass(frozen=True, slots=True)
+class RejectBody:
+    note: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
 
 
 def visible(scope: Scope) -> QuerySet[Supersession]:
@@ -41,24 +49,19 @@ def visible(scope: Scope) -> QuerySet[Supersession]:
 
 
 def answered(scope: Scope, row: uuid.UUID) -> Response:
-    return Response(shapes.supersession(get_object_or_404(visible(scope), pk=row)))
+    return Response(SupersessionJson.of(get_object_or_404(visible(scope), pk=row)))
 
 
 class SupersessionsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listSupersessions",
-        parameters=[SupersessionQuery],
-        responses=page_of(SupersessionSerializer, "SupersessionPage"),
-    )
+    @operation("listSupersessions", query=SupersessionQuery, page=SupersessionJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Decisions, the newest first; `state=pending` is what waits for a person."""
-        wish = read_query(SupersessionQuery, request)
-        narrowing = {path: wish[name] for name, path in NARROWING.items() if name in wish}
-        return paged(request, visible(self.scope).filter(**narrowing), shapes.supersession)
+        wanted = narrowing(read_query(SupersessionQuery, request), NARROWING)
+        return paged(request, visible(self.scope).filter(**wanted), SupersessionJson.of)
 
 
 class SupersessionView(WorkspaceView):
-    @extend_schema(operation_id="readSupersession", responses=SupersessionSerializer)
+    @operation("readSupersession", answer=SupersessionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         return answered(self.scope, row)
 
@@ -66,35 +69,27 @@ class SupersessionView(WorkspaceView):
 class ApproveView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(
-        operation_id="approveSupersession",
-        request=ApproveBody,
-        responses=SupersessionSerializer,
-    )
+    @operation("approveSupersession", request=ApproveBody, answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let the new memory replace the old one."""
-        content = read(ApproveBody, request.data).get("content") or ""
+        content = read(ApproveBody, request.data).content
         return answered(self.scope, review.approve(self.scope, row, content).pk)
 
 
 class RejectView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(
-        operation_id="rejectSupersession",
-        request=RejectBody,
-        responses=SupersessionSerializer,
-    )
+    @operation("rejectSupersession", request=RejectBody, answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep the old memory; the new one is forgotten."""
-        note = read(RejectBody, request.data).get("note") or ""
+        note = read(RejectBody, request.data).note
         return answered(self.scope, review.reject(self.scope, row, note).pk)
 
 
 class KeepBothView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="keepBothMemories", request=None, responses=SupersessionSerializer)
+    @operation("keepBothMemories", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Both memories live on."""
         return answered(self.scope, review.keep_both(self.scope, row).pk)
@@ -103,7 +98,7 @@ class KeepBothView(WorkspaceView):
 class UndoView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="undoSupersession", request=None, responses=SupersessionSerializer)
+    @operation("undoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take an applied supersession back: the old memory is the head again."""
         return answered(self.scope, review.undo(self.scope, row).pk)
@@ -112,9 +107,7 @@ class UndoView(WorkspaceView):
 class ReopenView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(
-        operation_id="reopenSupersession", request=None, responses=SupersessionSerializer
-    )
+    @operation("reopenSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let what a person decided wait again: both memories are as they were before."""
         return answered(self.scope, review.reopen(self.scope, row).pk)
@@ -123,7 +116,7 @@ class ReopenView(WorkspaceView):
 class RedoView(WorkspaceView):
     needs = DECIDES
 
-    @extend_schema(operation_id="redoSupersession", request=None, responses=SupersessionSerializer)
+    @operation("redoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let a supersession that was undone stand again."""
         return answered(self.scope, review.redo(self.scope, row).pk)

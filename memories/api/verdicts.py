@@ -1,48 +1,45 @@
 """Route: why messages were not read."""
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.skip_counts import verdicts
-from workspaces.api.fields import Camel, read_query
+from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read_query
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import declared
 
 
-class VerdictsQuery(Camel):
-    days = serializers.IntegerField(min_value=1, max_value=3660, default=30)
+@declared
+@dataclass(frozen=True, slots=True)
+class VerdictsQuery:
+    days: Annotated[int, Field(ge=1, le=3660)] = 30
 
 
-class VerdictSerializer(Camel):
-    reason = serializers.CharField()
-    meaning = serializers.CharField()
-    count = serializers.IntegerField()
+class VerdictJson(Json):
+    reason: str
+    meaning: str
+    count: int
 
 
-class VerdictsSerializer(Camel):
-    days = serializers.IntegerField()
-    messages = serializers.IntegerField(help_text="That were told.")
-    skipped = serializers.IntegerField(help_text="Of these, passed over.")
-    reasons = VerdictSerializer(many=True)
+class VerdictsJson(Json):
+    days: int
+    messages: Annotated[int, Meta(description="That were told.")]
+    skipped: Annotated[int, Meta(description="Of these, passed over.")]
+    reasons: list[VerdictJson]
 
 
 class VerdictsView(WorkspaceView):
-    @extend_schema(
-        operation_id="countVerdicts", parameters=[VerdictsQuery], responses=VerdictsSerializer
-    )
+    @operation("countVerdicts", query=VerdictsQuery, answer=VerdictsJson)
     def get(self, request: Request, workspace: str) -> Response:
         """How many messages of the last days were passed over, and why."""
-        days = read_query(VerdictsQuery, request)["days"]
+        days = read_query(VerdictsQuery, request).days
         found = verdicts(self.scope, days)
-        return Response(
-            {
-                "days": days,
-                "messages": found.messages,
-                "skipped": found.skipped,
-                "reasons": [
-                    {"reason": label, "meaning": meaning, "count": count}
-                    for label, meaning, count in found.reasons
-                ],
-            }
-        )
+        reasons = [VerdictJson(*reason) for reason in found.reasons]
+        return Response(VerdictsJson(days, found.messages, found.skipped, reasons))

@@ -1,13 +1,17 @@
 """Routes: a workspace is changed by its admins, and removed by those of the server."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+from uuid import UUID
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers
+from msgspec import Meta
+from pydantic import Field, WithJsonSchema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from memories.api.idempotency import make_once
 from memories.erase import workspace_removal
@@ -15,8 +19,10 @@ from memories.extraction import configured_models
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.workspace_settings import change_workspace
-from workspaces.api.fields import Camel, Choice, Free, Text, moment, read, read_query
+from workspaces.api.json_answers import Json, column
+from workspaces.api.json_requests import read, read_query
 from workspaces.api.problems import refused
+from workspaces.api.schema import operation
 from workspaces.api.views import (
     NEEDS,
     AskerView,
@@ -26,92 +32,82 @@ from workspaces.api.views import (
 )
 from workspaces.api.workspaces import (
     OneWorkspaceView,
-    WorkspaceSerializer,
+    WorkspaceJson,
     WorkspacesView,
-    shape,
 )
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
+from workspaces.request_fields import Free, Text, declared
 
 WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 WEIGHTS = ", ".join(Weights.described())
 
 
-class SettingsSerializer(serializers.Serializer[Any]):
-    """What is not said has its default; null gives it back."""
-
-    conflict_rule = Choice(choices=RULES, required=False, allow_null=True)
-    llm = Choice(
-        choices=configured_models.WHEN,
-        required=False,
-        allow_null=True,
-        help_text="Which messages a model reads: those that no pattern covered, or all.",
-    )
-    extractors = serializers.ListField(
-        child=serializers.DictField(),
-        required=False,
-        allow_null=True,
-        help_text="The models that read, in the order in which they are asked: provider, model,"
-        " baseUrl, timeout, dailyCap, keyEnv.",
-    )
-    featureSets = Free(  # noqa: N815  as it is in the settings
-        required=False,
-        allow_null=True,
-        help_text="categories, updatePrompt, consolidationPrompt, languageModel, embedder,"
-        " messages, seconds, featuresPerConsolidation.",
-    )
-    ranking = serializers.DictField(
-        child=serializers.FloatField(),
-        required=False,
-        allow_null=True,
-        help_text=f"Weights of the hybrid ranking: {WEIGHTS}.",
-    )
-    review = Free(
-        required=False,
-        allow_null=True,
-        help_text="What is held back for a person: similarity [from, up to], confidence,"
-        " categories, agents.",
-    )
+def _may_be_null(kind: str, description: str, **more: Any) -> dict[str, Any]:
+    return {"type": [kind, "null"], "description": description, **more}
 
 
-@extend_schema_field(SettingsSerializer)
-class Settings(Free):
-    """Read by the verb, which says of each part what is wrong with it."""
+# Read by the verb, which says of each part what is wrong with it.
+SETTINGS = {
+    "type": "object",
+    "description": "What is not said has its default; null gives it back.",
+    "properties": {
+        "conflict_rule": {"type": ["string", "null"], "enum": [*RULES, None]},
+        "llm": _may_be_null(
+            "string",
+            "Which messages a model reads: those that no pattern covered, or all.",
+            enum=[*configured_models.WHEN, None],
+        ),
+        "extractors": _may_be_null(
+            "array",
+            "The models that read, in the order in which they are asked: provider, model, baseUrl,"
+            " timeout, dailyCap, keyEnv.",
+            items={"type": "object", "additionalProperties": {}},
+        ),
+        "featureSets": _may_be_null(
+            "object",
+            "categories, updatePrompt, consolidationPrompt, languageModel, embedder, messages,"
+            " seconds, featuresPerConsolidation.",
+            additionalProperties={},
+        ),
+        "ranking": _may_be_null(
+            "object",
+            f"Weights of the hybrid ranking: {WEIGHTS}.",
+            additionalProperties={"type": "number", "format": "double"},
+        ),
+        "review": _may_be_null(
+            "object",
+            "What is held back for a person: similarity [from, up to], confidence, categories,"
+            " agents.",
+            additionalProperties={},
+        ),
+    },
+}
 
 
-class WorkspaceChanges(Camel):
-    name = Text(max_length=200, required=False)
-    settings = Settings(required=False)
+@declared
+class WorkspaceChanges(TypedDict, total=False):
+    name: Annotated[Text, Field(max_length=200)]
+    settings: Annotated[Free, WithJsonSchema(SETTINGS)]
 
 
-class RemoveQuery(Camel):
-    dry_run = serializers.BooleanField(
-        default=False, help_text="Only count what would go, by table."
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class RemoveQuery:
+    dry_run: Annotated[bool, Field(description="Only count what would go, by table.")] = False
 
 
-class RemovalSerializer(Camel):
-    id = serializers.UUIDField(help_text="Of the workspace.")
-    status = serializers.CharField(help_text="planned, waiting, running, done or failed.")
-    requested_by = serializers.CharField()
-    plan = Free(help_text="Rows that would go, by what they are.")
-    removed = Free(help_text="Rows that went.")
-    error = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-
-
-def removal_shape(row: WorkspaceRemoval) -> dict[str, Any]:
-    return {
-        "id": str(row.workspace_id),
-        "status": row.state,
-        "requestedBy": row.requested_by,
-        "plan": row.plan,
-        "removed": row.removed,
-        "error": row.error or None,
-        "createdAt": moment(row.created_at),
-        "finishedAt": moment(row.finished_at),
-    }
+class RemovalJson(Json):
+    id: Annotated[UUID, column("workspace_id"), Meta(description="Of the workspace.")]
+    status: Annotated[
+        str, column("state"), Meta(description="planned, waiting, running, done or failed.")
+    ]
+    requested_by: str
+    plan: Annotated[Free, Meta(description="Rows that would go, by what they are.")]
+    removed: Annotated[Free, Meta(description="Rows that went.")]
+    error: str | None
+    created_at: datetime
+    finished_at: datetime | None
 
 
 class CreatingWorkspacesView(WorkspacesView):
@@ -134,20 +130,14 @@ class ChangingWorkspaceView(OneWorkspaceView):
         else:
             WorkspaceView.initial(self, request, *args, **kwargs)
 
-    @extend_schema(
-        operation_id="changeWorkspace", request=WorkspaceChanges, responses=WorkspaceSerializer
-    )
+    @operation("changeWorkspace", request=WorkspaceChanges, answer=WorkspaceJson)
     def patch(self, request: Request, workspace: str) -> Response:
         """Another name, other settings: those that are named, whole; the others stay."""
         body = read(WorkspaceChanges, request.data)
         row = change_workspace(self.scope, body.get("name"), body.get("settings"))
-        return Response(shape(row))
+        return Response(WorkspaceJson.of(row))
 
-    @extend_schema(
-        operation_id="removeWorkspace",
-        parameters=[RemoveQuery],
-        responses={200: RemovalSerializer, 202: RemovalSerializer},
-    )
+    @operation("removeWorkspace", query=RemoveQuery, answer={200: RemovalJson, 202: RemovalJson})
     def delete(self, request: Request, workspace: str) -> Response:
         """Remove it with every row of it; with `dryRun`, only say what would go. For administrators
         of the server. Asked again by its id, it says how far it has come."""
@@ -160,14 +150,14 @@ class ChangingWorkspaceView(OneWorkspaceView):
         row = rows.first() or Workspace.objects.filter(slug=workspace).first()
         if row is None:
             done = get_object_or_404(WorkspaceRemoval, workspace_id=named)
-            return Response(removal_shape(done))
-        if wish["dry_run"]:
+            return Response(RemovalJson.of(done))
+        if wish.dry_run:
             plan = workspace_removal.plan(row)
             planned = WorkspaceRemoval(
                 workspace_id=row.pk, state="planned", requested_by=actor, plan=plan
             )
-            return Response(removal_shape(planned))
+            return Response(RemovalJson.of(planned))
         asked = workspace_removal.request(row, actor)
         workspace_removal.run(asked.pk, WAIT)
         asked.refresh_from_db()
-        return Response(removal_shape(asked), status=202 if asked.is_open else 200)
+        return Response(RemovalJson.of(asked), status=202 if asked.is_open else 200)

@@ -1,12 +1,15 @@
 """What a statement may not put in other words: numbers, days, addresses, the script."""
 
+import contextlib
 import re
 import unicodedata
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import datetime
 
+from memories.english.calendar_dates import Order
+from memories.english.dates import spans
 from memories.english.statements.wording import WEEKDAYS, root, words
-from memories.ranking import dates
+from memories.english.time_spans import WEEKDAY, Span, in_year
 
 _address = re.compile(
     r"(?:https?://|www\.)[^\s<>\"']+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.])@\w[\w.-]*"
@@ -18,20 +21,12 @@ _tens = frozenset("20 30 40 50 60 70 80 90".split())
 _ends = ".,;:!?)»\"'"
 _iso = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _clock = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))? ?([ap])\.?m\b", re.IGNORECASE)
-_ago = re.compile(r"\b(\w+) (day|week|month|year)s? ago\b", re.IGNORECASE)
-_DAYS_OF = {"day": 1, "week": 7, "month": 31, "year": 366}
-# Between how many days after a message (before it: less than 0) the day lies that a word means
-_MEANT = (
-    (re.compile(r"\byesterday\b|\blast night\b", re.I), (-1, -1)),
-    (re.compile(r"\b(?:today|tonight|this (?:morning|evening|afternoon))\b", re.I), (0, 0)),
-    (re.compile(r"\btomorrow\b", re.I), (1, 1)),
-    (re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|weekend)s?\b", re.I),
-     (-14, 14)),
-    (re.compile(r"\b(?:last|past|next|this|coming|end of the) month\b", re.I), (-62, 62)),
-    (re.compile(r"\b(?:last|past) (?:year|spring|summer|autumn|fall|winter)\b", re.I), (-730, 0)),
-    (re.compile(r"\bnext (?:year|spring|summer|autumn|fall|winter)\b", re.I), (0, 730)),
-    (re.compile(r"\b(?:since|this) (?:year|spring|summer|autumn|fall|winter)\b", re.I), (-366, 366)),
-)  # fmt: skip
+_weekday = re.compile(rf"\b{WEEKDAY}s?\b", re.IGNORECASE)
+# So many days beside what "last month" means by the calendar may lie what somebody meant by it
+_MARGINS = {
+    "week": 14, "weekend": 14, "range": 7, "month": 62, "quarter": 92, "season": 366, "year": 366,
+    "decade": 3660,
+}  # fmt: skip
 
 
 def addresses(statement: str, evidence: str) -> Iterator[str]:
@@ -42,70 +37,103 @@ def addresses(statement: str, evidence: str) -> Iterator[str]:
             yield found
 
 
-def numbers(statement: str, evidence: str, said_at: datetime) -> Iterator[str]:
+def numbers(
+    statement: str, evidence: str, said_at: datetime, order: Order = "auto"
+) -> Iterator[str]:
     """Numbers of `statement` that `evidence` does not hold, in digits or in words, and that are no
     part of a day which follows from it."""
-    told = _address.sub(" ", _without_meant_days(statement, evidence, said_at))
+    rest = _address.sub(" ", statement)
+    meant = _Meant(evidence, said_at, order)
+    for span in filter(meant.holds, spans(statement, None, order)):
+        for part in _parts(span):
+            rest = re.sub(rf"(?<!\d)0?{part}(?:st|nd|rd|th)?(?!\d)", " ", rest)
     known = {*_numbers(evidence), *(w.root for w in words(evidence) if w.is_number)}
-    for number in _numbers(told):
+    for number in _numbers(rest):
         if number not in known and number != "1":
             yield number
 
 
-def days(statement: str, evidence: str, said_at: datetime) -> Iterator[str]:
+def days(statement: str, evidence: str, said_at: datetime, order: Order = "auto") -> Iterator[str]:
     """Months and weekdays of `statement` that `evidence` does not name and that do not follow."""
-    known = {(anchor.month, anchor.day) for anchor in dates.anchors(evidence, None)}
-    months = {month for month, _ in known}
-    for anchor in dates.anchors(statement, None):
-        if anchor.month and anchor.month not in months and not _is_meant(anchor, evidence, said_at):
-            yield f"month {anchor.month}"
+    meant = _Meant(evidence, said_at, order)
+    months = {month for span in spans(evidence, None, order) for month in _months(span)}
+    for span in spans(statement, None, order):
+        for month in _months(span):
+            if month not in months and not meant.holds(span):
+                yield f"month {month}"
     named = {root(word.lower()) for word in _number.findall(evidence)}
+    is_reckoned = any(span.is_relative and span.grain in ("day", "part") for span in meant.spans)
     for word in _number.findall(statement):
         day = root(word.lower())
-        if day in WEEKDAYS and day not in named and not _reckoned(evidence):
+        if day in WEEKDAYS and day not in named and not is_reckoned:
             yield word
 
 
-def _reckoned(evidence: str) -> bool:
-    return any(form.search(evidence) for form, _ in _MEANT[:3])
+class _Meant:
+    """The days that the words of `evidence` may mean."""
+
+    def __init__(self, evidence: str, said_at: datetime, order: Order) -> None:
+        self.spans = spans(evidence, said_at, order)
+        self.said_on = said_at.date()
+        self.names_weekday = bool(_weekday.search(evidence))
+
+    def holds(self, span: Span) -> bool:
+        """Whether a day, month or year of a statement follows from them."""
+        return any(self._is_near(one) for one in self._in_years(span)) or any(
+            self._is_same(one, named)
+            for named in self.spans
+            if not named.is_relative
+            for one in self._in_years(span)
+        )
+
+    def _in_years(self, span: Span) -> list[Span]:
+        """Where no year is named, that of the evidence's day and those beside it."""
+        if not span.any_year:
+            return [span]
+        result = []
+        for year in range(max(1, self.said_on.year - 1), min(9998, self.said_on.year + 1) + 1):
+            with contextlib.suppress(ValueError):  # 29 February
+                result.append(in_year(span, year))
+        return result
+
+    def _is_near(self, span: Span) -> bool:
+        """In the time that a relative date means, or one beside it."""
+        first, last = span.first_day.toordinal(), span.last_day.toordinal()
+        times = [
+            (each.first_day, each.last_day, _MARGINS.get(each.grain, 0))
+            for each in self.spans
+            if each.is_relative
+        ]
+        if self.names_weekday:
+            times.append((self.said_on, self.said_on, 14))
+        return any(
+            first <= end.toordinal() + margin and last >= start.toordinal() - margin
+            for start, end, margin in times
+        )
+
+    def _is_same(self, span: Span, named: Span) -> bool:
+        """The same day or month, and the same year or one beside it where none is named."""
+        days = [(day.month, day.day) for day in (span.first_day, span.last_day)]
+        if days != [(day.month, day.day) for day in (named.first_day, named.last_day)]:
+            return False
+        apart = span.first_day.year - named.first_day.year
+        return apart == 0 or named.any_year and abs(span.first_day.year - self.said_on.year) <= 1
 
 
-def _without_meant_days(statement: str, evidence: str, said_at: datetime) -> str:
-    """Without the days that follow from "yesterday", or from a day that is named without year."""
-    anchors = [a for a in dates.anchors(statement, None) if _is_meant(a, evidence, said_at)]
-    for anchor in anchors:
-        for part in filter(None, anchor[:3]):
-            statement = re.sub(rf"(?<!\d)0?{part}(?:st|nd|rd|th)?(?!\d)", " ", statement)
-    return statement
+def _months(span: Span) -> set[int]:
+    """The months that its words name."""
+    if span.grain in ("year", "decade", "season", "quarter"):
+        return set()
+    return {span.first_day.month, span.last_day.month}
 
 
-def _is_meant(anchor: dates.Anchor, evidence: str, said_at: datetime) -> bool:
-    today = said_at.date()
-    if any(_fits(anchor, dates.shifted(today, n)) for n in _meant_days(evidence)):
-        return True
-    years = {None, said_at.year - 1, said_at.year, said_at.year + 1}
-    return any(
-        (one.month, one.day) == (anchor.month, anchor.day) and anchor.month
-        and anchor.year in years and one.year is None
-        for one in dates.anchors(evidence, None)
-    )  # fmt: skip
-
-
-def _fits(anchor: dates.Anchor, day: date) -> bool:
-    told = zip(anchor[:3], (day.year, day.month, day.day), strict=True)
-    return all(part is None or part == is_part for part, is_part in told)
-
-
-def _meant_days(evidence: str) -> Iterator[int]:
-    for form, (first, last) in _MEANT:
-        if form.search(evidence):
-            yield from range(first, last + 1)
-    for count, unit in _ago.findall(evidence):
-        number = root(count.lower())
-        length = _DAYS_OF[unit.lower()]
-        if number.isdigit() and int(number) < 200:
-            middle = int(number) * length
-            yield from range(-middle - length, -middle + length + 1)
+def _parts(span: Span) -> set[int]:
+    """The numbers by which its words name it."""
+    result = set(_months(span))
+    for day in (span.first_day, span.last_day):
+        result |= set() if span.any_year else {day.year}
+        result |= set() if span.grain == "month" or not _months(span) else {day.day}
+    return result
 
 
 def _numbers(text: str) -> Iterator[str]:

@@ -3,20 +3,31 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils import timezone
+from pydantic import Field
 
 from memories.errors import Conflict, Invalid
 from memories.features import apply, rules
 from memories.features.apply import BY_HAND, MANUAL, ApplyResult, ChangeOrigin
-from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, fault_of_value
+from memories.features.commands import (
+    ADD,
+    DELETE,
+    LONGEST_NAME,
+    LONGEST_VALUE,
+    UPDATE,
+    Cited,
+    Command,
+    fault_of_value,
+)
 from memories.features.config import config_of
 from memories.features.sets import find, find_feature
 from memories.index import entries, workspace_index
 from memories.models import Episode, Feature, FeatureSet, Layer, Visibility
 from workspaces.models import AuditEntry
+from workspaces.request_fields import AnyText, Free, OneOf, Text, declared
 from workspaces.scope import Scope
 
 BY_COMMAND = ("category", "tag", "feature", "value", "about")
@@ -25,18 +36,23 @@ IN_PLACE = ("visibility", "metadata")
 FIELDS = {"no tag": "tag", "no category": "category", "the feature's name": "feature"}
 
 
+Name = Annotated[Text, Field(max_length=LONGEST_NAME)]
+Value = Annotated[Text, Field(max_length=LONGEST_VALUE)]
+
+
+@declared
 @dataclass(frozen=True, slots=True)
 class NewFeature:
-    """A feature by hand. `episode_ids` are cited whole."""
-
-    category: str
-    tag: str
-    feature: str
-    value: str
-    about: str = ""
-    visibility: str = Visibility.PRIVATE
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    episode_ids: tuple[uuid.UUID, ...] = ()
+    category: Name
+    tag: Name
+    feature: Name
+    value: Value
+    about: Annotated[AnyText, Field(max_length=255)] = ""
+    visibility: Annotated[str, OneOf(Visibility)] = Visibility.PRIVATE
+    metadata: Free = field(default_factory=dict)
+    episode_ids: Annotated[
+        tuple[uuid.UUID, ...], Field(max_length=100, description="Cited whole.")
+    ] = ()
 
 
 def create(scope: Scope, key: str, new: NewFeature) -> Feature:

@@ -15,8 +15,7 @@ from django.db.models import Count, F, Max, Sum, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from memories.english.patterns import dates
-from memories.features.lapsing import last_day
+from memories.english.dates import event_date, last_day
 from memories.models import (
     NOW,
     AsOf,
@@ -188,6 +187,6 @@ def _is_over(one: ProfileFeature, on: date) -> bool:
     for citation in one.cited:
         if citation.fact and citation.fact.event_date:
             ends.append(last_day(citation.fact.statement, citation.fact.event_date.date()))
-        elif first := dates.ground(one.feature.value, citation.episode.occurred_at):
+        elif first := event_date(one.feature.value, citation.episode.occurred_at):
             ends.append(last_day(one.feature.value, first.date()))
     return bool(ends) and max(ends) < on

@@ -3,11 +3,12 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Min, Sum
 from django.utils import timezone
+from pydantic import Field
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.extraction.configured_models import models_from
@@ -18,6 +19,7 @@ from memories.index import entries, statements, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import AuditEntry, Subject
+from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import Scope
 
 LONGEST_KEY = 200
@@ -26,16 +28,17 @@ select * from memories_featureset where workspace_id = %(workspace_id)s and key 
 """
 
 
+@declared
 @dataclass(frozen=True, slots=True)
 class NewSet:
-    """A set as a caller names it; ids are the callers' own. What is empty does not narrow."""
+    """The set takes in the episodes that fit all that is named."""
 
-    key: str
-    user_id: str = ""
-    thread_id: str = ""
-    role: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    config: Mapping[str, Any] = field(default_factory=dict)
+    key: Annotated[Text, Field(max_length=LONGEST_KEY)]
+    user_id: ExternalId = ""
+    thread_id: ExternalId = ""
+    role: Annotated[Text, Field(max_length=20)] = ""
+    metadata: Free = field(default_factory=dict)
+    config: Free = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,13 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from memories.errors import Invalid
-from memories.models import Episode, MemoryScope, MemorySession
+from memories.models import Episode, MemoryScope, MemorySession, Visibility
+from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +27,37 @@ class NewMessage:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
 
+@declared
 @dataclass(frozen=True, slots=True)
-class IngestRequest:
-    """What an agent tells: exactly one of `content` and `messages`; ids are the caller's own.
+class IngestOptions:
+    """What a caller may say beside messages; ids are the caller's own."""
+
+    content: Text | None = None
+    messages: Sequence[Any] | None = None
+    user_id: ExternalId = ""
+    agent_id: Annotated[
+        ExternalId, Field(description="Whose act it is; for keys without an agent.")
+    ] = ""
+    thread_id: ExternalId = ""
+    workflow_id: ExternalId = ""
+    scope: Annotated[str, OneOf(MemoryScope)] = MemoryScope.USER
+    visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
+    pathway: Annotated[str, OneOf(MemorySession.Pathway)] = MemorySession.Pathway.CONVERSATION
+    occurred_at: Moment | None = None
+    metadata: Free = field(default_factory=dict)
+    mode: Annotated[str, OneOf(MemorySession.Mode)] = MemorySession.Mode.SYNC
+    extract: Annotated[str, OneOf(MemorySession.Extract)] = MemorySession.Extract.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest(IngestOptions):
+    """What an agent tells: exactly one of `content` and `messages`.
 
     `answer` is the id of the kept answer of a request with an Idempotency-Key, and the number of
     the claim by which this one holds it.
     """
 
-    content: str | None = None
     messages: tuple[NewMessage, ...] = ()
-    user_id: str = ""
-    agent_id: str = ""
-    thread_id: str = ""
-    workflow_id: str = ""
-    scope: str = MemoryScope.USER
-    visibility: str = ""
-    pathway: str = MemorySession.Pathway.CONVERSATION
-    occurred_at: datetime | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    mode: str = MemorySession.Mode.SYNC
-    extract: str = MemorySession.Extract.AUTO
     answer: tuple[uuid.UUID, int] | None = None
 
     @property

@@ -1,14 +1,14 @@
 """How well the days of candidates fit the dates that a query names, 0 to 1."""
 
-import calendar
+import contextlib
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
 import numpy as np
 
+from memories.english.time_spans import Span
 from memories.ranking.columns import Array, Columns
-from memories.ranking.dates import Anchor
 
 _epoch = date(1970, 1, 1).toordinal()
 _second = 1 / 86_400
@@ -40,55 +40,37 @@ _HAPPENED = (
 _UNDATED = ((_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.2),))
 
 
-def fits(anchors: Sequence[Anchor], columns: Columns) -> Array:
-    """The best over the anchors, by candidate: of what has a date of its own, by that; of what
+def fits(dates: Sequence[Span], columns: Columns) -> Array:
+    """The best over the dates, by candidate: of what has a date of its own, by that; of what
     has none, by when it was told."""
-    said, told = (_best(reaches, anchors, columns.at) for reaches in (_SAID, _UNDATED))
-    happened = _best(_HAPPENED, anchors, columns.event)
+    said, told = (_best(reaches, dates, columns.at) for reaches in (_SAID, _UNDATED))
+    happened = _best(_HAPPENED, dates, columns.event)
     undated = np.where(columns.is_message, said, told)
     return np.where(np.isnan(columns.event), undated, happened)
 
 
-def _best(reaches: Sequence[Sequence[_Reach]], anchors: Sequence[Anchor], at: Array) -> Array:
+def _best(reaches: Sequence[Sequence[_Reach]], dates: Sequence[Span], at: Array) -> Array:
     best = np.zeros(at.size)
     days = np.floor(at * _second)
-    for anchor in anchors:
-        for first, last in _spans(anchor, days):
-            for reach in reaches[_length(anchor)]:
+    for span in dates:
+        length = (span.last_day - span.first_day).days + 1
+        reach_of = reaches[0 if length < _a_month else 1 if length < _a_year else 2]
+        for first, last in _days(span, days):
+            for reach in reach_of:
                 near = (days >= first - reach.before) & (days <= last + reach.after)
                 best = np.maximum(best, reach.worth * near)
     return best
 
 
-def _length(anchor: Anchor) -> int:
-    """As a day, a month or a year; the past months and years are no finer than these."""
-    if anchor.day:
-        return 0 if anchor.days < _a_month else 1 if anchor.days < _a_year else 2
-    return 1 if anchor.month else 2
-
-
-def _spans(anchor: Anchor, days: Array) -> Iterator[tuple[int, int]]:
-    """First and last day, since the epoch; without a year those of each year of the `days`."""
-    years = _years(days) if anchor.year is None else [anchor.year]
+def _days(span: Span, days: Array) -> Iterator[tuple[int, int]]:
+    """First and last day, since the epoch; where no year is named those of each year of the `days`.
+    Of a night the day on which it begins."""
+    years = [span.first_day.year]
+    if span.any_year:
+        known = days[~np.isnan(days)].astype("datetime64[D]")
+        years = [int(year) + 1970 for year in np.unique(known.astype("datetime64[Y]").astype(int))]
+    length = 0 if span.grain == "part" else (span.last_day - span.first_day).days
     for year in years:
-        if 1 <= year <= 9999 and 1 <= (anchor.month or 1) <= 12 and anchor.day != 0:
-            yield _span(anchor, year)
-
-
-def _years(days: Array) -> list[int]:
-    known = days[~np.isnan(days)].astype("datetime64[D]")
-    return [int(year) + 1970 for year in np.unique(known.astype("datetime64[Y]").astype(int))]
-
-
-def _span(anchor: Anchor, year: int) -> tuple[int, int]:
-    if anchor.month is None:
-        return _number(year, 1, 1), _number(year, 12, 31)
-    longest = calendar.monthrange(year, anchor.month)[1]
-    if anchor.day is None:
-        return _number(year, anchor.month, 1), _number(year, anchor.month, longest)
-    first = _number(year, anchor.month, min(anchor.day, longest))
-    return first, first + anchor.days - 1
-
-
-def _number(year: int, month: int, day: int) -> int:
-    return date(year, month, day).toordinal() - _epoch
+        with contextlib.suppress(ValueError):  # the calendar has no such day in that year
+            first = span.first_day.replace(year=year).toordinal() - _epoch
+            yield first, first + length

@@ -98,8 +98,8 @@ def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     parts: dict[str, Array] = {}
     if query.named:
         parts["speaker"] = w.speaker * (columns.authors == query.named).astype(float)
-    if query.anchors:
-        parts["date"] = w.date * fits(query.anchors, columns)
+    if query.dates:
+        parts["date"] = w.date * fits(query.dates, columns)
     for mark, name, weight in _kinds(w):
         if query.kind & mark:
             parts[name] = weight * columns.marked(mark)
@@ -166,7 +166,7 @@ def _ceiling(query: QueryView, w: Weights) -> float:
     """What an ideal candidate of this query would have."""
     best = w.keyword + w.vector + w.following + w.previous
     best += w.session_best + w.session_some + w.session_vector
-    best += w.speaker * bool(query.named) + w.date * bool(query.anchors)
+    best += w.speaker * bool(query.named) + w.date * bool(query.dates)
     best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
     if query.among_people:
         return best + w.length + w.answer + w.answer_vector + w.previous_vector

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from memories.english.calendar_dates import Order
+from memories.english.dates import spans
 from memories.english.lexical import STOP_WORDS, stems
-from memories.ranking.dates import Anchor, anchors
+from memories.english.time_spans import Span
 from memories.ranking.marks import Mark
 
 # words that only carry the form of a question: nothing is found by them
@@ -85,7 +87,7 @@ class QueryView:
     terms: tuple[str, ...]
     names: tuple[str, ...]
     named: str | None
-    anchors: tuple[Anchor, ...]
+    dates: tuple[Span, ...]
     kind: Mark
     asks_many: bool
     asks_overview: bool
@@ -96,13 +98,18 @@ class QueryView:
     @property
     def looks_far(self) -> bool:
         """Whether who said it, or when, may count for more than its words and its meaning."""
-        return self.among_people or bool(self.named or self.anchors)
+        return self.among_people or bool(self.named or self.dates)
 
 
 def analyse(
-    query: str, participants: Sequence[Participant] = (), *, now: datetime | None = None
+    query: str,
+    participants: Sequence[Participant] = (),
+    *,
+    now: datetime | None = None,
+    order: Order = "auto",
 ) -> QueryView:
-    """Reads a query. `now` grounds "last week"; without it only absolute dates count."""
+    """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is that
+    of day and month in numbers."""
     people = [p.author for p in participants if not p.assistant and _is_name(p.author)]
     named = {name: words for name in people if (words := _names_in(query, name))}
     meaning = _without(query, [word for words in named.values() for word in words])
@@ -115,7 +122,7 @@ def analyse(
         terms=_terms(matter),
         names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
         named=next(iter(named)) if len(named) == 1 else None,
-        anchors=tuple(anchors(query, now if turn < _half_a_turn else None)),
+        dates=_dates(query, now if turn < _half_a_turn else None, order),
         kind=_kind(query),
         asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
         asks_overview=overview,
@@ -123,6 +130,13 @@ def analyse(
         turn=turn,
         among_people=_among_people(participants),
     )
+
+
+def _dates(query: str, now: datetime | None, order: Order) -> tuple[Span, ...]:
+    """The dates that the query names; a year alone counts only where nothing finer is named."""
+    named = spans(query, now, order)
+    finer = [span for span in named if span.grain != "year" or span.is_relative]
+    return tuple(dict.fromkeys(finer or named))
 
 
 def _is_name(author: str) -> bool:

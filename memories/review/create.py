@@ -1,12 +1,11 @@
 """A memory written by hand."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from typing import Annotated
 
 from django.db import transaction
 from django.utils import timezone
+from pydantic import Field
 
 from memories import resolve
 from memories.bounds import WHOLE
@@ -15,35 +14,51 @@ from memories.extraction import type_of, visibility_of
 from memories.index import due, entries, workspace_index
 from memories.index.nearest import Placement
 from memories.models import (
+    Category,
     Conversation,
     Fact,
+    FactType,
     Memory,
     MemoryScope,
     Source,
+    Visibility,
 )
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
 from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
+from workspaces.request_fields import (
+    ExternalId,
+    Free,
+    Moment,
+    NullIs,
+    Number,
+    OneOf,
+    OwnId,
+    Text,
+    declared,
+)
 from workspaces.scope import Scope, mates_of
 
+Share = Annotated[Number, Field(ge=0, le=1)]
+Entities = Annotated[tuple[OwnId, ...], Field(max_length=100)]
 
+
+@declared
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A memory written by hand; ids are the callers' own."""
-
-    content: str
-    user_id: str = ""
-    agent_id: str = ""
-    thread_id: str = ""
-    workflow_id: str = ""
-    scope: str = MemoryScope.USER
-    category: str = "other"
-    fact_type: str = ""
-    visibility: str = ""
-    confidence: float = 1.0
-    entities: tuple[str, ...] = ()
-    event_date: datetime | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    content: Annotated[Text, Field(max_length=WHOLE)]
+    user_id: ExternalId = ""
+    agent_id: ExternalId = ""
+    thread_id: ExternalId = ""
+    workflow_id: ExternalId = ""
+    scope: Annotated[str, OneOf(MemoryScope)] = MemoryScope.USER
+    category: Annotated[str, OneOf(Category)] = Category.OTHER
+    fact_type: Annotated[str, OneOf(FactType), NullIs("")] = ""
+    visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
+    confidence: Share = 1.0
+    entities: Entities = ()
+    event_date: Moment | None = None
+    metadata: Free = field(default_factory=dict)
 
 
 def checked(content: str) -> str:

@@ -163,7 +163,7 @@ def _pool(
 
 def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
     """How many are ranked: fewer where nothing could lift those further down."""
-    if view.anchors and request.ranking == "hybrid":
+    if view.dates and request.ranking == "hybrid":
         return DATED
     lifted = view.looks_far or request.recency or space.ranking or request.ranking != "hybrid"
     if lifted or _most(request) > OF_TURN.top:

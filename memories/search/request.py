@@ -1,12 +1,15 @@
 """A question to the memory, validated, and what answers it."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from memories.models import NOW, AsOf, Layer, Link
+from pydantic import Field
+
+from memories.models import NOW, AsOf, Category, FactType, Layer, Link
 from memories.ranking import Weights
 from memories.search.filters import Filter
 from memories.search.trace import Trace
+from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Text, Whole, declared
 
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {
@@ -25,32 +28,52 @@ NOTES = {
 INCLUDES = ("citations", "scores", "chain", "neighbours")
 
 
+@declared
 @dataclass(frozen=True, slots=True)
 class Recency:
-    weight: float
-    half_life_days: float
+    weight: Annotated[Number, Field(ge=0, le=1)]
+    half_life_days: Annotated[Number, Field(ge=0.001, le=100_000)] = 30.0
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a caller may say of a search, in their words and the server's own alike."""
+
+    query: Annotated[Text, Field(max_length=10_000)]
+    limit: Annotated[Whole, Field(ge=1, le=100)] = 10
+    user_id: Annotated[
+        ExternalId, Field(description="What is about this subject or nobody in particular.")
+    ] = ""
+    agent_id: Annotated[
+        ExternalId, Field(description="As this agent sees it; for keys without an agent.")
+    ] = ""
+    thread_id: Annotated[ExternalId, Field(description="Adds this thread's own memories.")] = ""
+    workflow_id: Annotated[ExternalId, Field(description="Adds this workflow's own memories.")] = ""
+    fact_types: tuple[Annotated[str, OneOf(FactType)], ...] = ()
+    categories: tuple[Annotated[str, OneOf(Category)], ...] = ()
+    ranking: Annotated[str, OneOf(RANKINGS)] = "hybrid"
+    recency: Recency | None = None
+    rerank: Annotated[
+        Flag,
+        Field(
+            description="Lets the configured reranker order the best 50; there are no more hits"
+            " then. What it leaves unscored stays in order behind the others, with a score of 0.",
+        ),
+    ] = False
+    threshold: Annotated[Number, Field(ge=0, le=1)] | None = None
+    layers: Annotated[tuple[Annotated[str, OneOf(LAYERS)], ...], Field(min_length=1)] = (
+        "memories",
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(SearchOptions):
     """A validated question; ids are the callers' own. `filter` comes from `filters.parse`."""
 
-    query: str
-    limit: int = 10
     memory_scope: str = ""
-    user_id: str = ""
-    agent_id: str = ""
-    thread_id: str = ""
-    workflow_id: str = ""
-    fact_types: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
     filter: Filter | None = None
-    ranking: str = "hybrid"
     at: AsOf = NOW
-    recency: Recency | None = None
-    rerank: bool = False
-    threshold: float | None = None
-    layers: tuple[str, ...] = ("memories",)
     include: frozenset[str] = frozenset()
 
 

@@ -2,9 +2,9 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from workspaces.desk.base import ScopedAdmin
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
+from workspaces.adminbase.base import ScopedAdmin
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 from workspaces.models import Agent
 
 

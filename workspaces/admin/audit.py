@@ -9,14 +9,14 @@ from django.utils.html import format_html
 
 from workspaces.admin.audit_export import FORMATS
 from workspaces.admin.audit_filters import RowFilter, VerbFilter, WhoFilter
+from workspaces.adminbase.actors import APPS, kind_told, names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.filters import DayFilter
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import PageAdmin
+from workspaces.adminbase.targets import tell_targets
+from workspaces.adminbase.worddiff import changes
 from workspaces.auth import as_uuid
-from workspaces.desk.actors import APPS, kind_told, names_of
-from workspaces.desk.columns import display
-from workspaces.desk.filters import DayFilter
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import PageAdmin
-from workspaces.desk.targets import tell_targets
-from workspaces.desk.worddiff import changes
 from workspaces.models import AuditEntry, Capability
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from workspaces.desk.actors import names_of
+from workspaces.adminbase.actors import names_of
 from workspaces.models import AuditEntry
 
 CHUNK = 2_000

@@ -7,8 +7,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
-from workspaces.desk.access import access_of
-from workspaces.desk.actors import kind_told
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.actors import kind_told
 from workspaces.models import ApiKey, AuditEntry, Capability, Membership
 
 MOST_OFFERED = 200

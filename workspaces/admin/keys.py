@@ -14,12 +14,12 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces.desk.access import access_of, actor_of
-from workspaces.desk.columns import display
-from workspaces.desk.filters import StateFilter
-from workspaces.desk.forms import WorkspaceChoiceForm, pick_many, pick_one
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import PageAdmin, Verb
+from workspaces.adminbase.access import access_of, actor_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.filters import StateFilter
+from workspaces.adminbase.forms import WorkspaceChoiceForm, pick_many, pick_one
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import PageAdmin, Verb
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
 

@@ -5,10 +5,10 @@ from typing import Any
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
-from workspaces.desk.access import access_of
-from workspaces.desk.columns import display
-from workspaces.desk.counting import BoundedPaginator
-from workspaces.desk.listing import Empty, Listed
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.listing import Empty, Listed
 from workspaces.models import LoginAttempt
 
 

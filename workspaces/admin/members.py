@@ -14,13 +14,13 @@ from unfold.widgets import (
 )
 
 from workspaces import invitation_pages, invitations, members
-from workspaces.desk.access import access_of
-from workspaces.desk.actors import names_of
-from workspaces.desk.columns import display
-from workspaces.desk.filters import StateFilter
-from workspaces.desk.forms import WorkspaceChoiceForm
-from workspaces.desk.listing import Empty
-from workspaces.desk.pages import Button, PageAdmin, Verb, told
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.filters import StateFilter
+from workspaces.adminbase.forms import WorkspaceChoiceForm
+from workspaces.adminbase.listing import Empty
+from workspaces.adminbase.pages import Button, PageAdmin, Verb, told
 from workspaces.external_ids import NotAllowed
 from workspaces.models import Capability, Invitation, Membership, Role
 

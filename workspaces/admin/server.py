@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
-from workspaces.desk.counting import BoundedPaginator
-from workspaces.desk.listing import Listed
+from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.listing import Listed
 
 
 class ServerAdmin(Listed, ModelAdmin):

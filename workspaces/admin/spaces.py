@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.admin import TabularInline
 
-from workspaces.desk.access import access_of, workspace_id_of
-from workspaces.desk.base import ScopedAdmin
-from workspaces.desk.columns import display
-from workspaces.desk.listing import Empty
+from workspaces.adminbase.access import access_of, workspace_id_of
+from workspaces.adminbase.base import ScopedAdmin
+from workspaces.adminbase.columns import display
+from workspaces.adminbase.listing import Empty
 from workspaces.models import Membership, Role
 
 

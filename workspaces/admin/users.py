@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from workspaces.desk.counting import BoundedPaginator
-from workspaces.desk.listing import Listed
+from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.listing import Listed
 from workspaces.models import User
 
 

@@ -1,54 +1,61 @@
 """Routes: agents. They are made when first named; here they get a name and a team."""
 
 import uuid
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Annotated, Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from workspaces.api.fields import Camel, ExternalId, Text, moment, read, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Agent, AuditEntry, Capability
+from workspaces.request_fields import AnyText, Maybe, OwnId, Trimmed, declared
 from workspaces.scope import Scope
 
 NEEDS = {"GET": Capability.READ, "POST": Capability.ADMIN, "PATCH": Capability.ADMIN}
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class AgentQuery(PageQuery):
-    external_id = serializers.CharField(required=False)
+    external_id: Maybe[Trimmed] = None
 
 
-class AgentSerializer(Camel):
-    id = serializers.UUIDField()
-    external_id = serializers.CharField()
-    name = serializers.CharField()
-    team = serializers.CharField(help_text="Empty: the workspace's default team.")
-    created_at = serializers.DateTimeField()
+class AgentJson(Json):
+    id: uuid.UUID
+    external_id: str
+    name: str
+    team: Annotated[str, Meta(description="Empty: the workspace's default team.")]
+    created_at: datetime
 
 
-class AgentChanges(Camel):
-    name = Text(max_length=255, required=False, allow_blank=True)
-    team = Text(max_length=255, required=False, allow_blank=True)
+Name = Annotated[AnyText, Field(max_length=255)]
 
 
-class NewAgent(AgentChanges):
-    external_id = ExternalId(required=True, allow_null=False)
+@declared
+class AgentChanges(TypedDict, total=False):
+    name: Name
+    team: Name
 
 
-def shape(agent: Agent) -> dict[str, Any]:
-    return {
-        "id": str(agent.pk),
-        "externalId": agent.external_id,
-        "name": agent.name,
-        "team": agent.team,
-        "createdAt": moment(agent.created_at),
-    }
+@declared
+@dataclass(frozen=True, slots=True)
+class NewAgent:
+    external_id: OwnId
+    name: Name = ""
+    team: Name = ""
 
 
 def of_workspace(scope: Scope) -> QuerySet[Agent]:
@@ -58,36 +65,30 @@ def of_workspace(scope: Scope) -> QuerySet[Agent]:
 class AgentsView(WorkspaceView):
     needs = NEEDS
 
-    @extend_schema(
-        operation_id="listAgents",
-        parameters=[AgentQuery],
-        responses=page_of(AgentSerializer, "AgentPage"),
-    )
+    @operation("listAgents", query=AgentQuery, page=AgentJson)
     def get(self, request: Request, workspace: str) -> Response:
-        wish, rows = read_query(AgentQuery, request), of_workspace(self.scope)
-        if "external_id" in wish:
-            rows = rows.filter(external_id=wish["external_id"])
-        return paged(request, rows, shape)
+        wanted = narrowing(read_query(AgentQuery, request), {"external_id": "external_id"})
+        return paged(request, of_workspace(self.scope).filter(**wanted), AgentJson.of)
 
-    @extend_schema(operation_id="createAgent", request=NewAgent, responses={201: AgentSerializer})
+    @operation("createAgent", request=NewAgent, answer={201: AgentJson})
     def post(self, request: Request, workspace: str) -> Response:
-        new = Agent(workspace_id=self.scope.workspace_id, **read(NewAgent, request.data))
+        new = Agent(workspace_id=self.scope.workspace_id, **asdict(read(NewAgent, request.data)))
         Agent.objects.bulk_create([new], ignore_conflicts=True)
         made = of_workspace(self.scope).get(external_id=new.external_id)
         if made.pk != new.pk:
             raise conflict("There is an agent of this id already.", field="externalId")
         _audit(self.scope, "create_agent", made)
-        return Response(shape(made), status=201)
+        return Response(AgentJson.of(made), status=201)
 
 
 class AgentView(WorkspaceView):
     needs = NEEDS
 
-    @extend_schema(operation_id="readAgent", responses=AgentSerializer)
+    @operation("readAgent", answer=AgentJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(shape(get_object_or_404(of_workspace(self.scope), pk=row)))
+        return Response(AgentJson.of(get_object_or_404(of_workspace(self.scope), pk=row)))
 
-    @extend_schema(operation_id="changeAgent", request=AgentChanges, responses=AgentSerializer)
+    @operation("changeAgent", request=AgentChanges, answer=AgentJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         agent = get_object_or_404(of_workspace(self.scope), pk=row)
         changes = read(AgentChanges, request.data)
@@ -95,8 +96,10 @@ class AgentView(WorkspaceView):
             setattr(agent, name, value)
         agent.save(update_fields=[*changes, "updated_at"])
         _audit(self.scope, "change_agent", agent, changes)
-        return Response(shape(agent))
+        return Response(AgentJson.of(agent))
 
 
-def _audit(scope: Scope, action: str, agent: Agent, changes: dict[str, Any] | None = None) -> None:
+def _audit(
+    scope: Scope, action: str, agent: Agent, changes: Mapping[str, Any] | None = None
+) -> None:
     AuditEntry.line(scope.workspace_id, scope.actor, action, agent, after=changes).save()

@@ -3,29 +3,42 @@
 import base64
 import binascii
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, cast
 from urllib.parse import parse_qs, urlsplit
 
+import msgspec
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import inline_serializer
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.fields import Camel, read_query
+from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read_query
 from workspaces.api.problems import invalid
+from workspaces.request_fields import Maybe, Trimmed, declared
 
 AFTER, BEFORE = b"a", b"b"
 
 
-class PageQuery(Camel):
-    limit = serializers.IntegerField(min_value=1, max_value=100, default=50)
-    cursor = serializers.CharField(
-        required=False, max_length=2000, help_text="What `next` or `previous` of a page holds."
-    )
+@declared
+@dataclass(frozen=True, slots=True)
+class PageQuery:
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
+    cursor: Maybe[
+        Annotated[
+            Trimmed,
+            Field(max_length=2000, description="What `next` or `previous` of a page holds."),
+        ]
+    ] = None
+
+
+def narrowing(query: object, columns: Mapping[str, str]) -> dict[str, Any]:
+    """The conditions on a list's columns, where the query has a word on them."""
+    said = {column: getattr(query, name) for name, column in columns.items()}
+    return {column: value for column, value in said.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +66,11 @@ def cursor_of(text: str) -> Cursor:
     return Cursor(direction, row_id)
 
 
-def paged(
-    request: Request, rows: QuerySet[Any], shape: Callable[[Any], dict[str, Any]]
-) -> Response:
+def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], Json]) -> Response:
     """One page of `rows` by id, the newest first, each through `shape`."""
-    wish = read_query(PageQuery, request)
-    cursor = cursor_of(wish["cursor"]) if "cursor" in wish else None
-    found, more = _slice(rows, cursor, wish["limit"])
+    query = read_query(PageQuery, request)
+    cursor = None if query.cursor is None else cursor_of(query.cursor)
+    found, more = _slice(rows, cursor, query.limit)
     goes_back = cursor is not None and cursor.direction == BEFORE
     has_next = bool(found) if goes_back else more
     has_previous = more if goes_back else cursor is not None and bool(found)
@@ -90,13 +101,9 @@ def _address(request: Request, direction: bytes, row: Model) -> str:
 
 
 @cache
-def page_of(item: type[Camel], name: str) -> serializers.Serializer[Any]:
-    """The schema of a page of `item`."""
-    return inline_serializer(
-        name,
-        {
-            "results": item(many=True),
-            "next": serializers.CharField(allow_null=True),
-            "previous": serializers.CharField(allow_null=True),
-        },
-    )
+def page_of(item: type[Json]) -> type[Json]:
+    """A page of a list of `item`."""
+    results = ("results", list[item])  # type: ignore[valid-type]  # known when it runs
+    fields = [results, ("next", str | None), ("previous", str | None)]
+    name = f"{item.__name__.removesuffix('Json')}Page"
+    return cast(type[Json], msgspec.defstruct(name, fields, bases=(Json,)))

@@ -2,21 +2,21 @@
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
 import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views import csrf, defaults
 from django.views.decorators.csrf import csrf_exempt
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from memoryproject.postgres.causes import cause_of
+from workspaces.api.json_answers import Json, JsonRenderer
 from workspaces.api.request_ids import request_id_of
 from workspaces.external_ids import NotAllowed
 from workspaces.members import MembershipConflict
@@ -29,13 +29,24 @@ HTML_PATHS = ("/admin", "/accounts", "/static")
 SPOKEN = {"subject": "userId", "agent": "agentId"}
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldProblem(Json):
     """What is wrong with one field; `field` is its path in the caller's own words."""
 
     field: str
     message: str
-    code: str = "invalid"
+    code: str
+
+
+class ProblemJson(Json):
+    """RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldProblem]
+    request_id: str
 
 
 class Problem(APIException):
@@ -47,7 +58,7 @@ class Problem(APIException):
         detail: str,
         *,
         code: str = "",
-        errors: Sequence[FieldError] = (),
+        errors: Sequence[FieldProblem] = (),
         wait: float | None = None,
     ) -> None:
         super().__init__(detail, code or None)
@@ -59,7 +70,9 @@ class Problem(APIException):
 
 def invalid(field: str, message: str, code: str = "invalid") -> Problem:
     """400 that names one field."""
-    return Problem(400, f"{field}: {message}", code=code, errors=[FieldError(field, message, code)])
+    return Problem(
+        400, f"{field}: {message}", code=code, errors=[FieldProblem(field, message, code)]
+    )
 
 
 def not_found(what: str = "This") -> Problem:
@@ -68,12 +81,12 @@ def not_found(what: str = "This") -> Problem:
 
 def refused(message: str, field: str = "") -> Problem:
     """403, with the field that names what the asker may not touch, where there is one."""
-    errors = [FieldError(field, message, "forbidden")] if field else []
+    errors = [FieldProblem(field, message, "forbidden")] if field else []
     return Problem(403, message, code="forbidden", errors=errors)
 
 
 def conflict(message: str, *, field: str = "", code: str = "conflict") -> Problem:
-    errors = [FieldError(field, message, code)] if field else []
+    errors = [FieldProblem(field, message, code)] if field else []
     return Problem(409, message, code=code, errors=errors)
 
 
@@ -99,8 +112,6 @@ def problem_of(error: Exception) -> Problem | None:
     match error:
         case Problem():
             return error
-        case ValidationError():
-            return _of_validation(error)
         case APIException():
             return _of_rest(error)
         case NotAllowed():
@@ -111,19 +122,16 @@ def problem_of(error: Exception) -> Problem | None:
             return _of_django(error)
 
 
-def body_of(problem: Problem, request: HttpRequest) -> dict[str, Any]:
-    return {
-        "type": "about:blank",
-        "title": HTTPStatus(problem.status_code).phrase,
-        "status": problem.status_code,
-        "detail": str(problem.detail),
-        "code": problem.code,
-        "errors": [
-            {"field": error.field, "message": error.message, "code": error.code}
-            for error in problem.errors
-        ],
-        "requestId": request_id_of(request),
-    }
+def body_of(problem: Problem, request: HttpRequest) -> ProblemJson:
+    return ProblemJson(
+        type="about:blank",
+        title=HTTPStatus(problem.status_code).phrase,
+        status=problem.status_code,
+        detail=str(problem.detail),
+        code=problem.code,
+        errors=list(problem.errors),
+        request_id=request_id_of(request),
+    )
 
 
 def _headers(problem: Problem, error: Exception) -> dict[str, str]:
@@ -133,33 +141,6 @@ def _headers(problem: Problem, error: Exception) -> dict[str, str]:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return headers
-
-
-def _of_validation(error: ValidationError) -> Problem:
-    errors = list(flat(error.detail))
-    detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
-    return Problem(400, detail, code="invalid", errors=errors)
-
-
-def flat(detail: Any, path: str = "") -> Iterator[FieldError]:
-    """DRF's nested details as a list of errors with paths such as `messages[2].role`."""
-    if isinstance(detail, dict):
-        for key, part in detail.items():
-            yield from flat(part, _joined(path, key))
-    elif isinstance(detail, list):
-        for index, part in enumerate(detail):
-            is_nested = isinstance(part, dict | list)
-            yield from flat(part, _joined(path, index) if is_nested else path)
-    else:
-        yield FieldError(path, str(detail), str(detail.code))
-
-
-def _joined(path: str, key: str | int) -> str:
-    if key == "non_field_errors":
-        return path
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    return f"{path}.{key}" if path else key
 
 
 def _of_rest(error: APIException) -> Problem:
@@ -206,10 +187,9 @@ def _of_database(error: Exception) -> str:
 # ---- Django's own error pages, for what never reaches a view ---------------------------------
 
 
-def page(problem: Problem, request: HttpRequest) -> JsonResponse:
-    return JsonResponse(
-        body_of(problem, request), status=problem.status_code, content_type=CONTENT_TYPE
-    )
+def page(problem: Problem, request: HttpRequest) -> HttpResponse:
+    body = JsonRenderer.encode(body_of(problem, request))
+    return HttpResponse(body, status=problem.status_code, content_type=CONTENT_TYPE)
 
 
 def is_html(request: HttpRequest) -> bool:
@@ -217,7 +197,7 @@ def is_html(request: HttpRequest) -> bool:
 
 
 @csrf_exempt
-def unknown_route(request: HttpRequest, **_: Any) -> JsonResponse:
+def unknown_route(request: HttpRequest, **_: Any) -> HttpResponse:
     return page(not_found("This route"), request)
 
 

@@ -1,18 +1,26 @@
-"""What the OpenAPI schema says of every route: its problems, its keys, its workspace."""
+"""What the OpenAPI schema says of every route: its problems, its keys, its workspace; and how it
+reads the declared classes of answers and requests."""
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import partial
+from typing import Any, Literal, TypeVar, cast
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+)
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ResolvedComponent
-from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.views import APIView
+from drf_spectacular.plumbing import ResolvedComponent, list_hash
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from msgspec import inspect
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
-from workspaces.api.problems import FieldError, Problem
+from workspaces.api.json_answers import Json, fields_of
+from workspaces.api.json_requests import adapter_of
+from workspaces.api.paging import PageQuery, page_of
+from workspaces.api.problems import ProblemJson
 
 ALWAYS = {
     "400": "Something in the request is not right; `errors` names it.",
@@ -27,6 +35,7 @@ WITH_BODY = {
     "413": "The body is too large.",
     "415": "The body is not application/json.",
 }
+Act = TypeVar("Act", bound=Callable[..., Any])
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     str,
@@ -34,23 +43,41 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="The same key and body answer the same again, for 24 hours.",
 )
 
+_component: Callable[..., ResolvedComponent] = ResolvedComponent  # which has no types
+PLAIN: dict[type[inspect.Type], dict[str, Any]] = {
+    inspect.StrType: {"type": "string"},
+    inspect.IntType: {"type": "integer"},
+    inspect.FloatType: {"type": "number", "format": "double"},
+    inspect.BoolType: {"type": "boolean"},
+    inspect.UUIDType: {"type": "string", "format": "uuid"},
+    inspect.DateTimeType: {"type": "string", "format": "date-time"},
+    inspect.AnyType: {},
+}
 
-class FieldProblem(serializers.Serializer[Any]):
-    field = serializers.CharField()
-    message = serializers.CharField()
-    code = serializers.CharField()
 
+def operation(
+    name: str,
+    *,
+    query: type[Any] | None = None,
+    headers: Sequence[OpenApiParameter] = (),
+    request: Any = None,
+    answer: Any = None,
+    page: type[Json] | None = None,
+) -> Callable[[Act], Act]:
+    """What the schema says of a method of a view: the declared classes of its query string, of its
+    body and of its answer (by status, where there are several), or of what a page lists."""
+    if page is not None:
+        query, answer = query or PageQuery, page_of(page)
+    parameters = [*headers, *([cast(Any, query)] if query else [])]
+    described = extend_schema(
+        operation_id=name, parameters=parameters, request=request, responses=answer
+    )
 
-class ProblemSerializer(serializers.Serializer[Any]):
-    """RFC 9457."""
+    def declare(act: Act) -> Act:
+        vars(act)["query"] = query
+        return described(act)
 
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField()
-    code = serializers.CharField()
-    errors = FieldProblem(many=True)  # type: ignore[assignment]
-    requestId = serializers.CharField()  # noqa: N815  as it is on the wire
+    return declare
 
 
 class DoorSchema(AutoSchema):
@@ -68,45 +95,10 @@ class DoorSchema(AutoSchema):
     ) -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
         problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
-        component = self.resolve_serializer(ProblemSerializer, "response")
+        component = self.resolve_serializer(cast(Any, ProblemJson), "response")
         for status, description in problems.items():
             bodies.setdefault(status, _problem(component, description))
         return bodies
-
-
-def refuse_unknown_parameters(view: APIView, request: Request) -> None:
-    """400 that names each parameter of the query string that the schema of this operation does not
-    have: `?dryRun=true` where there is none would else do what the caller only asks about."""
-    method = "get" if request.method == "HEAD" else (request.method or "").lower()
-    handler = getattr(type(view), method, None)
-    if not request.META.get("QUERY_STRING") or method not in view.http_method_names or not handler:
-        return
-    known = _query_parameters(handler)
-    if unknown := [name for name in request.query_params if name not in known]:
-        there_are = f"Known: {', '.join(known) or 'none'}."
-        errors = [
-            FieldError(name, f"There is no such parameter. {there_are}", "unknown_field")
-            for name in unknown
-        ]
-        detail = f"Unknown: {', '.join(unknown)}. {there_are}"
-        raise Problem(400, detail, code="unknown_field", errors=errors)
-
-
-@cache
-def _query_parameters(handler: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of what `extend_schema` says that a method of a view reads out of the query string."""
-    declared = getattr(handler, "kwargs", {}).get("schema")
-    if declared is None:
-        return ()
-    schema = declared()
-    schema.view, schema.method = APIView(request=None, kwargs={}), handler.__name__.upper()
-    names: list[str] = []
-    for parameter in schema.get_override_parameters():
-        if isinstance(parameter, OpenApiParameter):
-            names += [parameter.name] if parameter.location == OpenApiParameter.QUERY else []
-        else:
-            names += parameter().fields
-    return tuple(names)
 
 
 def _problem(component: ResolvedComponent, description: str) -> dict[str, Any]:
@@ -128,3 +120,108 @@ class MemberScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
         return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
+
+
+class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The schema of a declared answer."""
+
+    target_class = "workspaces.api.json_answers.Json"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:
+        return str(self.target.__name__).removesuffix("Json")
+
+    def map_serializer(
+        self, auto_schema: AutoSchema, direction: Literal["request", "response"]
+    ) -> dict[str, Any]:
+        fields = fields_of(self.target)
+        component = partial(auto_schema.resolve_serializer, direction=direction)
+        schema: dict[str, Any] = {"type": "object"}
+        if own := vars(self.target).get("__doc__"):
+            schema["description"] = own
+        schema["properties"] = {
+            field.encode_name: _of_type(field.type, component) for field in fields
+        }
+        schema["required"] = [field.encode_name for field in fields if field.required]
+        return schema
+
+
+class RequestSchema(GenerateJsonSchema):
+    """As pydantic's, in the manner of the rest of the file."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> dict[str, Any]:
+        return nullable(self.generate_inner(schema["schema"]))
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> dict[str, Any]:
+        return of_choices(schema["cls"])
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> dict[str, Any]:
+        return super().float_schema(schema) | {"format": "double"}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        """Empty is what is not given."""
+        made = super().default_schema(schema)
+        if made.get("default") in ("", None, [], {}):
+            made.pop("default", None)
+        return made
+
+
+class RequestExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The schema of a declared request."""
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return hasattr(target, "__pydantic_config__")
+
+    def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:
+        return str(self.target.__name__).removesuffix("Request").removesuffix("Body")
+
+    def map_serializer(
+        self, auto_schema: AutoSchema, direction: Literal["request", "response"]
+    ) -> dict[str, Any]:
+        reference = "#/components/schemas/{model}Request"
+        schema = adapter_of(self.target).json_schema(
+            ref_template=reference, schema_generator=RequestSchema
+        )
+        for name, inner in schema.pop("$defs", {}).items():
+            part = _component(f"{name}Request", ResolvedComponent.SCHEMA, inner, name)
+            auto_schema.registry.register_on_missing(part)
+        return schema
+
+
+def _of_type(kind: inspect.Type, component: Callable[[Any], ResolvedComponent]) -> dict[str, Any]:
+    match kind:
+        case inspect.Metadata():
+            return _of_type(kind.type, component) | (kind.extra_json_schema or {})
+        case inspect.UnionType():  # with null; what may be missing is in the field
+            [one] = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+            return nullable(_of_type(one, component))
+        case inspect.LiteralType():
+            return {"type": "string", "enum": list(kind.values)}
+        case inspect.StructType():
+            return dict(component(kind.cls).ref)
+        case inspect.CustomType():
+            return of_choices(kind.cls)
+        case inspect.ListType():
+            return {"type": "array", "items": _of_type(kind.item_type, component)}
+        case inspect.DictType():
+            return {"type": "object", "additionalProperties": _of_type(kind.value_type, component)}
+        case _:
+            return dict(PLAIN[type(kind)])
+
+
+def of_choices(choices: type[Enum]) -> dict[str, Any]:
+    """A set of choices, by which a hook of drf-spectacular knows it again and gives it a name."""
+    values = [(one.value, getattr(one, "label", one.value)) for one in choices]
+    names = [value for value, _ in values]
+    return {"type": "string", "enum": names, "x-spec-enum-id": list_hash(values)}
+
+
+def nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return {"oneOf": [schema, {"type": "null"}]}
+    schema = schema | {"type": [schema["type"], "null"]}
+    return schema | {"enum": [*schema["enum"], None]} if "enum" in schema else schema

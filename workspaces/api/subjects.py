@@ -1,42 +1,36 @@
 """Routes: subjects, whom or what memories are about."""
 
 import uuid
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.fields import Camel, Free, moment, read_query
-from workspaces.api.paging import PageQuery, page_of, paged
+from workspaces.api.json_answers import Json
+from workspaces.api.json_requests import read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Subject
+from workspaces.request_fields import Free, Maybe, Trimmed, declared
 from workspaces.scope import Scope
 
 
+@declared
+@dataclass(frozen=True, slots=True)
 class SubjectQuery(PageQuery):
-    external_id = serializers.CharField(required=False)
+    external_id: Maybe[Trimmed] = None
 
 
-class SubjectSerializer(Camel):
-    id = serializers.UUIDField()
-    external_id = serializers.CharField()
-    name = serializers.CharField()
-    metadata = Free()
-    created_at = serializers.DateTimeField()
-
-
-def shape(subject: Subject) -> dict[str, Any]:
-    return {
-        "id": str(subject.pk),
-        "externalId": subject.external_id,
-        "name": subject.name,
-        "metadata": subject.metadata,
-        "createdAt": moment(subject.created_at),
-    }
+class SubjectJson(Json):
+    id: uuid.UUID
+    external_id: str
+    name: str
+    metadata: Free
+    created_at: datetime
 
 
 def visible(scope: Scope) -> QuerySet[Subject]:
@@ -45,19 +39,13 @@ def visible(scope: Scope) -> QuerySet[Subject]:
 
 
 class SubjectsView(WorkspaceView):
-    @extend_schema(
-        operation_id="listSubjects",
-        parameters=[SubjectQuery],
-        responses=page_of(SubjectSerializer, "SubjectPage"),
-    )
+    @operation("listSubjects", query=SubjectQuery, page=SubjectJson)
     def get(self, request: Request, workspace: str) -> Response:
-        wish, rows = read_query(SubjectQuery, request), visible(self.scope)
-        if "external_id" in wish:
-            rows = rows.filter(external_id=wish["external_id"])
-        return paged(request, rows, shape)
+        wanted = narrowing(read_query(SubjectQuery, request), {"external_id": "external_id"})
+        return paged(request, visible(self.scope).filter(**wanted), SubjectJson.of)
 
 
 class SubjectView(WorkspaceView):
-    @extend_schema(operation_id="readSubject", responses=SubjectSerializer)
+    @operation("readSubject", answer=SubjectJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(shape(get_object_or_404(visible(self.scope), pk=row)))
+        return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))

@@ -9,9 +9,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import BasePermission
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
-from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.views import APIView
 
 from workspaces.api.bodies import (
@@ -19,8 +18,10 @@ from workspaces.api.bodies import (
     refuse_null_in_address,
     refuse_unmeasured_body,
 )
+from workspaces.api.json_answers import JsonRenderer
+from workspaces.api.json_requests import refuse_unknown_parameters
 from workspaces.api.problems import invalid, not_found, refused
-from workspaces.api.schema import DoorSchema, refuse_unknown_parameters
+from workspaces.api.schema import DoorSchema
 from workspaces.auth import as_uuid
 from workspaces.keys import NOTHING
 from workspaces.models import Capability, User
@@ -50,22 +51,6 @@ class AnswersJSON(BaseContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-class AnswerRenderer(JSONRenderer):
-    """As DRF's, by one encoder for all answers."""
-
-    encode = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        if isinstance(renderer_context, dict):
-            renderer_context.clear()  # a ring: it is the response's, and holds the response
-        return b"" if data is None else self.encode(data).encode()
-
-
 class IsKnown(BasePermission):
     """A key that proves something, or a member's session; 401 otherwise."""
 
@@ -78,7 +63,7 @@ class AskerView(APIView):
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
     parser_classes = (StrictJSONParser,)
-    renderer_classes = (AnswerRenderer,)
+    renderer_classes = (JsonRenderer,)
     content_negotiation_class = AnswersJSON
     permission_classes = (IsKnown,)
     metadata_class = None

@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from memories.bounds import Budget
+from memories.english.dates import event_date
 from memories.english.patterns import (
     answers,
     clauses,
     content,
-    dates,
     entities,
     person,
     reading,
@@ -106,7 +106,7 @@ def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:
             confidence=pattern.confidence,
             rule=pattern.name,
             entities=_entities(pattern, fit.match, fit.clause.text),
-            event_date=dates.ground(words, at),
+            event_date=event_date(words, at),
             start=fit.clause.start,
             end=fit.clause.end,
             is_answer=fit.clause.is_answer,

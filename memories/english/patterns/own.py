@@ -14,7 +14,8 @@ from itertools import islice, takewhile
 from typing import Any
 
 from memories.bounds import Budget
-from memories.english.patterns import clauses, content, dates, entities, foreign, person, reading
+from memories.english.dates import event_date
+from memories.english.patterns import clauses, content, entities, foreign, person, reading
 from memories.english.patterns.clauses import Clause
 from memories.english.patterns.pattern import FACT_TYPES, Found
 from memories.expressions import Fault, compiled, regex_faults
@@ -99,7 +100,7 @@ def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | N
         confidence=pattern.confidence,
         rule=f"{RULE}{pattern.name}",
         entities=tuple(entities.find(sentence)),
-        event_date=dates.ground(text[start:end], at),
+        event_date=event_date(text[start:end], at),
         start=start,
         end=end,
         parts=tuple((span[0] + start, span[0] + end) for start, end in _parts(pattern, match)),

@@ -1,9 +1,9 @@
 """Whether a change that is told late came before what is known: "I moved to Porto in 2015"."""
 
-import calendar
 import re
 from datetime import datetime, timedelta
 
+from memories.english.dates import last_day
 from memories.english.statements.reading import Reading
 
 # Of these the date in a statement is the day on which it came true; a deadline's is its value.
@@ -11,9 +11,6 @@ LASTING = frozenset("residence place employer job school relationship spouse car
 _current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORECASE)
 # A belief without a date holds at least from when it was said on, and for how long before?
 UNKNOWN = timedelta(days=366)
-_month = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b|\d-\d", re.IGNORECASE
-)
 
 
 def came_before(told: Reading, event: datetime, rule: str, since: datetime, *, dated: bool) -> bool:
@@ -22,7 +19,8 @@ def came_before(told: Reading, event: datetime, rule: str, since: datetime, *, d
     if rule.removeprefix("slot:") not in LASTING or not _is_over(told):
         return False
     margin = timedelta(0) if dated else UNKNOWN
-    return since - _last_day(told.statement, event) > margin
+    last = last_day(told.statement, event.date()) - event.date()
+    return since - event > margin + last
 
 
 def _is_over(told: Reading) -> bool:
@@ -30,12 +28,3 @@ def _is_over(told: Reading) -> bool:
     if _current.search(told.statement):
         return False
     return "to" in told.change or any(word.is_past for word in told.words)
-
-
-def _last_day(statement: str, first: datetime) -> datetime:
-    """The last day that may be meant: of "in 2015", the year's."""
-    if first.day != 1:
-        return first
-    if first.month == 1 and not _month.search(statement):
-        return first.replace(month=12, day=31)
-    return first.replace(day=calendar.monthrange(first.year, first.month)[1])

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from unfold.sites import UnfoldAdminSite
 
-from workspaces.desk import login_pages
-from workspaces.desk.access import access_of
+from workspaces.adminbase import login_pages
+from workspaces.adminbase.access import access_of
 from workspaces.models import User
 
 # What somebody may ask for before the first password was changed.

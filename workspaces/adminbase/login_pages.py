@@ -22,8 +22,8 @@ from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from memoryproject import first_run
+from workspaces.adminbase.access import access_for
 from workspaces.browser_middleware import SEEN_AT
-from workspaces.desk.access import access_for
 from workspaces.login import second_factor, throttle
 from workspaces.login.throttle import TooEarly
 from workspaces.models import Invitation, LoginAttempt, User

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db.models import Model
 from django.db.models.functions import Left
 
-from workspaces.desk.actors import APPS
+from workspaces.adminbase.actors import APPS
 from workspaces.models import Membership, Subject
 
 # The first of these that a model has is how people know its rows; one that has none of them may

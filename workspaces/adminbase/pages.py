@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from workspaces.desk.base import ScopedAdmin
+from workspaces.adminbase.base import ScopedAdmin
 from workspaces.models import Capability
 
 MOST_AT_ONCE = 200

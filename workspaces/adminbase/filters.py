@@ -14,7 +14,7 @@ from django.utils.dateparse import parse_date
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, RelatedDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
-from workspaces.desk.access import access_of
+from workspaces.adminbase.access import access_of
 from workspaces.ids import first_uuid7
 from workspaces.models import Capability
 

@@ -11,10 +11,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from unfold.admin import ModelAdmin
 
-from workspaces.desk.access import access_of, actor_of, workspace_id_of
-from workspaces.desk.counting import BoundedPaginator
-from workspaces.desk.filters import WorkspaceFilter
-from workspaces.desk.listing import Listed
+from workspaces.adminbase.access import access_of, actor_of, workspace_id_of
+from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.filters import WorkspaceFilter
+from workspaces.adminbase.listing import Listed
 from workspaces.models import AuditEntry, Capability, Workspace
 
 

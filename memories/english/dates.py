@@ -1,0 +1,341 @@
+"""Dates in English words, read against a clock: one grammar for what facts tell of, what queries ask
+for, when a plan is over and what a statement may repeat.
+
+Each form at the end finds one way of naming a time; what stands beside each other is then put
+together: "Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May".
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+from memories.english import calendar_dates, relative_dates
+from memories.english.calendar_dates import MONTH_WORDS, RANGE_WORDS, Clock, Order
+from memories.english.numbers import COUNT, ORDINALS
+from memories.english.time_spans import (
+    MONTH,
+    WEEKDAY,
+    Span,
+    days_from,
+    in_year,
+    later,
+    midnight,
+    months_from,
+)
+
+_UNIT = r"(?:minute|hour|day|week|fortnight|weekend|month|quarter|year|decade)"
+_YEAR = r"(?:19|20)\d\d"
+_WHICH = r"(?P<which>this past|this coming|the coming|coming|last|past|this|next)"
+_SHORT_DAY = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)"
+_future = re.compile(
+    r"\b(?:will|going to|gonna|plan|planning|next|soon|shall|hope|hoping|want|upcoming|by|until|due"
+    r"|deadline|can't wait|looking forward|scheduled|appointment|intend|off to)\b|['’]ll\b",
+    re.IGNORECASE,
+)
+# the present tense with a date tells of what is to come, unless something in it is past
+_present = re.compile(
+    r"(?:\b(?:am|are|is)|['’](?:m|re|s)) (?:not |only |also |both |all |just |I |we |you |he |she |they )?(?:[a-z]{2,}ing\b"
+    r"|(?:on|at|in|from|away|set|booked|planned|closed|open)\b)"
+    r"|(?:\b(?:have|has)|['’](?:ve|s)) (?:got )?(?:an?|my|our|another|two|three)\b"
+    r"|\b(?:do|does) (?:I|we|you|he|she|they|[A-Z]\w+)\b"
+    r"|\b(?:I|we|they|you) (?:meet|leave|fly|travel|depart|arrive|move|return|pay)\b"
+    r"|\b(?:starts?|ends?|begins?|opens?|closes?|leaves?|departs?|arrives?|expires?|takes? place|happens|falls on|flies|fly)\b"
+    r"|\b(?:moved|slipped|slips|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until)"
+    rf" (?:{WEEKDAY}|{MONTH})\b",
+    re.IGNORECASE,
+)
+_past = re.compile(
+    r"\b(?:was|were|been|did|had|since|ago|last|yesterday|went|came)\b|(?<!have )(?<!has )(?<!['’]ve )(?<!['’]s )\bgot\b",
+    re.IGNORECASE,
+)
+_recurring = re.compile(
+    rf"\b(?:every|each) (?:(?:single|other|second|third) )?(?:{WEEKDAY}|{MONTH}|{_UNIT}|morning|evening|night"
+    rf"|spring|summer|fall|autumn|winter)s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or|,? except|,? but not)(?: on)? (?:every )?{WEEKDAY}s?\b)*",
+    re.IGNORECASE,
+)
+# Most clauses name no time, and are read no further.
+_hint = re.compile(
+    rf"\d|day\b|night|tonight|morning|noon|evening|tomorrow|{_UNIT}|spring|summer|\bfall\b|autumn|winter|christmas"
+    rf"|new year|halloween|the \w+ties\b|\b(?:{MONTH}|{_SHORT_DAY})\b",
+    re.IGNORECASE,
+)
+_LEADING = 12  # characters; a day that stands before this opens the clause: "On Friday we fly home"
+_AROUND = 200  # characters before a phrase in which its tense is looked for
+_sentence_end = re.compile(r"[.!?;\n]\s")
+_word_before = re.compile(r"([a-z]+)\s*(?:the |about |around )?$", re.IGNORECASE)
+
+
+class _Phrase(NamedTuple):
+    """One phrase in its place. `rank`: the lower, the more exact its form; `is_bare`: a month or
+    year that no word makes a date, which a query may mean and a statement need not."""
+
+    first: int
+    last: int
+    kind: str
+    rank: int
+    span: Span
+    is_bare: bool = False
+
+
+def spans(text: str, at: datetime | None, order: Order = "auto") -> list[Span]:
+    """Every time that is named, the most exact first; without a clock those alone that need none,
+    of any year where they name no year."""
+    phrases = sorted(_phrases(text, at or datetime(2000, 1, 1), order), key=lambda p: p.rank)
+    return [p.span for p in phrases if at is not None or not p.span.is_relative]
+
+
+def event_date(clause: str, at: datetime, order: Order = "auto") -> datetime | None:
+    """When that is what `clause` tells of, as far as its words say; None: they do not say.
+
+    The start of the day, month, season or year that is meant, in the zone of `at`.
+    """
+    named = [phrase for phrase in _phrases(clause, at, order) if not phrase.is_bare]
+    if not named:
+        return None
+    span = min(named, key=lambda phrase: (phrase.rank, phrase.first)).span
+    return midnight(span.likely or span.start)
+
+
+# A statement that is read on another day than it was said: how many days its words may take.
+_lengths = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), days)
+    for words, days in (
+        ("decade", 3660), ("year", 365), ("spring|summer|fall|autumn|winter|quarter", 92),
+        ("month", 30), ("weekend", 1), ("weeks?", 6),
+    )
+)  # fmt: skip
+_month_name = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
+
+
+def last_day(statement: str, first: date, order: Order = "auto") -> date:
+    """The last day that a statement about what begins on `first` may mean; rather too late."""
+    at = datetime(first.year, first.month, first.day, 12)
+    ends = [span.last_day for span in spans(statement, at, order) if span.first_day == first]
+    length = next((days for words, days in _lengths if words.search(statement)), 0)
+    if not ends and not length and first.day == 1 and _month_name.search(statement):
+        ends.append(months_from(at, 1, "month").last_day)
+    return max([first + timedelta(days=min(length, (date.max - first).days)), *ends])
+
+
+def _phrases(text: str, at: datetime, order: Order) -> list[_Phrase]:
+    """In the order of the text, none over another."""
+    if not _hint.search(text):
+        return []
+    text = _recurring.sub(lambda match: " " * len(match[0]), text)  # it has no day of its own
+    free = bytearray(b"\1") * len(text)
+    result = []
+    for rank, (kind, form, meaning) in enumerate(_forms):
+        for match in form.finditer(text):
+            start, end = match.span()
+            if not all(free[start:end]):
+                continue
+            word = _word_before.search(text, max(0, start - 24), start)
+            before = word[1].lower() if word else ""
+            clock = Clock(at, _is_ahead(text, start, end), before, order)
+            try:
+                span = meaning(match, clock)
+            except (ValueError, OverflowError):  # the calendar has no such day, nor has its month
+                free[start:end] = bytes(end - start)
+                continue
+            if span is not None:
+                free[start:end] = bytes(end - start)
+                is_bare = _is_bare(kind, match, before)
+                result.append(_Phrase(start, end, kind, rank, span, is_bare))
+    return _together(text, sorted(result), at)
+
+
+def _is_ahead(text: str, start: int, end: int) -> bool:
+    """Whether what is told with a date at this place is to come, by the words up to it."""
+    begun = max(0, start - _AROUND)
+    for stop in _sentence_end.finditer(text, begun, start):
+        begun = stop.end()
+    stop_after = _sentence_end.search(text, end, end + _AROUND)
+    # What is said after the day is of another time: "I began in May and it's going well".
+    until = end if start - begun > _LEADING else stop_after.start() if stop_after else end + _AROUND
+    sentence = text[begun:until]
+    if _future.search(sentence):
+        return True
+    return bool(_present.search(sentence)) and not _past.search(sentence)
+
+
+_YEAR_WORDS = frozenset("in during since until till by".split())
+
+
+def _is_bare(kind: str, match: re.Match[str], before: str) -> bool:
+    groups = match.groupdict()
+    match kind:
+        case "stretch":  # "in the next two weeks" has no day of its own
+            return bool(groups["number"])
+        case "year" | "decade":
+            return not groups.get("part") and before not in _YEAR_WORDS
+        case "month":
+            is_named = groups.get("which") or groups.get("part") or groups["year"]
+            return not is_named and before not in MONTH_WORDS
+    return False
+
+
+# ---- what phrases mean together
+
+_beside_gap = re.compile(r"[\s,]*(?:(?:of|on|in|during|at|the)\s+){0,2}", re.IGNORECASE)
+_range_gap = re.compile(r"\s*(?P<word>to|until|till|through|and|[-–])\s*(?:the )?", re.IGNORECASE)
+_clause_gap = re.compile(r"\b(?:and|but|then|because|when|while)\b|[;.!?]", re.IGNORECASE)
+_DAYS = frozenset(("day", "weekday", "relative day", "day of month", "any day"))
+
+
+def _together(text: str, phrases: Sequence[_Phrase], at: datetime) -> list[_Phrase]:
+    result: list[_Phrase] = []
+    for phrase in phrases:
+        if result and (whole := _joined(text, result[-1], phrase, at)):
+            result[-1] = whole
+        elif not result or phrase.first >= result[-1].last:
+            result.append(phrase)
+    result = _with_years(text, result)
+    return [phrase for phrase in result if phrase.kind not in ("time", "part")]
+
+
+def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | None:
+    gap = text[one.last : other.first]
+    if len(gap) > 24:
+        return None
+    span: Span | None = None
+    if _beside_gap.fullmatch(gap):
+        span = _beside_each_other(one, other) or _beside_each_other(other, one)
+    is_range = False
+    if span is None and (match := _range_gap.fullmatch(gap)):
+        word = _word_before.search(text, max(0, one.first - 24), one.first)
+        is_opened = word is not None and word[1].lower() in RANGE_WORDS
+        if is_opened or (match["word"] != "and" and not one.is_bare):
+            span = _range(one, other, at)
+            is_range = span is not None
+    if span is None:
+        return None
+    exact = min(one, other, key=lambda phrase: phrase.rank)
+    kind = (
+        "days"
+        if is_range
+        else "day"
+        if span.grain in ("day", "hour", "minute", "part")
+        else "dated"
+    )
+    return _Phrase(one.first, other.last, kind, exact.rank, span)
+
+
+def _beside_each_other(one: _Phrase, other: _Phrase) -> Span | None:
+    """The day with its hour, the weekday with its week, the 5th with its month."""
+    day, more = one.span, other.span
+    if one.kind in _DAYS and other.kind in ("time", "part") and day.grain == "day":
+        shift = more.start - midnight(more.start)
+        start = later(day.start, minutes=shift.total_seconds() / 60)
+        return day._replace(start=start, end=start + (more.end - more.start), grain=more.grain)
+    if one.kind == "weekday" and other.kind == "week":
+        return days_from(later(more.start, days=day.start.weekday()), 1, relative=True)
+    if one.kind == "weekday" and other.kind in ("day", "any day"):
+        return more
+    if one.kind == "day of month" and other.kind in ("months", "month") and more.grain == "month":
+        moved = more.start.replace(day=day.start.day)
+        return days_from(moved, 1)._replace(any_year=more.any_year, is_relative=more.is_relative)
+    return None
+
+
+def _range(one: _Phrase, other: _Phrase, at: datetime) -> Span | None:
+    start, end = one.span, other.span
+    if "time" in (one.kind, other.kind) or "part" in (one.kind, other.kind):
+        return None
+    if start.any_year and not end.any_year:
+        start = in_year(start, end.start.year)
+        start = in_year(start, end.start.year - 1) if start.start > end.start else start
+    if end.start < start.start and end.any_year:
+        end = in_year(end, end.start.year + 1)
+    if end.start < start.start and one.kind == other.kind == "weekday":
+        if start.start < midnight(at) <= later(end.start, days=7):
+            start = days_from(later(start.start, days=-7), 1)
+        else:
+            end = days_from(later(end.start, days=7), 1)
+    if end.end <= start.start:
+        return None
+    return Span(start.start, end.end, "range", start.any_year and end.any_year, end.is_relative)
+
+
+def _with_years(text: str, phrases: list[_Phrase]) -> list[_Phrase]:
+    """ "In 2022, what did I do in June?" asks of June 2022."""
+    years = [phrase for phrase in phrases if phrase.span.grain == "year" and "year" in phrase.kind]
+    if len(years) != 1 or len(phrases) < 2:
+        return phrases
+    (year,) = years
+    result, used = [], False
+    for phrase in phrases:
+        gap = text[min(phrase.last, year.last) : max(phrase.first, year.first)]
+        if phrase.span.any_year and not _clause_gap.search(gap[:_AROUND]):
+            used = True
+            span = in_year(phrase.span, year.span.start.year)._replace(
+                is_relative=year.span.is_relative
+            )
+            phrase = phrase._replace(span=span, is_bare=False)
+        result.append(phrase)
+    return [phrase for phrase in result if phrase is not year] if used else result
+
+
+# ---- the forms
+
+_Meaning = Callable[[re.Match[str], Clock], Span | None]
+_ORDINAL = rf"(?P<ordinal>{'|'.join(list(ORDINALS)[:4])})"
+_TH = r"(?:st|nd|rd|th)?"
+_forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
+    (kind, re.compile(form, re.IGNORECASE), meaning)
+    for kind, form, meaning in (
+        ("day",
+         r"(?<![\w.-])(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d)"
+         r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d\S*)?)?(?![\d-])", calendar_dates.iso),
+        ("day",
+         r"(?<![\w./-])(?P<first>\d{1,2})(?P<sign>[./-])(?P<second>\d{1,2})(?:(?P=sign)(?P<year>(?:\d\d)?\d\d)|(?P<dot>\.))?"
+         r"(?![\w/-]|\.\d)", calendar_dates.numeric),
+        ("month", rf"(?<![\w.-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?P<day>)?(?P<hour>)?(?![\w-])", calendar_dates.iso),
+        ("days",
+         rf"\b(?P<day>\d{{1,2}}){_TH}(?P<join> (?:to|until|till|through|and) (?:the )?|\s?[-–]\s?)(?P<until>\d{{1,2}}){_TH}"
+         rf"(?: of)? (?P<month>{MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?", calendar_dates.days_of_month),
+        ("days",
+         rf"\b(?P<month>{MONTH})\.? (?P<day>\d{{1,2}}){_TH}(?P<join> (?:to|until|till|through|and) (?:the )?|\s?[-–]\s?)"
+         rf"(?P<until>\d{{1,2}}){_TH}(?![:\w])(?:,? (?P<year>{_YEAR}))?", calendar_dates.days_of_month),
+        ("any day",
+         rf"\b(?P<month>{MONTH})\.? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?![:\d])(?:,? (?P<year>{_YEAR})\b)?", calendar_dates.named_day),
+        ("any day",
+         rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar_dates.named_day),
+        ("season",
+         rf"\b(?:{_WHICH} |in (?:the )?|during (?:the )?|since |(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
+         rf"(?P<season>spring|summer|fall|autumn|winter)\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar_dates.season),
+        ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar_dates.quarter),
+        ("any day", rf"\b(?:{'|'.join(calendar_dates.HOLIDAYS)})\b".replace("'", "['’]"), calendar_dates.holiday),
+        ("end",
+         r"\b(?P<part>end|beginning|start) of (?:the |(?=last|this|next))(?:(?P<which>last|this|next) )?"
+         r"(?P<unit>week|month|quarter|year)\b", relative_dates.end_of),
+        ("month",
+         rf"\b(?:{_WHICH} )?(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<month>{MONTH})\b"
+         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar_dates.month),
+        ("day of month",
+         r"\bthe (?P<day>\d{1,2})(?:st|nd|rd|th)\b"
+         r"(?=[^\w\s]|\s*$| (?:and|but|because|so|at|for|with|to|in|when|if|we|I|of (?:last|this|next) month)\b)", relative_dates.day_of_month),
+        ("relative day",
+         r"\b(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night|tonight|today|this (?:morning|afternoon|evening))\b",
+         relative_dates.day),
+        ("steps", rf"\b(?P<number>{COUNT}) (?P<unit>{_UNIT})s? (?P<end>ago|back|earlier|from now|from today)\b", relative_dates.steps),
+        ("steps",
+         rf"\bin (?:about )?(?P<number>{COUNT}) (?:more )?(?P<unit>{_UNIT})s?\b['’]?s?(?P<end> time)?(?! ago| of\b| time)", relative_dates.steps),
+        ("months", r"\bthe (?P<unit>week|weekend|month|quarter|year) (?P<way>before|after) (?:last|next)\b", relative_dates.before_last),
+        ("weekday",
+         rf"\b(?:{_WHICH} )?(?P<weekday>{WEEKDAY}|{_SHORT_DAY})\b(?: (?P<way>before|after) (?:last|next)\b)?", relative_dates.weekday),
+        ("stretch",
+         rf"\b(?P<which>last|past|next|coming) (?P<number>{COUNT}) (?P<unit>day|week|weekend|month|year)s\b(?! of\b)", relative_dates.stretch),
+        ("stretch", r"\b(?:the|this) (?P<which>past) (?P<number>)?(?P<unit>day|week|month|year)\b(?! of\b)", relative_dates.stretch),
+        ("week", rf"\b{_WHICH} (?P<unit>week)\b(?! of\b)", relative_dates.period),
+        ("months", rf"\b{_WHICH} (?P<unit>weekend|month|quarter|decade)\b(?! of\b)", relative_dates.period),
+        ("relative year", rf"\b{_WHICH} (?P<unit>year)\b", relative_dates.period),
+        ("months", r"\b(?:over|at|on|during) the weekend\b", relative_dates.the_weekend),
+        ("decade", rf"\b(?P<year>(?:19|20)?\d0)['’]?s\b|\bthe (?P<name>{'|'.join(calendar_dates.NINETIES)})\b", calendar_dates.decade),
+        ("year", rf"\b(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<year>{_YEAR})\b(?![-/]\d)", calendar_dates.year),
+        ("time",
+         r"\b(?:at )?(?:(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.?m\b\.?|(?P<hour24>[01]?\d|2[0-3]):(?P<minute24>[0-5]\d)\b"
+         r"|(?P<noon>noon)\b)", relative_dates.time_of_day),
+        ("part", r"\b(?:in the |at )?(?P<part>morning|afternoon|evening|night)\b", relative_dates.part_of_day),
+    )
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""Reading what callers send, against the class that declares it: all faults at once, with places."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from workspaces.api.problems import FieldProblem, Problem
+
+Declared = TypeVar("Declared")
+
+# What is said of the kinds of faults that pydantic finds, and its code.
+FAULTS = {
+    kind: (message, code)
+    for message, code, kinds in (
+        ("This field is required.", "required", "missing"),
+        ("Not a valid string.", "invalid", "string_type"),
+        (
+            "A valid integer is required.",
+            "invalid",
+            "int_type int_parsing int_parsing_size int_from_float",
+        ),
+        ("A valid number is required.", "invalid", "float_type float_parsing finite_number"),
+        ("Must be a valid boolean.", "invalid", "bool_type bool_parsing"),
+        ("Must be a valid UUID.", "invalid", "uuid_type uuid_parsing"),
+        (
+            "Ensure this value is greater than or equal to {ge:g}.",
+            "min_value",
+            "greater_than_equal",
+        ),
+        ("Ensure this value is less than or equal to {le:g}.", "max_value", "less_than_equal"),
+        ("This field may not be blank.", "blank", "string_too_short"),
+        (
+            "Ensure this field has no more than {max_length} characters.",
+            "max_length",
+            "string_too_long",
+        ),
+        ("Ensure this field has at least {min_length} elements.", "min_length", "too_short"),
+        ("Ensure this field has no more than {max_length} elements.", "max_length", "too_long"),
+        ('Expected a list of items but got type "{input}".', "not_a_list", "tuple_type"),
+        ('Expected a dictionary of items but got type "{input}".', "not_a_dict", "dict_type"),
+        ("Invalid data. Expected a dictionary, but got {input}.", "invalid", "dataclass_type"),
+    )
+    for kind in kinds.split()
+}
+UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
+
+_adapters: dict[type[Any], TypeAdapter[Any]] = {}  # making one takes longer than most requests
+_schemas: dict[type[Any], dict[str, Any]] = {}
+
+
+def read(of: type[Declared], data: Any) -> Declared:
+    """What a body says. Raises 400 with all that is wrong with it. What the caller believes to have
+    said must not be lost: a field that there is not is refused, before all else."""
+    try:
+        return adapter_of(of).validate_python(data)
+    except ValidationError as error:
+        errors = list(_faults(of, error))
+        extra = [str(each["loc"][0]) for each in error.errors() if _is_unknown(each, depth=1)]
+    if extra:
+        raise _unknown("field", extra, _known_at(of, ()))
+    detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
+    raise Problem(400, detail, code="invalid", errors=errors)
+
+
+def read_query(of: type[Declared], request: Request) -> Declared:
+    """What the query string says; of a parameter that stands twice, the last counts. One that there
+    is not was refused before, by `refuse_unknown_parameters`."""
+    known = _known_at(of, ())
+    said = request.query_params.dict().items()
+    return read(of, {name: value for name, value in said if name in known})
+
+
+def refuse_unknown_parameters(view: APIView, request: Request) -> None:
+    """400 that names each parameter of the query string that this operation does not have:
+    `?dryRun=true` where there is none would else do what the caller only asks about."""
+    method = "get" if request.method == "HEAD" else (request.method or "").lower()
+    handler = getattr(type(view), method, None)
+    if not request.META.get("QUERY_STRING") or method not in view.http_method_names or not handler:
+        return
+    of = getattr(handler, "query", None)
+    known = _known_at(of, ()) if of else []
+    if unknown := [name for name in request.query_params if name not in known]:
+        raise _unknown("parameter", unknown, known)
+
+
+def _unknown(what: str, unknown: Iterable[str], known: Iterable[str]) -> Problem:
+    there_are = f"Known: {', '.join(known) or 'none'}."
+    message = f"There is no such {what}. {there_are}"
+    errors = [FieldProblem(name, message, "unknown_field") for name in unknown]
+    detail = f"Unknown: {', '.join(unknown)}. {there_are}"
+    return Problem(400, detail, code="unknown_field", errors=errors)
+
+
+def values_of(request: object, of: type[Any]) -> dict[str, Any]:
+    """What a request says of the fields that `of` has, too."""
+    return {field.name: getattr(request, field.name) for field in fields(of)}
+
+
+def adapter_of(of: type[Declared]) -> TypeAdapter[Declared]:
+    if of not in _adapters:
+        _adapters[of] = TypeAdapter(of)
+    return _adapters[of]
+
+
+def _known_at(of: type[Any], place: Sequence[int | str]) -> list[str]:
+    """What the fields of a part of a request are called."""
+    if of not in _schemas:
+        _schemas[of] = adapter_of(of).json_schema()
+    schema = part = _schemas[of]
+    for step in place:
+        part = part["items"] if isinstance(step, int) else part["properties"][step]
+        part = next((one for one in part.get("anyOf", ()) if one.get("type") != "null"), part)
+        if "$ref" in part:
+            part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+    return list(part["properties"])
+
+
+def _faults(of: type[Any], error: ValidationError) -> Iterator[FieldProblem]:
+    for fault in error.errors(include_url=False):
+        place, kind, given = fault["loc"], fault["type"], fault["input"]
+        if kind == "too_short" and len(given) >= fault["ctx"]["min_length"]:
+            continue  # long enough, but for the parts that are wrong themselves
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+        if _is_unknown(fault):
+            known = ", ".join(_known_at(of, place[:-1]))
+            message, code = f"There is no such field. Known: {known}.", "unknown_field"
+        elif given is None:
+            message, code = "This field may not be null.", "null"
+        elif kind in FAULTS:
+            message, code = FAULTS[kind]
+            message = message.format(**fault.get("ctx", {}), input=type(given).__name__)
+        else:
+            message, code = fault["msg"], kind
+        yield FieldProblem(path.removeprefix("."), message, code)
+
+
+def _is_unknown(fault: ErrorDetails, depth: int | None = None) -> bool:
+    return fault["type"] in UNKNOWN and depth in (None, len(fault["loc"]))

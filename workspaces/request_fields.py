@@ -1,0 +1,125 @@
+"""What a caller may send: the types of which requests are declared.
+
+A request is a dataclass, or a TypedDict where it matters what was not given, with `@declared` on it.
+Its fields are spoken of in camelCase. Whoever reads callers' words (`workspaces.api.json_requests`)
+checks them against it, and the OpenAPI schema is made of it.
+"""
+
+from collections.abc import Iterable
+from copy import copy
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Annotated, Any, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.dateparse import parse_datetime
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    with_config,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+Given = TypeVar("Given")
+FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
+
+declared = with_config(ConfigDict(alias_generator=to_camel, extra="forbid"))
+
+
+class NullIs:
+    """Null is allowed, and is the same as `value`."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            lambda given: copy(self.value) if given is None else given,
+            core_schema.nullable_schema(handler(source)),
+        )
+
+
+class _Unsaid:
+    """What may be missing, but is never null."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema = handler(source)
+        assert schema["type"] == "nullable"
+        return schema["schema"]
+
+
+class OneOf:
+    """One of a few texts: Django's choices, or plain ones."""
+
+    def __init__(self, choices: type[Enum] | Iterable[str]) -> None:
+        if isinstance(choices, type):
+            members = list(choices)
+            self.schema: CoreSchema = core_schema.enum_schema(choices, members)
+            self.names = [str(member.value) for member in members]
+        else:
+            self.names = [*choices]
+            self.schema = core_schema.literal_schema(self.names)
+
+    def check(self, given: Any, _: object) -> str:
+        if isinstance(given, str) and given in self.names:
+            return given
+        values = {"input": str(given), "known": ", ".join(self.names)}
+        raise PydanticCustomError(
+            "invalid_choice", '"{input}" is not known here. Known: {known}.', values
+        )
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(self.check, self.schema)
+
+
+def _moment(given: Any) -> datetime:
+    try:
+        moment = parse_datetime(given) if isinstance(given, str) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise PydanticCustomError(
+            "invalid",
+            "Datetime has wrong format. Use one of these formats instead: {format}.",
+            {"format": FORMAT},
+        )
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise PydanticCustomError(
+            "overflow", "Datetime value out of range for timezone UTC."
+        ) from None
+
+
+def _email(given: str) -> str:
+    try:
+        validate_email(given)
+    except ValidationError:
+        raise PydanticCustomError("invalid", "Enter a valid email address.") from None
+    return given
+
+
+AnyText = Annotated[str, Field(strict=True)]  # as it was sent; numbers are not taken for texts
+Text = Annotated[AnyText, Field(min_length=1)]
+Trimmed = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
+OwnId = Annotated[Text, Field(max_length=255)]  # one of the callers' own
+ExternalId = Annotated[OwnId, NullIs("")]  # the same; null and absent are none
+Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Flag = Annotated[bool, Field(strict=True)]
+Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zone it is UTC
+Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
+Maybe = Annotated[Given | None, _Unsaid()]  # of a query string; None where it is not said
+Free = dict[str, Any]  # an object whose keys are the caller's own
