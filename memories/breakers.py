@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProviderLine:
     """One way to a model: what it is asked for (query, documents, language, rerank), where it is,
     with which key, and how many seconds a call has."""
 
@@ -60,7 +60,7 @@ class Line:
         return f"{told[:280]} #{mark}"
 
 
-class State(NamedTuple):
+class BreakerState(NamedTuple):
     """Of a breaker. Its name tells a host, which may be a workspace's own; its purpose does not."""
 
     name: str
@@ -71,7 +71,7 @@ class State(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _KnownBreaker:
     """A row as it was `read_at` (monotonic); `is_own`: it could not be written, so it is not read."""
 
     row: Breaker
@@ -80,10 +80,10 @@ class _Seen:
 
 
 _lock = threading.Lock()
-_seen: dict[str, _Seen] = {}
+_seen: dict[str, _KnownBreaker] = {}
 
 
-def call(line: Line, act: Callable[[], Answer]) -> Answer:
+def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
     """What `act`, one call over this line, gives. Raises ProviderError: Unasked while it is open.
 
     An open one whose pause is over is tried by one caller: a web process runs `act` beside and goes
@@ -100,7 +100,7 @@ def call(line: Line, act: Callable[[], Answer]) -> Answer:
     return _watched(line, act, is_trial=is_trial)
 
 
-def states() -> list[State]:
+def states() -> list[BreakerState]:
     """Of all breakers that anybody asked for lately, the open ones first."""
     since = timezone.now() - UNKNOWN_AFTER
     rows = Breaker.objects.filter(Q(next_try_at__gt=since) | Q(state=Breaker.State.CLOSED))
@@ -108,7 +108,7 @@ def states() -> list[State]:
     with _lock:
         found |= {name: seen.row for name, seen in _seen.items() if seen.is_own}
     listed = sorted(found.values(), key=lambda row: (not row.is_open, row.name))
-    return [State(r.name, r.state, r.since, r.detail, r.purpose) for r in listed]
+    return [BreakerState(r.name, r.state, r.since, r.detail, r.purpose) for r in listed]
 
 
 def prune() -> int:
@@ -129,7 +129,7 @@ os.register_at_fork(after_in_child=forget)
 # ---- asking ---------------------------------------------------------------------------------
 
 
-def _watched(line: Line, act: Callable[[], Answer], *, is_trial: bool) -> Answer:
+def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -> Answer:
     try:
         answer = act()
     except Unasked:
@@ -145,7 +145,7 @@ def _watched(line: Line, act: Callable[[], Answer], *, is_trial: bool) -> Answer
     return answer
 
 
-def _try_beside(line: Line, act: Callable[[], object]) -> None:
+def _try_beside(line: ProviderLine, act: Callable[[], object]) -> None:
     """In a thread of its own, with a database connection of its own that does not stay."""
     try:
         _watched(line, act, is_trial=True)
@@ -157,7 +157,7 @@ def _try_beside(line: Line, act: Callable[[], object]) -> None:
         connection.close()
 
 
-def _refusal(line: Line, row: Breaker) -> Unasked:
+def _refusal(line: ProviderLine, row: Breaker) -> Unasked:
     left = (row.next_try_at - timezone.now()).total_seconds() if row.next_try_at else 0.0
     told = f"{line.name} is not asked for now: it {row.detail}"
     return Unasked(told, permanent=False, retry_after=max(1.0, left))
@@ -166,7 +166,7 @@ def _refusal(line: Line, row: Breaker) -> Unasked:
 # ---- what is known --------------------------------------------------------------------------
 
 
-def _look(line: Line) -> Breaker:
+def _look(line: ProviderLine) -> Breaker:
     """The row, or what this process saw of it a moment ago. A caller's transaction is not used."""
     with _lock:
         seen = _seen.get(line.name)
@@ -177,19 +177,19 @@ def _look(line: Line) -> Breaker:
     return _remember(Breaker.objects.filter(name=line.name).first() or _new(line))
 
 
-def _new(line: Line) -> Breaker:
+def _new(line: ProviderLine) -> Breaker:
     return Breaker(name=line.name, purpose=line.purpose)
 
 
 def _remember(row: Breaker, *, is_own: bool = False) -> Breaker:
     """`is_own` counts as long as there is something to remember."""
-    known = _Seen(row, time.monotonic(), is_own and (row.is_open or row.failures > 0))
+    known = _KnownBreaker(row, time.monotonic(), is_own and (row.is_open or row.failures > 0))
     with _lock:
         _seen[row.name] = known
     return row
 
 
-def _claim(line: Line, row: Breaker) -> bool:
+def _claim(line: ProviderLine, row: Breaker) -> bool:
     """Whether the pause is over and this caller, of all, is the one to try. A time far ahead was
     written while a clock was wrong."""
     now = timezone.now()
@@ -213,7 +213,7 @@ def _claim(line: Line, row: Breaker) -> bool:
         return True
 
 
-def _answered(line: Line) -> None:
+def _answered(line: ProviderLine) -> None:
     with _lock:
         seen = _seen.get(line.name)
     if seen is None or not (seen.row.failures or seen.row.is_open):
@@ -229,7 +229,7 @@ def _close(row: Breaker) -> None:
     row.next_try_at, row.detail = None, ""
 
 
-def _failed(line: Line, error: ProviderError, *, is_trial: bool) -> None:
+def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None:
     kind = "timeout" if isinstance(error, TimedOut) else "failure"
     metrics.count("breaker_failures", purpose=line.purpose, kind=kind)
 
@@ -266,7 +266,7 @@ def _told(error: ProviderError) -> str:
     return "could not be reached, or answered in another shape"
 
 
-def _change(line: Line, change: Callable[[Breaker], None]) -> None:
+def _change(line: ProviderLine, change: Callable[[Breaker], None]) -> None:
     """Change the row in a transaction of its own; what this process saw, where that cannot be."""
     with _lock:
         seen = _seen.get(line.name)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memories.prompts import ExtractionRequest, Message
+from memories.prompts import ExtractionRequest, PromptMessage
 
 PASSAGE = 420
 MOST_PASSAGES = 32_000  # of one text; a part's number is a smallint
@@ -49,7 +49,7 @@ def _pieces(text: str, size: int) -> Iterator[str]:
 def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
     """The request, cut between messages where it is long; a piece begins with the last messages
     of the one before. Only a message longer than a piece is cut itself."""
-    current: list[Message] = []
+    current: list[PromptMessage] = []
     fresh = 0
     for message in (part for whole in request.messages for part in _parts(whole)):
         if fresh and _size(current) + len(message.text) > PIECE:
@@ -61,7 +61,7 @@ def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
         yield replace(request, messages=tuple(current))
 
 
-def _parts(message: Message) -> Iterator[Message]:
+def _parts(message: PromptMessage) -> Iterator[PromptMessage]:
     """A message as it is; one that is longer than a piece in parts, with words in common."""
     if len(message.text) <= PIECE:
         yield message
@@ -70,7 +70,7 @@ def _parts(message: Message) -> Iterator[Message]:
         yield replace(message, text=message.text[start:end], start=start)
 
 
-def _carried(messages: list[Message]) -> list[Message]:
+def _carried(messages: list[PromptMessage]) -> list[PromptMessage]:
     """The last messages, as many of them as leave the next piece most of its room."""
     for number in range(OVERLAP, 0, -1):
         if _size(messages[-number:]) <= PIECE // 4:
@@ -78,7 +78,7 @@ def _carried(messages: list[Message]) -> list[Message]:
     return []
 
 
-def _size(messages: Sequence[Message]) -> int:
+def _size(messages: Sequence[PromptMessage]) -> int:
     return sum(len(message.text) for message in messages)
 
 

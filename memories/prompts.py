@@ -91,7 +91,7 @@ card number."""
 
 
 @dataclass(frozen=True)
-class Message:
+class PromptMessage:
     """`index` is how quotes refer to it; `speaker` a name where one is known; `time` is aware.
     `start` is where `text` stands in a message of which it is a part."""
 
@@ -107,8 +107,8 @@ class Message:
 class ExtractionRequest:
     """Messages to read facts out of, and earlier ones that help to understand them."""
 
-    messages: tuple[Message, ...]
-    context: tuple[Message, ...] = ()
+    messages: tuple[PromptMessage, ...]
+    context: tuple[PromptMessage, ...] = ()
     user: str = "User"
     max_facts: int = 30
 
@@ -122,11 +122,11 @@ def extraction_text(request: ExtractionRequest) -> str:
     return f"{context}<messages>\n{_lines(request.messages)}\n</messages>"
 
 
-def _lines(messages: Sequence[Message]) -> str:
+def _lines(messages: Sequence[PromptMessage]) -> str:
     return "\n".join(_line(message) for message in messages)
 
 
-def _line(message: Message) -> str:
+def _line(message: PromptMessage) -> str:
     fields = {
         "index": message.index,
         "role": message.role,
@@ -148,7 +148,7 @@ class SummaryRequest:
     """The lines of a summary so far, and the messages that came after them."""
 
     earlier: tuple[str, ...]
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     lines: int = 12
 
 

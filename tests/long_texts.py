@@ -263,7 +263,7 @@ def _chosen(text: str) -> None:
 
 
 def _in_pieces(text: str) -> None:
-    message = prompts.Message(0, "user", text, "Anna", AT)
+    message = prompts.PromptMessage(0, "user", text, "Anna", AT)
     list(chunking.pieces(prompts.ExtractionRequest((message,))))
 
 

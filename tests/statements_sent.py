@@ -63,7 +63,7 @@ def sent() -> Iterator[list[Sent]]:
             found.append(Sent(text, told))
         return EXECUTE(self, query, params, **options)
 
-    def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Any) -> prepared.Answer:
+    def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Any) -> prepared.PreparedResult:
         text = statement.strip()
         if text.lower().startswith(PLANNED):
             found.append(Sent(text, generic_plan(text, values)))

@@ -19,9 +19,9 @@ from django.test import Client  # noqa: E402
 settings.DATABASES["default"]["NAME"] = database
 
 from memories import leases  # noqa: E402
-from memories.ingest import steps  # noqa: E402
+from memories.ingest import session_steps  # noqa: E402
 
-leases.LEASE, leases.BEAT, steps.MOST_MESSAGES = timedelta(seconds=2), 0.2, 5
+leases.LEASE, leases.BEAT, session_steps.MOST_MESSAGES = timedelta(seconds=2), 0.2, 5
 messages = [
     {"role": "user", "content": f"I met person number {n}. I prefer tea number {n} to coffee {n}."}
     for n in range(int(number))

@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 
 from memories import prompts
 from memories.models import Fact
-from memories.providers import ExtractionRequest, Message
+from memories.providers import ExtractionRequest, PromptMessage
 from tests.people import Person
 from tests.wire_servers import FACT, claude_message, facts_json, serve_in_turn
 
@@ -39,7 +39,7 @@ def test_what_a_model_makes_of_an_attack_is_believed_by_nobody(
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack["text"][:30])
 def test_an_attack_stays_inside_the_data_of_the_prompt(attack: dict[str, str]) -> None:
-    text = prompts.extraction_text(ExtractionRequest((Message(0, "user", attack["text"]),)))
+    text = prompts.extraction_text(ExtractionRequest((PromptMessage(0, "user", attack["text"]),)))
     assert text.count("</messages>") == 1
     assert attack["text"] not in prompts.extraction_rules(ExtractionRequest(()))
 

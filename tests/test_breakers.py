@@ -34,7 +34,7 @@ from tests.wire_servers import (
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZE = 1536
-LINE = breakers.Line("query", "a model", "http://x:1/v1", "key", 30.0)
+LINE = breakers.ProviderLine("query", "a model", "http://x:1/v1", "key", 30.0)
 GATE = "The orchard gate is painted green"
 
 
@@ -141,7 +141,7 @@ def test_what_was_not_asked_says_nothing() -> None:
 
 def test_a_new_key_is_another_matter() -> None:
     opened(next_try_at=timezone.now() + timedelta(minutes=1))
-    other = breakers.Line("query", "a model", "http://x:1/v1", "another key", 30.0)
+    other = breakers.ProviderLine("query", "a model", "http://x:1/v1", "another key", 30.0)
     assert breakers.call(other, lambda: "an answer") == "an answer"
 
 

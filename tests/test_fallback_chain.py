@@ -19,7 +19,7 @@ from memories.extraction import fallback
 from memories.extraction.configured_models import models_from
 from memories.ingest import NewMessage
 from memories.models import ExtractorUse, Fact, MemorySession
-from memories.providers import ExtractionRequest, Message
+from memories.providers import ExtractionRequest, PromptMessage
 from tests.api_fixtures import caller
 from tests.desk import member
 from tests.people import Person
@@ -265,7 +265,7 @@ def test_the_admin_refuses_a_wrong_ladder(workspace: Workspace, mallory: Person)
 
 
 def request_of(*sizes: int) -> ExtractionRequest:
-    messages = [Message(n, "user", f"{n}".ljust(size, ".")) for n, size in enumerate(sizes)]
+    messages = [PromptMessage(n, "user", f"{n}".ljust(size, ".")) for n, size in enumerate(sizes)]
     return ExtractionRequest(tuple(messages))
 
 
@@ -282,7 +282,9 @@ def test_long_input_is_cut_between_messages_with_overlap() -> None:
 
 def test_a_message_longer_than_a_piece_is_cut_into_parts_that_overlap() -> None:
     text = "".join(f"Sentence number {n} is here.{' ' if n % 9 else chr(10)}" for n in range(4_000))
-    [*parts] = [p.messages for p in chunking.pieces(ExtractionRequest((Message(7, "user", text),)))]
+    [*parts] = [
+        p.messages for p in chunking.pieces(ExtractionRequest((PromptMessage(7, "user", text),)))
+    ]
     assert len(parts) > 5
     for [part], [following] in pairwise(parts):
         assert (part.index, len(part.text) <= chunking.PIECE) == (7, True)

@@ -15,7 +15,7 @@ from tests.people import Person
 from tests.wire_servers import silent_server
 
 LIVES = "I live in Lisbon."
-preview_room = importlib.import_module("memories.ingest.preview")
+preview_room = importlib.import_module("memories.ingest.extract_preview")
 
 
 def test_of_many_words_the_first_messages_are_read(alice: Person) -> None:

@@ -9,11 +9,11 @@ from pytest_httpserver import HTTPServer
 from memories.errors import ProviderError
 from memories.prompts import PROMPT_VERSION, FactsAnswer
 from memories.providers import (
+    ExtractedQuote,
     ExtractionRequest,
     Extractor,
     ExtractorConfig,
-    Message,
-    Quote,
+    PromptMessage,
     extractor_from,
 )
 from memories.providers.scripted import ScriptedExtractor
@@ -27,7 +27,7 @@ from tests.wire_servers import (
 )
 
 REQUEST = ExtractionRequest(
-    (Message(0, "user", "I live in Lisbon", "Ana", datetime(2024, 5, 1, 9, tzinfo=UTC)),)
+    (PromptMessage(0, "user", "I live in Lisbon", "Ana", datetime(2024, 5, 1, 9, tzinfo=UTC)),)
 )
 
 
@@ -59,7 +59,7 @@ def test_claude_answers_facts_with_quotes_and_its_costs(httpserver: HTTPServer) 
         "identity",
         "profile",
     )
-    assert fact.quotes == (Quote(0, "I live in Lisbon"),)
+    assert fact.quotes == (ExtractedQuote(0, "I live in Lisbon"),)
     assert (answer.model, answer.prompt_version) == ("claude-haiku-4-5-20251001", PROMPT_VERSION)
     assert (answer.input_tokens, answer.output_tokens, answer.stop_reason) == (120, 40, "end_turn")
     assert answer.milliseconds > 0
@@ -79,7 +79,7 @@ def test_claude_is_asked_for_strict_json_and_without_temperature(httpserver: HTT
 def test_openai_answers_facts_with_quotes_and_its_costs(httpserver: HTTPServer) -> None:
     serve_in_turn(httpserver, "/v1/chat/completions", chat_completion(facts_json(FACT)))
     answer = openai(httpserver).extract(REQUEST)
-    assert answer.facts[0].quotes == (Quote(0, "I live in Lisbon"),)
+    assert answer.facts[0].quotes == (ExtractedQuote(0, "I live in Lisbon"),)
     assert (answer.input_tokens, answer.output_tokens, answer.stop_reason) == (120, 40, "stop")
 
 

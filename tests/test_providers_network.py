@@ -12,7 +12,7 @@ from memories.providers import (
     ExtractionRequest,
     Extractor,
     ExtractorConfig,
-    Message,
+    PromptMessage,
     extractor_from,
 )
 from memories.providers.network import offline, pause_wanted
@@ -29,7 +29,7 @@ from tests.wire_servers import (
     silent_server,
 )
 
-REQUEST = ExtractionRequest((Message(0, "user", "I live in Lisbon", "Ana"),))
+REQUEST = ExtractionRequest((PromptMessage(0, "user", "I live in Lisbon", "Ana"),))
 PATHS = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 GOOD: dict[str, Json] = {
     "anthropic": claude_message(facts_json(FACT)),

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from memories import extraction
 from memories.evaluation.locomo import Case
 from memories.evaluation.measures import overlap, share, terms
-from memories.extraction import Wish
+from memories.extraction import ExtractOptions
 from memories.ingest.previous_messages import LAST
 from memories.models import Episode, MemorySession
 from memories.transcripts import Message
@@ -110,7 +110,7 @@ def _read(
     message: Message, before: tuple[extraction.Message, ...], is_bearing: bool, found: Turns
 ) -> list[str]:
     """The statements found in one turn, counted."""
-    wish = Wish(MemorySession.Extract.PATTERNS, before=before)
+    wish = ExtractOptions(MemorySession.Extract.PATTERNS, before=before)
     started = time.process_time()
     read = extraction.extract([_as_message(message)], wish)
     found.milliseconds.append((time.process_time() - started) * 1e3)

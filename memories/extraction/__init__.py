@@ -1,18 +1,18 @@
 """From messages to claims: patterns, then the configured models, each claim with its quotes."""
 
 from memories.extraction.extract import ExtractionRun, extract, warm_up
-from memories.extraction.quotes import find_quote
-from memories.extraction.values import (
+from memories.extraction.extraction_types import (
     Extraction,
+    ExtractOptions,
     Message,
     Missed,
     Skip,
     Span,
-    Wish,
     speaker_of,
     type_of,
     visibility_of,
 )
+from memories.extraction.quotes import find_quote
 
 __all__ = [
     "Extraction",
@@ -21,7 +21,7 @@ __all__ = [
     "Missed",
     "Skip",
     "Span",
-    "Wish",
+    "ExtractOptions",
     "extract",
     "find_quote",
     "speaker_of",

@@ -6,8 +6,8 @@ from dataclasses import replace
 from memories.chunking import PIECE
 from memories.english.patterns.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
+from memories.extraction.extraction_types import Message
 from memories.extraction.quotes import names_strangers
-from memories.extraction.values import Message
 from memories.resolve import Claim
 
 NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 
 from memories import bounds
 from memories.english import patterns
-from memories.extraction.fallback import FallbackChain
-from memories.extraction.model_claims import asked, missed_in, to_ask
-from memories.extraction.pattern_claims import listened, not_read, talk_before
-from memories.extraction.values import (
+from memories.extraction.extraction_types import (
     Extraction,
+    ExtractOptions,
     Message,
-    Wish,
     step,
     visibility_of,
 )
+from memories.extraction.fallback import FallbackChain
+from memories.extraction.model_claims import asked, missed_in, to_ask
+from memories.extraction.pattern_claims import listened, not_read, talk_before
 from memories.models import Category, Fact, FactType, MemorySession, Source
 from memories.resolve import Claim, Quote
 
@@ -30,10 +30,10 @@ def warm_up() -> None:
 
 
 def extract(
-    messages: Sequence[Message], wish: Wish, chain: FallbackChain | None = None
+    messages: Sequence[Message], options: ExtractOptions, chain: FallbackChain | None = None
 ) -> Extraction:
     """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
-    run = ExtractionRun(wish)
+    run = ExtractionRun(options)
     run.read(*messages)
     run.finish(chain)
     return run.found
@@ -43,8 +43,8 @@ class ExtractionRun:
     """An extraction that goes on message by message; `found` is what came of all so far. In how
     many goes they are read makes no difference to it."""
 
-    def __init__(self, wish: Wish) -> None:
-        self.wish, self.found, self.talk = wish, Extraction(), talk_before(wish)
+    def __init__(self, options: ExtractOptions) -> None:
+        self.options, self.found, self.talk = options, Extraction(), talk_before(options)
         self.messages: list[Message] = []
         self.heard: list[Message] = []
         self.unmatched: list[Message] = []
@@ -52,38 +52,38 @@ class ExtractionRun:
     def read(self, *messages: Message) -> None:
         """What patterns find in the next messages."""
         self.messages += messages
-        if self.wish.extract == MemorySession.Extract.NONE:
+        if self.options.extract == MemorySession.Extract.NONE:
             texts = [message for message in messages if message.text.strip()]
-            _keep_whole(texts, self.wish, "none", self.found)
+            _keep_whole(texts, self.options, "none", self.found)
             return
-        heard, unmatched = listened(messages, self.wish, self.found, self.talk)
+        heard, unmatched = listened(messages, self.options, self.found, self.talk)
         self.heard += heard
         self.unmatched += unmatched
 
     def finish(self, chain: FallbackChain | None) -> None:
         """What hangs on all of them: a model's facts, and a text in which nothing was found."""
-        wish, found = self.wish, self.found
-        if wish.extract == MemorySession.Extract.NONE:
+        options, found = self.options, self.found
+        if options.extract == MemorySession.Extract.NONE:
             found.notes += _too_long(found)
             return
         found.notes += not_read(found)
-        if wish.extract != MemorySession.Extract.LLM:
+        if options.extract != MemorySession.Extract.LLM:
             found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
-        chosen = to_ask(self.heard if wish.asks_always else self.unmatched, wish)
+        chosen = to_ask(self.heard if options.asks_always else self.unmatched, options)
         if chosen:
-            asked(chosen, self.messages, wish, chain, found)
-        if wish.extract == MemorySession.Extract.AUTO:
+            asked(chosen, self.messages, options, chain, found)
+        if options.extract == MemorySession.Extract.AUTO:
             found.missed = list(missed_in(self.unmatched, found.claims))
         if not found.claims and self.heard:
-            _nothing(self.heard, wish, found)
-        if not found.claims and wish.is_whole_text:
+            _nothing(self.heard, options, found)
+        if not found.claims and options.is_whole_text:
             found.too_long = sum(_is_too_long(message) for message in self.messages)
 
 
-def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
+def _nothing(heard: list[Message], options: ExtractOptions, found: Extraction) -> None:
     """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
-    if wish.is_whole_text:
-        _keep_whole(heard, wish, "whole", found)
+    if options.is_whole_text:
+        _keep_whole(heard, options, "whole", found)
         found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
         found.notes += _too_long(found)
         found.steps.append(step("whole", len(found.claims)))
@@ -91,10 +91,12 @@ def _nothing(heard: list[Message], wish: Wish, found: Extraction) -> None:
         found.notes.insert(0, "no claim found")
 
 
-def _keep_whole(messages: Sequence[Message], wish: Wish, rule: str, found: Extraction) -> None:
+def _keep_whole(
+    messages: Sequence[Message], options: ExtractOptions, rule: str, found: Extraction
+) -> None:
     """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
     short = [message for message in messages if not _is_too_long(message)]
-    found.claims += [_whole(message, wish, rule) for message in short]
+    found.claims += [_whole(message, options, rule) for message in short]
     found.too_long += len(messages) - len(short)
 
 
@@ -110,14 +112,14 @@ def _is_too_long(message: Message) -> bool:
     return len(message.text.strip()) > bounds.WHOLE
 
 
-def _whole(message: Message, wish: Wish, rule: str) -> Claim:
+def _whole(message: Message, options: ExtractOptions, rule: str) -> Claim:
     start = len(message.text) - len(message.text.lstrip())
     statement = message.text.strip()
     return Claim(
         statement=statement,
         category=Category.OTHER,
         fact_type=FactType.FACT,
-        visibility=wish.visibility or visibility_of(Category.OTHER),
+        visibility=options.visibility or visibility_of(Category.OTHER),
         method=Fact.Method.WHOLE,
         rule=rule,
         source=Source.INGESTED,

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from memories import breakers
-from memories.breakers import Line
+from memories.breakers import ProviderLine
 from memories.chunking import pieces
 from memories.errors import CapReached, Invalid, ProviderError
 from memories.extraction.configured_models import (
@@ -33,8 +33,8 @@ from memories.providers import (
     ExtractionRequest,
     Extractor,
     ExtractorConfig,
-    Question,
-    Reply,
+    ModelQuestion,
+    ModelReply,
     extractor_from,
     network,
 )
@@ -47,7 +47,7 @@ STEPS = 4  # so many of the server's time-outs may the messages of one ingest ta
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ModelAttempt:
     """One attempt at a piece of the messages; `outcome` in words."""
 
     rule: str
@@ -78,13 +78,13 @@ class ChainAnswer:
 
     pieces: list[ExtractionRequest] = field(default_factory=list)
     facts: list[ReadFact] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ModelAttempt] = field(default_factory=list)
     error: ProviderError | None = None
     unread: int = 0
 
 
-def step_of(rule: str, found: ExtractionAnswer) -> Step:
-    return Step(
+def step_of(rule: str, found: ExtractionAnswer) -> ModelAttempt:
+    return ModelAttempt(
         rule,
         found.model,
         f"{len(found.facts)} facts" + (", cut off" if found.is_cut else ""),
@@ -108,7 +108,7 @@ class FallbackChain:
     models: tuple[ConfiguredModel, ...]
     fault: str = ""
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: ModelQuestion) -> ModelReply:
         """The first whole answer of a model. Raises ProviderError where none gives one."""
         if self.fault:
             raise ProviderError(self.fault, permanent=True)
@@ -164,7 +164,7 @@ class _Climb:
         default_factory=lambda: time.monotonic() + STEPS * settings.PROVIDER_TIMEOUT
     )
 
-    def is_late(self, steps: Sequence[Step]) -> bool:
+    def is_late(self, steps: Sequence[ModelAttempt]) -> bool:
         """Whether one more as slow as the slowest so far would not end in time."""
         slowest = max((step.milliseconds for step in steps), default=0.0) / 1e3
         return bool(steps) and time.monotonic() + slowest >= self.ends_at
@@ -200,7 +200,9 @@ class _Climb:
                 found = _call(self.chain.workspace_id, model, lambda model: model.extract(piece))
         except ProviderError as error:
             took = (time.perf_counter() - started) * 1e3
-            step = Step(f"llm:{number}", model.model, error.message, milliseconds=round(took, 2))
+            step = ModelAttempt(
+                f"llm:{number}", model.model, error.message, milliseconds=round(took, 2)
+            )
             answer.steps.append(step)
             raise
         answer.steps.append(step_of(f"llm:{number}", found))
@@ -223,7 +225,7 @@ def _call(
         _count(workspace_id, model)
         return act(extractor)
 
-    line = Line(
+    line = ProviderLine(
         "language", model.model or extractor.model, model.base_url, config.api_key, model.timeout
     )
     try:

@@ -9,28 +9,28 @@ from memories import providers
 from memories.bounds import STATEMENT
 from memories.english import lexical
 from memories.extraction.doubts import doubt_of
-from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
-from memories.extraction.quotes import verified
-from memories.extraction.values import (
+from memories.extraction.extraction_types import (
     Extraction,
+    ExtractOptions,
     Message,
     Missed,
-    Wish,
     since,
     type_of,
     visibility_of,
 )
+from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
+from memories.extraction.quotes import verified
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
 from memories.providers import ExtractionRequest
 from memories.resolve import Claim, Quote
 
 
-def to_ask(messages: list[Message], wish: Wish) -> list[Message]:
+def to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:
     """What a model shall read. An assistant's words alone are no reason to ask: with its person's
     they are read, and so an exchange costs one call, however it comes in."""
-    if wish.extract == MemorySession.Extract.LLM:
+    if options.extract == MemorySession.Extract.LLM:
         return messages
-    is_asked = wish.extract == MemorySession.Extract.AUTO
+    is_asked = options.extract == MemorySession.Extract.AUTO
     told = any(message.kind != Episode.Kind.ASSISTANT for message in messages)
     return messages if is_asked and told else []
 
@@ -38,7 +38,7 @@ def to_ask(messages: list[Message], wish: Wish) -> list[Message]:
 def asked(
     unmatched: list[Message],
     heard: Sequence[Message],
-    wish: Wish,
+    options: ExtractOptions,
     chain: FallbackChain | None,
     found: Extraction,
 ) -> None:
@@ -47,7 +47,7 @@ def asked(
         found.notes.append("no model is configured")
         return
     started = time.perf_counter()
-    answer = chain.extract(_request(unmatched, wish.before))
+    answer = chain.extract(_request(unmatched, options.before))
     found.milliseconds["model"] = since(started)
     found.steps += [step.as_json() for step in answer.steps]
     if answer.error is not None:
@@ -57,9 +57,9 @@ def asked(
         read = len(answer.pieces) - answer.unread
         found.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
     known = {lexical.fingerprint(claim.statement) for claim in found.claims}
-    said = [*wish.before, *heard]
-    for claim in _once(_claims(answer, unmatched, wish)):
-        if doubt := doubt_of(claim, said, wish.subject):
+    said = [*options.before, *heard]
+    for claim in _once(_claims(answer, unmatched, options)):
+        if doubt := doubt_of(claim, said, options.subject):
             found.quarantined.append((_shortened(claim), doubt))
         elif lexical.fingerprint(claim.statement) not in known:
             found.claims.append(claim)
@@ -68,13 +68,13 @@ def asked(
 
 
 def _claims(
-    answer: ChainAnswer, messages: Sequence[Message], wish: Wish
+    answer: ChainAnswer, messages: Sequence[Message], options: ExtractOptions
 ) -> Iterator[tuple[int, Claim]]:
     """What a model claims, each with the number of the piece in which it read that."""
     by_index = {message.index: message for message in messages}
     for read in answer.facts:
         quotes = verified(read.fact, answer.pieces[read.piece], by_index)
-        yield read.piece, _model_claim(read, quotes, by_index, wish)
+        yield read.piece, _model_claim(read, quotes, by_index, options)
 
 
 def _once(claims: Iterable[tuple[int, Claim]]) -> Iterator[Claim]:
@@ -110,8 +110,8 @@ def _request(messages: Sequence[Message], before: Sequence[Message]) -> Extracti
     )
 
 
-def _told(message: Message) -> providers.Message:
-    return providers.Message(
+def _told(message: Message) -> providers.PromptMessage:
+    return providers.PromptMessage(
         index=message.index,
         role=message.role,
         text=message.readable,
@@ -121,7 +121,7 @@ def _told(message: Message) -> providers.Message:
 
 
 def _model_claim(
-    read: ReadFact, quotes: tuple[Quote, ...], by_index: dict[int, Message], wish: Wish
+    read: ReadFact, quotes: tuple[Quote, ...], by_index: dict[int, Message], options: ExtractOptions
 ) -> Claim:
     fact = read.fact
     by_id = {message.id: message for message in by_index.values()}
@@ -131,7 +131,7 @@ def _model_claim(
         statement=fact.statement.strip(),
         category=category,
         fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
-        visibility=wish.visibility or visibility_of(category),
+        visibility=options.visibility or visibility_of(category),
         method=Fact.Method.LLM,
         rule=read.rule,
         source=Source.EXTRACTED,

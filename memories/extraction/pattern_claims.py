@@ -7,13 +7,13 @@ from memories import bounds
 from memories.bounds import Budget
 from memories.english import gatekeeper, patterns
 from memories.english.patterns import Talk, own
-from memories.extraction.values import (
+from memories.extraction.extraction_types import (
     ASSISTANT_CATEGORIES,
     SPEAKING,
     Extraction,
+    ExtractOptions,
     Message,
     Skip,
-    Wish,
     since,
     visibility_of,
 )
@@ -23,16 +23,16 @@ from memories.resolve import Claim, Quote
 KEPT = "kept"  # the label of what is kept and not read
 
 
-def talk_before(wish: Wish) -> Talk:
+def talk_before(options: ExtractOptions) -> Talk:
     """What the conversation had said before the first message."""
     talk = Talk()
-    for message in wish.before:
+    for message in options.before:
         _hear(talk, message, bounds.start_of(message.readable))
     return talk
 
 
 def listened(
-    messages: Sequence[Message], wish: Wish, found: Extraction, talk: Talk
+    messages: Sequence[Message], options: ExtractOptions, found: Extraction, talk: Talk
 ) -> tuple[list[Message], list[Message]]:
     """Add what patterns find; the messages that are worth reading, and of those the ones that no
     pattern covered. `talk` goes on by them."""
@@ -47,7 +47,7 @@ def listened(
         else:
             heard.append(message)
             budget = bounds.Budget()
-            read = _pattern_claims(message, text, wish, talk, budget)
+            read = _pattern_claims(message, text, options, talk, budget)
             claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
             found.claims += claims
             unmatched += [] if claims else [message]
@@ -86,24 +86,26 @@ def _hear(talk: Talk, message: Message, text: str) -> None:
 
 
 def _pattern_claims(
-    message: Message, text: str, wish: Wish, talk: Talk, budget: Budget
+    message: Message, text: str, options: ExtractOptions, talk: Talk, budget: Budget
 ) -> list[Claim]:
     """What the workspace's own patterns find in `text`, and of the library's what they leave."""
-    if wish.extract == MemorySession.Extract.LLM:
+    if options.extract == MemorySession.Extract.LLM:
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = patterns.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_told(message, hit.category)]
-    tried = [pattern for pattern in wish.patterns if _is_told(message, pattern.category)]
+    tried = [pattern for pattern in options.patterns if _is_told(message, pattern.category)]
     left = own.with_library(library, tried, *said, budget)
-    return [_pattern_claim(message, hit, wish, talk) for hit in left]
+    return [_pattern_claim(message, hit, options, talk) for hit in left]
 
 
 def _is_told(message: Message, category: str) -> bool:
     return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
 
 
-def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk) -> Claim:
+def _pattern_claim(
+    message: Message, hit: patterns.Found, options: ExtractOptions, talk: Talk
+) -> Claim:
     quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
     if hit.is_answer and talk.asked is not None:
         quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
@@ -111,7 +113,9 @@ def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk
         statement=hit.statement,
         category=hit.category,
         fact_type=hit.fact_type,
-        visibility=wish.visibility or _own_visibility(hit, wish) or visibility_of(hit.category),
+        visibility=options.visibility
+        or _own_visibility(hit, options)
+        or visibility_of(hit.category),
         method=Fact.Method.PATTERN,
         rule=hit.rule,
         source=Source.EXTRACTED,
@@ -123,6 +127,6 @@ def _pattern_claim(message: Message, hit: patterns.Found, wish: Wish, talk: Talk
     )
 
 
-def _own_visibility(hit: patterns.Found, wish: Wish) -> str:
-    rules = {f"{own.RULE}{pattern.name}": pattern.visibility for pattern in wish.patterns}
+def _own_visibility(hit: patterns.Found, options: ExtractOptions) -> str:
+    rules = {f"{own.RULE}{pattern.name}": pattern.visibility for pattern in options.patterns}
     return rules.get(hit.rule, "")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from memories import providers
 from memories.english.patterns import entities
-from memories.extraction.values import Message
+from memories.extraction.extraction_types import Message
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.resolve import Quote
 
@@ -31,7 +31,9 @@ def verified(
     return tuple(dict.fromkeys(found))
 
 
-def _first_named(index: int, parts: Sequence[providers.Message]) -> list[providers.Message]:
+def _first_named(
+    index: int, parts: Sequence[providers.PromptMessage]
+) -> list[providers.PromptMessage]:
     """What is named, then the others: models often count wrong, and copy right."""
     return sorted(parts, key=lambda part: part.index != index)
 

@@ -31,8 +31,8 @@ from memories.features.rules import MemoryStatement
 from memories.index import statements
 from memories.models import LIVE_SQL, Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
-from memories.prompts import Message
-from memories.providers import Question
+from memories.prompts import PromptMessage
+from memories.providers import ModelQuestion
 
 MOST_BY_RULES, MOST_BY_MODEL = 500, 40  # episodes at once
 UNKNOWN = "User"  # what a speaker without a name is called in facts
@@ -176,10 +176,10 @@ def propose(batch: EpisodeBatch) -> ProposedCommands:
 def _ask_model(batch: EpisodeBatch, models: FallbackChain) -> ProposedCommands:
     named = named_by_number(batch.known)
     messages = [
-        Message(number, each.role, each.content[:LONGEST], each.author, each.occurred_at)
+        PromptMessage(number, each.role, each.content[:LONGEST], each.author, each.occurred_at)
         for number, each in enumerate(batch.episodes)
     ]
-    question = Question(
+    question = ModelQuestion(
         feature_prompts.update_rules(
             batch.config.categories, batch.config.update_prompt, LONGEST_VALUE
         ),

@@ -36,7 +36,7 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
 )
-from memories.providers import Question
+from memories.providers import ModelQuestion
 from workspaces.ids import uuid7
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -143,7 +143,7 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
     named = named_by_number(section.rows)
     category = section.config.category(section.rows[0].category)
     tags = [tag.name for tag in category.tags] if category else []
-    question = Question(
+    question = ModelQuestion(
         feature_prompts.merge_rules(tags, section.config.consolidation_prompt, LONGEST_VALUE),
         feature_prompts.features_text(feature_lines(named)),
         feature_prompts.MergesAnswer,

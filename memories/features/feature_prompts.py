@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic_core import from_json
 
 from memories.features.config import FeatureCategory
-from memories.prompts import Message, StrictAnswer
+from memories.prompts import PromptMessage, StrictAnswer
 
 # Changes with every change of a prompt or of the shape of its answer; changes record it.
 UPDATE_VERSION = "features-1"
@@ -86,7 +86,7 @@ def merge_rules(tags: Iterable[str], own: str, longest: int) -> str:
     return f"{rules}\n\n{own.strip()}" if own.strip() else rules
 
 
-def update_text(features: Sequence[FeatureLine], messages: Sequence[Message]) -> str:
+def update_text(features: Sequence[FeatureLine], messages: Sequence[PromptMessage]) -> str:
     rows = [
         {
             "message": each.index, "role": each.role, "speaker": each.speaker,

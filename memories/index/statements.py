@@ -61,7 +61,7 @@ def rows(statement: str, values: dict[str, Any]) -> list[Any]:
         return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
 
 
-def _asked(statement: str, values: dict[str, Any]) -> prepared.Answer | None:
+def _asked(statement: str, values: dict[str, Any]) -> prepared.PreparedResult | None:
     """The answer to a statement that is alone; None in a transaction."""
     wrapper = prepared.live_wrapper()
     if not prepared.is_open_to(wrapper):

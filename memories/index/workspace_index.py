@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
-from memories.breakers import Line
+from memories.breakers import ProviderLine
 from memories.errors import ProviderError
 from memories.index import statements
 from memories.index.rules import RULES_VERSION
@@ -178,10 +178,10 @@ def in_a_search(embedder: Embedder) -> Embedder:
     )
 
 
-def line_to(embedder: Embedder, purpose: str, seconds: float) -> Line:
+def line_to(embedder: Embedder, purpose: str, seconds: float) -> ProviderLine:
     """The way to a remote embedder, for its breaker."""
     url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
-    return Line(purpose, embedder.name, url, key, seconds)
+    return ProviderLine(purpose, embedder.name, url, key, seconds)
 
 
 def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:

@@ -5,9 +5,9 @@
 `ingest` is both, where the request itself can do the work.
 """
 
-from memories.ingest.preview import Preview, preview
+from memories.ingest.extract_preview import Preview, preview
+from memories.ingest.ingest_request import IngestRequest, NewMessage
 from memories.ingest.process import TURN, ingest, run, run_next
-from memories.ingest.request import IngestRequest, NewMessage
 from memories.ingest.session_queue import MAX_ATTEMPTS, MAX_FAILURES, retry, settled_among
 from memories.ingest.store import append, receive
 

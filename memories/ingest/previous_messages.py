@@ -24,7 +24,7 @@ END = 2**31 - 1  # behind all positions
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConversationPlace:
     """A place in a conversation, and whose words there may be read: the agent's own, about the
     subject; without an agent, everybody's."""
 
@@ -35,7 +35,7 @@ class Place:
     position: int = END
 
 
-def said_before(place: Place, subject_name: str) -> tuple[Message, ...]:
+def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, ...]:
     """The last messages before `place`, oldest first."""
     values = {
         "conversation": place.conversation_id,
@@ -67,7 +67,7 @@ def before(kept: Kept) -> tuple[Message, ...]:
     session, first = kept.session, kept.episodes[0] if kept.episodes else None
     if first is None or first.position == 0 or session.conversation_id is None:
         return ()
-    place = Place(
+    place = ConversationPlace(
         session.conversation_id,
         session.subject_id,
         session.agent_id,

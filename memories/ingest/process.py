@@ -8,14 +8,14 @@ from functools import partial
 from memories import extraction, leases, metrics
 from memories.bounds import AT_ONCE
 from memories.errors import Conflict
-from memories.extraction import Message, Wish
+from memories.extraction import ExtractOptions, Message
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
 from memories.index import due, repair, workspace_index
 from memories.ingest import own_output, session_queue
+from memories.ingest.ingest_request import IngestRequest
 from memories.ingest.previous_messages import before
-from memories.ingest.request import IngestRequest
-from memories.ingest.steps import Steps
+from memories.ingest.session_steps import SessionSteps
 from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
 from memories.models import Episode, MemorySession, WorkspaceIndex, WorkspacePattern
@@ -94,7 +94,7 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
         repair.repair_subject(kept.space, session.subject_id)
         own = session.created_ids
         messages = own_output.marked(messages_of(kept), lambda: writer_of(session), own)
-        steps = Steps(kept, messages, _wish(kept), chain)
+        steps = SessionSteps(kept, messages, _options_of(kept), chain)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
             while row.state == session_queue.State.EXTRACTING:
@@ -109,7 +109,7 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
     return row
 
 
-def _wish(kept: Kept) -> Wish:
+def _options_of(kept: Kept) -> ExtractOptions:
     session = kept.session
     matching = session.extract in MATCHING
     asked = matching and kept.space.has_patterns
@@ -117,7 +117,7 @@ def _wish(kept: Kept) -> Wish:
     context = before(kept) if matching else ()
     always = kept.space.llm == ALWAYS
     subject = session.subject.external_id if session.subject else ""
-    return Wish(
+    return ExtractOptions(
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject
     )
 

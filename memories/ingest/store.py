@@ -12,7 +12,7 @@ from memories.errors import Conflict, Forbidden
 from memories.features import queue, sets
 from memories.index import statements, workspace_index
 from memories.ingest.episode_entries import Prepared, Tail, index, prepare, tail_of
-from memories.ingest.request import IngestRequest, NewMessage, check_ids
+from memories.ingest.ingest_request import IngestRequest, NewMessage, check_ids
 from memories.models import (
     Conversation,
     Episode,

@@ -1,15 +1,15 @@
 """The only way out of the machine: embedders and extractors behind one small face each."""
 
-from memories.prompts import ExtractionRequest, Message
+from memories.prompts import ExtractionRequest, PromptMessage
 from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector, embeddable
 from memories.providers.extractor import (
     ExtractedFact,
+    ExtractedQuote,
     ExtractionAnswer,
     Extractor,
     ExtractorConfig,
-    Question,
-    Quote,
-    Reply,
+    ModelQuestion,
+    ModelReply,
 )
 from memories.providers.registry import embedder_from, extractor_from
 
@@ -21,10 +21,10 @@ __all__ = [
     "ExtractionRequest",
     "Extractor",
     "ExtractorConfig",
-    "Message",
-    "Question",
-    "Quote",
-    "Reply",
+    "PromptMessage",
+    "ModelQuestion",
+    "ExtractedQuote",
+    "ModelReply",
     "Side",
     "Vector",
     "embeddable",

@@ -7,8 +7,8 @@ from memories.providers import network
 from memories.providers.extractor import (
     Extractor,
     ExtractorConfig,
-    Question,
-    Reply,
+    ModelQuestion,
+    ModelReply,
     refused,
 )
 
@@ -26,10 +26,10 @@ class AnthropicExtractor(Extractor):
         host = config.endpoint.host
         self.who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: ModelQuestion) -> ModelReply:
         client = self._client()
 
-        def call() -> Reply:
+        def call() -> ModelReply:
             # `parse` of the SDK sends the same, but reads the JSON before the stop reason can be
             # looked at, and throws the text away: a cut-off answer would look like a wrong one.
             message = client.messages.create(
@@ -57,8 +57,8 @@ class AnthropicExtractor(Extractor):
         return network.connect(anthropic.Anthropic, anthropic.DefaultHttpxClient, self._endpoint)
 
 
-def _reply(message: anthropic.types.Message) -> Reply:
-    return Reply(
+def _reply(message: anthropic.types.Message) -> ModelReply:
+    return ModelReply(
         text="".join(block.text for block in message.content if block.type == "text"),
         stop_reason=message.stop_reason or "",
         model=message.model,

@@ -48,7 +48,7 @@ class ExtractorConfig:
 
 
 @dataclass(frozen=True)
-class Quote:
+class ExtractedQuote:
     """Words that a fact stands on, as the model copied them: still to be found in the message."""
 
     message_index: int
@@ -63,7 +63,7 @@ class ExtractedFact:
     confidence: float
     event_date: datetime | None
     entities: tuple[str, ...]
-    quotes: tuple[Quote, ...]
+    quotes: tuple[ExtractedQuote, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ExtractionAnswer:
 
 
 @dataclass(frozen=True)
-class Question:
+class ModelQuestion:
     """`rules` are ours, `text` is data; `schema` is the shape of the JSON that must come back."""
 
     rules: str
@@ -90,7 +90,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """An answer of a model; `is_cut`: it breaks off. Refused ones never come this far."""
 
     text: str
@@ -110,7 +110,7 @@ class Extractor(ABC):
     is_remote: bool = True
 
     @abstractmethod
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: ModelQuestion) -> ModelReply:
         """Raises ProviderError: for refusals too."""
 
     def extract(self, request: ExtractionRequest) -> ExtractionAnswer:
@@ -118,7 +118,9 @@ class Extractor(ABC):
         Raises ProviderError, also where none is."""
         started = time.perf_counter()
         rules = prompts.extraction_rules(request)
-        reply = self.ask(Question(rules, prompts.extraction_text(request), prompts.FactsAnswer))
+        reply = self.ask(
+            ModelQuestion(rules, prompts.extraction_text(request), prompts.FactsAnswer)
+        )
         facts = [fact_of(answer) for answer in self._read(reply)]
         return ExtractionAnswer(
             facts=tuple(fact for fact in facts if fact.statement)[: request.max_facts],
@@ -131,7 +133,7 @@ class Extractor(ABC):
             is_cut=reply.is_cut,
         )
 
-    def _read(self, reply: Reply) -> list[FactAnswer]:
+    def _read(self, reply: ModelReply) -> list[FactAnswer]:
         if reply.is_cut:
             whole = prompts.whole_facts(reply.text)
             if not whole:
@@ -161,7 +163,7 @@ def cut_off(who: str, tokens: int) -> ProviderError:
 def fact_of(answer: FactAnswer) -> ExtractedFact:
     """Without what no row can hold. Whether a quote stands in a message is for the caller to see."""
     names = dict.fromkeys(_clean(name)[:MAX_NAME] for name in answer.entities)
-    quotes = (Quote(quote.message, quote.text) for quote in answer.quotes)
+    quotes = (ExtractedQuote(quote.message, quote.text) for quote in answer.quotes)
     return ExtractedFact(
         statement=_clean(answer.statement),
         category=answer.category,

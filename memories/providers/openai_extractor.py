@@ -8,8 +8,8 @@ from memories.providers import network
 from memories.providers.extractor import (
     Extractor,
     ExtractorConfig,
-    Question,
-    Reply,
+    ModelQuestion,
+    ModelReply,
     refused,
 )
 from memories.providers.openai_client import client_for, is_openai, named
@@ -34,10 +34,10 @@ class OpenAIExtractor(Extractor):
         name = "max_completion_tokens" if own else "max_tokens"
         self._limit = {name: config.max_tokens}
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: ModelQuestion) -> ModelReply:
         client = client_for(self._endpoint)
 
-        def call() -> tuple[Reply, str | None]:
+        def call() -> tuple[ModelReply, str | None]:
             # Not `parse` of the SDK: it drops the text of an answer that is no JSON.
             completion = client.chat.completions.create(
                 model=self.model,
@@ -63,10 +63,10 @@ class OpenAIExtractor(Extractor):
         return reply
 
 
-def _reply(completion: "ChatCompletion") -> Reply:
+def _reply(completion: "ChatCompletion") -> ModelReply:
     choice = completion.choices[0]
     usage = completion.usage
-    return Reply(
+    return ModelReply(
         text=choice.message.content or "",
         stop_reason=choice.finish_reason,
         model=completion.model,

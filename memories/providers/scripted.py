@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from memories.errors import ProviderError
 from memories.prompts import ExtractionRequest
-from memories.providers.extractor import ExtractionAnswer, Extractor, Question, Reply
+from memories.providers.extractor import ExtractionAnswer, Extractor, ModelQuestion, ModelReply
 
 
 class ScriptedExtractor(Extractor):
@@ -22,13 +22,13 @@ class ScriptedExtractor(Extractor):
     def __init__(self, answers: Iterable[BaseModel | str | ProviderError]) -> None:
         self._answers = iter(answers)
         self.requests: list[ExtractionRequest] = []
-        self.questions: list[Question] = []
+        self.questions: list[ModelQuestion] = []
 
     def extract(self, request: ExtractionRequest) -> ExtractionAnswer:
         self.requests.append(request)
         return super().extract(request)
 
-    def ask(self, question: Question) -> Reply:
+    def ask(self, question: ModelQuestion) -> ModelReply:
         self.questions.append(question)
         answer = next(self._answers, None)
         if answer is None:
@@ -36,4 +36,4 @@ class ScriptedExtractor(Extractor):
         if isinstance(answer, ProviderError):
             raise answer
         text = answer if isinstance(answer, str) else answer.model_dump_json()
-        return Reply(text, stop_reason="end", model=self.model)
+        return ModelReply(text, stop_reason="end", model=self.model)

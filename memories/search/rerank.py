@@ -31,7 +31,7 @@ def scores(query: str, texts: Sequence[str]) -> list[float | None] | None:
         timeout=settings.RERANK_TIMEOUT,
     )
     url, key, seconds = config.endpoint.base_url, config.api_key, config.timeout
-    line = breakers.Line("rerank", config.model, url, key, seconds)
+    line = breakers.ProviderLine("rerank", config.model, url, key, seconds)
     if not texts:
         return []
     try:

@@ -17,8 +17,8 @@ from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
 from memories.index import statements
 from memories.models import ConversationSummary, Episode
-from memories.prompts import Message, SummaryAnswer, SummaryLineAnswer, SummaryRequest
-from memories.providers import Question
+from memories.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
+from memories.providers import ModelQuestion
 from memories.summaries.sources import Place, audience, citations, place_of, said, speaker
 from memories.tokens import tokens_of
 
@@ -158,12 +158,12 @@ def _told(
     lines: list[dict[str, Any]], piece: Sequence[Episode], ladder: FallbackChain
 ) -> tuple[list[dict[str, Any]], str]:
     messages = tuple(
-        Message(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)
+        PromptMessage(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)
         for index, e in enumerate(piece)
     )
     request = SummaryRequest(tuple(line["text"] for line in lines), messages)
     rules, text = prompts.summary_rules(request), prompts.summary_text(request)
-    reply = ladder.ask(Question(rules, text, SummaryAnswer))
+    reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
     try:
         answer = prompts.read_summary(reply.text)
     except ValueError as error:

@@ -18,7 +18,7 @@ from memoryproject import embedded_postgres
 from memoryproject.postgres import silence
 from memoryproject.postgres.client import DatabaseClient
 from memoryproject.postgres.connection import (
-    Connection,
+    BoundedConnection,
     ServerSilent,
     at_most,
     refuse_while_silent,
@@ -50,7 +50,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     # psycopg, with our kind of connection
     Database = SimpleNamespace(  # type: ignore[assignment]
-        **{**vars(psycopg), "connect": Connection.connect}
+        **{**vars(psycopg), "connect": BoundedConnection.connect}
     )
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
@@ -100,7 +100,7 @@ def answers(conn_params: dict[str, Any]) -> bool:
     """Whether the server lets somebody in and answers, each within a few seconds."""
     try:
         words = {**conn_params, "connect_timeout": ANSWERS_WITHIN}
-        with closing(Connection.connect(**words)) as made, at_most(ANSWERS_WITHIN):
+        with closing(BoundedConnection.connect(**words)) as made, at_most(ANSWERS_WITHIN):
             made.execute("select 1")
     except (ServerSilent, psycopg.errors.ConnectionTimeout):
         return False

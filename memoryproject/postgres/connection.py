@@ -54,7 +54,7 @@ def shortest(limit: float | None) -> float | None:
     return min(limit, bound)
 
 
-class Connection(psycopg.Connection[Any]):
+class BoundedConnection(psycopg.Connection[Any]):
     """`answer_within`: seconds that one statement may take; None for no end. `answers`: whether the
     server does, asked over another connection; None where nobody shall be refused."""
 

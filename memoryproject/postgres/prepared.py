@@ -32,7 +32,7 @@ _numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PreparedResult:
     """What came back, in binary, and how it becomes Python values."""
 
     result: PGresult
@@ -62,13 +62,13 @@ def is_open_to(wrapper: BaseDatabaseWrapper) -> bool:
     return wrapper.autocommit and not wrapper.in_atomic_block
 
 
-def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Mapping[str, Any]) -> Answer:
+def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Mapping[str, Any]) -> PreparedResult:
     """Run a statement, `values` by name (`%(name)s`). Errors are Django's."""
     with wrapper.wrap_database_errors:
         return _ask(wrapper.connection, statement, values)
 
 
-def _ask(raw: Connection, statement: str, values: Mapping[str, Any]) -> Answer:
+def _ask(raw: Connection, statement: str, values: Mapping[str, Any]) -> PreparedResult:
     text, order = _numbered(statement)
     transformer = Transformer(raw)
     given: Any = transformer.dump_sequence(
@@ -82,7 +82,7 @@ def _ask(raw: Connection, statement: str, values: Mapping[str, Any]) -> Answer:
         )
         result = _awaited(raw)
         if result.status == ExecStatus.TUPLES_OK:
-            return Answer(result, transformer)
+            return PreparedResult(result, transformer)
         error = _error(raw, result)
         if error.sqlstate != UNKNOWN:
             break

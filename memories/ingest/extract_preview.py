@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from memories.bounds import READ_WORDS
-from memories.extraction import Extraction, ExtractionRun, Message, Wish, speaker_of
+from memories.extraction import Extraction, ExtractionRun, ExtractOptions, Message, speaker_of
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
 from memories.ingest import own_output
-from memories.ingest.previous_messages import Place, said_before
-from memories.ingest.request import IngestRequest
+from memories.ingest.ingest_request import IngestRequest
+from memories.ingest.previous_messages import ConversationPlace, said_before
 from memories.ingest.store import known_episodes
 from memories.models import Conversation, WorkspacePattern
 from memories.providers import network
@@ -41,7 +41,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     sent = _messages(request)
     messages = own_output.marked(_first(sent), lambda: asker)
     space = workspace_index.space_of(scope.workspace_id)
-    wish = Wish(
+    options = ExtractOptions(
         request.extract,
         request.content is not None,
         request.visibility,
@@ -50,7 +50,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         space.llm == ALWAYS,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
-    run, end = ExtractionRun(wish), time.thread_time() + READING
+    run, end = ExtractionRun(options), time.thread_time() + READING
     for message in messages:
         if run.messages and time.thread_time() >= end:
             break
@@ -114,7 +114,7 @@ def _before(asker: Scope, request: IngestRequest, messages: list[Message]) -> tu
     own = {"workspace_id": asker.workspace_id}
     agent = Agent.objects.filter(**own, external_id=request.agent_id).first()
     subject = Subject.objects.filter(**own, external_id=request.user_id).first()
-    place = Place(
+    place = ConversationPlace(
         thread.pk,
         subject.pk if subject else None,
         asker.agent_id or (agent.pk if agent else None),

@@ -87,7 +87,7 @@ class Missed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractOptions:
     """What the caller asked of an extraction; `visibility` empty: by category.
 
     `patterns` are the workspace's own; they come before the library's. `before` are

@@ -15,7 +15,7 @@ from datetime import datetime
 from django.db import transaction
 
 from memories import resolve, skip_counts, unmatched
-from memories.extraction import ExtractionRun, Message, Wish
+from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries
 from memories.ingest import session_queue
@@ -30,12 +30,16 @@ LONGEST_NOTE = 500  # characters
 MOST_MESSAGES, MOST_CLAIMS, LONGEST_READING = 100, 300, 2.0
 
 
-class Steps:
+class SessionSteps:
     """What is left to be learned of a session. `taken` of the claims that were found are written;
     `ahead` are the episodes that were said to be of the future, with when that was."""
 
     def __init__(
-        self, kept: Kept, messages: Sequence[Message], wish: Wish, chain: FallbackChain | None
+        self,
+        kept: Kept,
+        messages: Sequence[Message],
+        options: ExtractOptions,
+        chain: FallbackChain | None,
     ) -> None:
         self.started = time.perf_counter()
         self.session, self.space = kept.session, kept.space
@@ -45,7 +49,7 @@ class Steps:
         }
         self.written = Written.of(self.session)
         self.timings = dict(self.session.timings)  # of the attempts before
-        self.run = ExtractionRun(wish)
+        self.run = ExtractionRun(options)
         self.run.read(*messages[: self.session.learned])
         self.taken = len(self.run.found.claims)
 
