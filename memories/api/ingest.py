@@ -16,7 +16,7 @@ from memories.api.shapes import MemoryJson, OutcomeJson
 from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.ingest import IngestRequest
-from memories.ingest.request import IngestOptions
+from memories.ingest.ingest_request import IngestOptions
 from memories.models import (
     MemorySession,
 )

@@ -1,4 +1,3 @@
-from memories.models.belief import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.breaker import Breaker
 from memories.models.chain import Link, chain, versions_of
 from memories.models.conversation import (
@@ -49,14 +48,15 @@ from memories.models.memory import (
     workflow_place,
 )
 from memories.models.memory_state import LIVE_SQL, UNEXPIRED_SQL, MemoryState
-from memories.models.merge import MergedRows, SubjectMerge
 from memories.models.miss import Miss
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
 from memories.models.repair import IndexRepair
+from memories.models.subject_merge import MergedRows, SubjectMerge
 from memories.models.summary import ConversationSummary
 from memories.models.supersession import Supersession
 from memories.models.use import ExtractorUse
+from memories.models.valid_at import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.worker import WorkerBeat
 
 __all__ = [

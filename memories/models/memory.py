@@ -14,9 +14,9 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from memories.models.belief import AS_KNOWN, BELIEVED_IDS, AsOf
 from memories.models.conversation import Conversation, MemoryScope, Visibility
 from memories.models.memory_state import IS_HEAD, MemoryState
+from memories.models.valid_at import AS_KNOWN, BELIEVED_IDS, AsOf
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -96,7 +96,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         )
 
     def as_known(self, known_at: datetime | None) -> Self:
-        """With what was known then: known_valid_until and others; see memories.models.belief."""
+        """With what was known then: known_valid_until and others; see memories.models.valid_at."""
         if known_at is None:
             return self
         columns = {
@@ -117,7 +117,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(Q(is_head=False) | Q(forget_after__lte=timezone.now()))
 
     def believed(self, workspace_id: uuid.UUID, at: AsOf) -> Self:
-        """What was believed, and true, at an instant; see memories.models.belief."""
+        """What was believed, and true, at an instant; see memories.models.valid_at."""
         if at.is_now:
             return self.live()
         return self.filter(pk__in=_Named(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
