@@ -213,7 +213,7 @@ def expire() -> int:
 
 @transaction.atomic(durable=True)
 def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    workspace_index.lock(workspace_index.space_of(workspace_id))
+    workspace_index.lock(workspace_index.index_of(workspace_id))
     scope = worker_scope(workspace_id, "sweep")
     # Under the lock: a person may have given it more time, or forgotten it.
     still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)

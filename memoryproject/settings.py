@@ -303,6 +303,9 @@ DISK_FREE_MIN_MB = env_int("DISK_FREE_MIN_MB", 50, maximum=1_000_000)
 # Measuring: where no token is set, `/metrics` answers this machine only
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
+# A search that takes so many seconds is told in the log; 0: none is
+SLOW_SEARCH_SECONDS = env_float("SLOW_SEARCH_SECONDS", 1.0, minimum=0.0, maximum=3600.0)
+
 # Log: to stderr
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
 LOG_FORMAT = env_str("LOG_FORMAT", "text", choices=("text", "json"))

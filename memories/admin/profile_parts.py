@@ -97,7 +97,7 @@ def waiting(scope: Scope, subject: Subject) -> list[Supersession]:
 def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[Pair]:
     """Pairs that nobody decided on yet."""
     seen = {memory.pk: memory for memory in memories}
-    alike = subjects.alike(workspace_index.space_of(scope.workspace_id), list(seen))
+    alike = subjects.alike(workspace_index.index_of(scope.workspace_id), list(seen))
     ids = [one for pair in alike for one in pair[:2]]
     if not ids:
         return []

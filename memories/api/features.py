@@ -67,12 +67,10 @@ def listed(scope: Scope, rows: QuerySet[Feature]) -> QuerySet[Feature]:
     """With the callers' own ids, and the citations that the asker may see, in two queries."""
     heard = Episode.objects.visible_to(scope)
     cited = FeatureCitation.objects.filter(change__is_current=True, episode__in=heard)
-    return rows.annotate(
-        set_key=F("set__key"),
-        user_external=F("subject__external_id"),
-        agent_external=F("agent__external_id"),
-        thread_external=F("conversation__external_id"),
-    ).prefetch_related(Prefetch("citations", cited.select_related("episode"), to_attr="cited"))
+    named = rows.with_names().annotate(set_key=F("set__key"))  # type: ignore[attr-defined]
+    return named.prefetch_related(
+        Prefetch("citations", cited.select_related("episode"), to_attr="cited")
+    )
 
 
 def shape(row: Any) -> FeatureJson:

@@ -47,7 +47,7 @@ returning *
 @transaction.atomic(durable=True)
 def request(scope: Scope, target: Target) -> Erasure:
     """Write down that it is to go, and wake the worker; asked twice, it is the same erasure."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     open_ones = Erasure.objects.filter(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
@@ -115,7 +115,7 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 
 
 def _steps(row: Erasure) -> Iterator[TALLY]:
-    target, space = target_again(row), workspace_index.space_of(row.workspace_id)
+    target, space = target_again(row), workspace_index.index_of(row.workspace_id)
     remainder.stop_sessions(target)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)

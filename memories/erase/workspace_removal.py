@@ -149,7 +149,7 @@ def _count(table: Table, values: Mapping[str, Any]) -> int:
 def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
     """Let nobody in any more, free its slug, and write down that it is to go; asked twice, it is
     the same removal, and one that was given up is tried again."""
-    space = workspace_index.space_of(workspace.pk)
+    space = workspace_index.index_of(workspace.pk)
     workspace_index.lock(space)
     if known := WorkspaceRemoval.objects.filter(workspace_id=workspace.pk).first():
         failed = WorkspaceRemoval.objects.filter(pk=known.pk, state=State.FAILED)

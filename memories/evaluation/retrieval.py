@@ -93,7 +93,7 @@ def scratch() -> Iterator[Scope]:
     try:
         yield worker_scope(workspace.pk, "evaluate")
     finally:
-        number = workspace_index.space_of(workspace.pk).number
+        number = workspace_index.index_of(workspace.pk).number
         Entry.objects.filter(workspace=number).delete()
         Speaker.objects.filter(workspace=number).delete()
         with erasing_audit():

@@ -242,7 +242,7 @@ def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
 def delete(scope: Scope, key: str) -> None:
     """The set with its features, their history and its marks, for good. The set of a subject comes
     back when something more is said, and then takes in all from the beginning."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     row = lock_set(space, find(scope, key))
     ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))
     entries.remove(space, Layer.FEATURES, ids)

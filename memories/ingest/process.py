@@ -34,7 +34,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     has one of which a part was not learned in `seconds`.
     """
     until = time.monotonic() + seconds
-    space = workspace_index.space_for(scope)
+    space = workspace_index.index_for(scope)
     here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
     kept = keep(scope, request, space, claimed=here)
     if not here:
@@ -72,7 +72,7 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
     if session is None:
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
-    space = workspace_index.space_of(session.workspace_id)
+    space = workspace_index.index_of(session.workspace_id)
     return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
 
 

@@ -43,7 +43,7 @@ def receive(scope: Scope, request: IngestRequest) -> MemorySession:
     A message whose id is known with the same content is the same episode. Raises Conflict
     where it is known with other content, Invalid and Forbidden for what cannot be.
     """
-    return keep(scope, request, workspace_index.space_of(scope.workspace_id)).session
+    return keep(scope, request, workspace_index.index_of(scope.workspace_id)).session
 
 
 def keep(
@@ -120,7 +120,7 @@ def append(
         messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
     )
     check_ids(request.messages)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     prepared = prepare(space, [message.content for message in request.messages])
     try:
         return _append(scope, request, space, prepared)

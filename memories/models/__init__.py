@@ -49,6 +49,7 @@ from memories.models.memory import (
 )
 from memories.models.memory_state import LIVE_SQL, UNEXPIRED_SQL, MemoryState
 from memories.models.miss import Miss
+from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
 from memories.models.repair import IndexRepair
@@ -60,6 +61,9 @@ from memories.models.valid_at import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.worker import WorkerBeat
 
 __all__ = [
+    "NAME_COLUMNS",
+    "NamedQuerySet",
+    "name_joins",
     "AS_KNOWN",
     "BELIEVED",
     "NOW",

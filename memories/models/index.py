@@ -84,7 +84,7 @@ class WorkspaceIndex(models.Model):
     review: Any = None
     has_own_words: bool = True
     llm: str = ""
-    seals: Sequence[dict[str, Any]] = ()
+    segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:
         """How many entries of the layer are live."""

@@ -66,7 +66,7 @@ def decide(
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
     """Let the held memory replace the old one; `content` edits it on the way."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     content = checked(content) if content.strip() else ""
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
@@ -82,7 +82,7 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
 @transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
     """Keep the old memory; the new one is forgotten, and not learned again."""
-    workspace_index.lock(workspace_index.space_of(scope.workspace_id))
+    workspace_index.lock(workspace_index.index_of(scope.workspace_id))
     decision, _, new = locked_decision(scope, supersession_id, "reject")
     decide(scope, decision, "reject", note)
     forget_locked(scope, new, note or "rejected")
@@ -93,7 +93,7 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
 @transaction.atomic(durable=True)
 def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Both live on: they do not say the same thing."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     decision, _, new = locked_decision(scope, supersession_id, "keep_both")
     release(space, new)

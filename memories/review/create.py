@@ -90,7 +90,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
         event_date=new.event_date,
         metadata=new.metadata,
     )
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     with transaction.atomic(durable=True):
         placement = _placement(scope, new)

@@ -32,7 +32,7 @@ def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
 @transaction.atomic(durable=True)
 def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
     """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is once."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.forgotten_at is None:
@@ -43,7 +43,7 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
 def forget_locked(scope: Scope, memory: Memory, reason: str) -> None:
     """Forget a locked memory within the caller's transaction; what waited to let it replace
     another is rejected."""
-    space, now = workspace_index.space_of(scope.workspace_id), timezone.now()
+    space, now = workspace_index.index_of(scope.workspace_id), timezone.now()
     state_changes.end(space, memory, reason, now)
     Supersession.objects.filter(new=memory, state=Supersession.State.PENDING).update(
         state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason

@@ -52,7 +52,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
     """
     if source_id == target_id:
         raise Invalid("userId", "A subject cannot be merged into itself.")
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         source, target = (locked_subject(scope, each) for each in (source_id, target_id))
@@ -164,7 +164,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         raise Forbidden(error.message, "userId") from None
     if target is None:
         raise Invalid("userId", "Name the subject that it is to be about.")
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         chosen = _visible(scope, memory_ids)
@@ -199,7 +199,7 @@ def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> M
 
     It can be restored; the facts stay with the one that was kept.
     """
-    space: WorkspaceIndex = workspace_index.space_of(scope.workspace_id)
+    space: WorkspaceIndex = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         kept, other = locked(scope, kept_id), locked(scope, other_id)

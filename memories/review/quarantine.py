@@ -22,7 +22,7 @@ def accept(scope: Scope, fact_id: uuid.UUID, quote: str) -> Memory:
     Raises Invalid where no such message has these words, Conflict where somebody decided before.
     """
     claim = _claim(scope, _waiting(scope, fact_id), quote)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     with transaction.atomic(durable=True):
         workspace_index.lock(space)

@@ -42,7 +42,7 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where the new one has been replaced itself: undo that first.
     """
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     decision, old, new = locked_decision(scope, supersession_id, "undo")
     is_older = decision.rule == OLDER
@@ -67,7 +67,7 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where nobody was asked, or where one of the memories has changed since.
     """
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     decision, old, new = locked_decision(scope, supersession_id, "reopen")
     if not decision.waited:
@@ -109,7 +109,7 @@ def _take_back_words(scope: Scope, space: WorkspaceIndex, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Let a supersession that was undone stand again."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     decision, old, new = locked_decision(scope, supersession_id, "redo")
     believe_again(space, new, Cause.RESTORED)
@@ -123,7 +123,7 @@ def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 @transaction.atomic(durable=True)
 def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     """Believe a forgotten memory again; its rejection goes. Conflict where a newer one stands."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.superseded_by_id is not None:

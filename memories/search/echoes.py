@@ -34,7 +34,7 @@ where {LIVE_SQL}
 """
 
 
-def told_once(found: Sequence[Scored]) -> list[Scored]:
+def collapse(found: Sequence[Scored]) -> list[Scored]:
     """Each memory with the episodes it stands on as one hit, at the place of the best of them.
 
     The memory leads if it stands on that episode alone and its own words and meaning answer no
@@ -54,7 +54,7 @@ def told_once(found: Sequence[Scored]) -> list[Scored]:
     return [_led(group, cited) for group in groups]
 
 
-def echoed_by(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
+def collapsed_into(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
     """By the id of what was folded into a hit: that hit."""
     return {echo.item: hit for hit in found for echo in hit.echoes}
 

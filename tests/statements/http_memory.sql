@@ -20,6 +20,3 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 LIMIT 1;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

@@ -8,13 +8,14 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and (x.subject = %(subject)s::uuid or x.subject
-    is null and (x.visibility <> 0 or x.agent is null)) and (
+    is null and (x.visibility <> 0 or x.agent is null))
+  and (
     (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
@@ -97,40 +98,45 @@ from (
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_episode t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_episode t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and (x.subject = %(subject)s::uuid or
-    x.subject is null and (x.visibility <> 0 or x.agent is null)) and (row.created_at <= %(known_at)s::timestamptz
-    and (%(valid_at)s::timestamptz is null or row.occurred_at <= %(valid_at)s::timestamptz))),
+    x.subject is null and (x.visibility <> 0 or x.agent is null))
+  and (row.created_at <= %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or row.occurred_at
+      <= %(valid_at)s::timestamptz))),
 stats as materialized (select (select count(*) from (
       select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
       from memories_vector x
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
-      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+      and x.scope = %(open_scope)s::int2
+      and x.entry_id in (select id from w)
       union all
       select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
       from memories_vector x
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) c) as n),
+      and x.scope = %(open_scope)s::int2
+      and x.entry_id in (select id from w)) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)
     union all
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -285,9 +291,6 @@ order by e.occurred_at, e.position;
 --   Index Scan using memories_episode_pkey on memories_episode
 --   Index Scan Backward using episode_order on memories_episode
 --   Index Scan using episode_order on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -301,11 +304,11 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
-  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
-    memories_memory.source_count - (select count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
+  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
+      count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
@@ -322,9 +325,6 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Only Scan using memoryperiod_history on memories_memoryperiod
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
@@ -338,8 +338,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
   "memories_supersession"."new_id" IN (%s)) ORDER BY "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -353,11 +351,11 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
-  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
-    memories_memory.source_count - (select count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
+  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
+      count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
@@ -374,9 +372,6 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan Backward using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Only Scan using memoryperiod_history on memories_memoryperiod
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
@@ -390,8 +385,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
   "memories_supersession"."new_id" IN (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 

@@ -11,7 +11,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -66,6 +67,3 @@ left join memories_conversation c on c.id = e.conversation_id
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s;
 -- reads
 --   Index Scan using episode_newest on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

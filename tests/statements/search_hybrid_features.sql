@@ -9,8 +9,6 @@ from memories_embeddingmodel where id in (
   select distinct embedding_model_id from memories_featureset
   where workspace_id = %(workspace)s and embedding_model_id is not null)
 order by id;
--- reads
---   Index Only Scan using set_embedding on memories_featureset
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -19,7 +17,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -73,7 +72,3 @@ where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s
 and (%(history)s or f.ended_at is null);
 -- reads
 --   Index Scan using feature_newest on memories_feature
---   Index Scan using memories_featureset_pkey on memories_featureset
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

@@ -6,12 +6,13 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and (
+  where x.workspace = %(workspace)s and x.layer = %(layer)s
+  and (
     (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
@@ -108,12 +109,9 @@ left join workspaces_subject s on s.id = m.subject_id
 left join workspaces_agent a on a.id = m.agent_id
 left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-and (%(history)s or (m.forget_after is null or m.forget_after > now()));
+and (%(history)s or m.forget_after is null or m.forget_after > now());
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memoryperiod_history on memories_memoryperiod

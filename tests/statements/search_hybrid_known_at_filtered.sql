@@ -6,13 +6,13 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and coalesce((row.category) = %(f1)s::text,
-    false) and (
+  where x.workspace = %(workspace)s and x.layer = %(layer)s
+  and coalesce((row.category) = %(f1)s::text, false) and (
     (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))

@@ -11,7 +11,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings

@@ -5,8 +5,6 @@
 select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
 where workspace = %(workspace)s
 group by author, assistant order by 3 desc, author limit %(most)s;
--- reads
---   Bitmap Index Scan on speaker_once
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -15,7 +13,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
@@ -81,6 +80,3 @@ where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

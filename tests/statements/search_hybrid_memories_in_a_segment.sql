@@ -10,9 +10,6 @@ from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id
 where k.prefix = %(prefix)s;
--- reads
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
 
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 s.live_features, s.stamp, s.rules,
@@ -30,7 +27,7 @@ exists (select 1 from memories_workspacepattern p
         'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
-  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+  where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
 m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
@@ -38,8 +35,6 @@ left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.works
 select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
 where workspace = %(workspace)s
 group by author, assistant order by 3 desc, author limit %(most)s;
--- reads
---   Bitmap Index Scan on speaker_once
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -122,6 +117,3 @@ where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

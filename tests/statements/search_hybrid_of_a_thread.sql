@@ -19,7 +19,8 @@ stats as materialized (select (select count(*) from (
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[])) ) c) as n),
+      and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -32,8 +33,8 @@ nearest as materialized (select * from (
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[])) ) x order by d, entry_id
-  limit 120),
+    and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
+  ) x order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings

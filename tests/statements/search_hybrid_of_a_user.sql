@@ -6,16 +6,10 @@ select (select id from workspaces_subject
   where workspace_id = %(workspace)s and external_id = %(user)s) as subject,
 (select id from memories_conversation
   where workspace_id = %(workspace)s and external_id = %(thread)s) as thread;
--- reads
---   Index Scan using subject_once on workspaces_subject
---   Index Scan using conversation_once on memories_conversation
 
 select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
 where workspace = %(workspace)s and (subject = %(subject)s::uuid or subject is null)
 group by author, assistant order by 3 desc, author limit %(most)s;
--- reads
---   Bitmap Index Scan on speaker_once
---   Bitmap Index Scan on speaker_once
 
 with
 stats as materialized (select (select count(*) from (
@@ -30,7 +24,8 @@ stats as materialized (select (select count(*) from (
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 ) c) as n),
+      and x.scope = %(open_scope)s::int2
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -43,7 +38,8 @@ nearest as materialized (select * from (
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings

@@ -14,7 +14,8 @@ stats as materialized (select (select count(*) from (
         or (x.visibility = 1 and (x.agent = any(%(team)s::uuid[])
             or (x.agent is null and %(default_team)s)))
         or (x.visibility = 0 and x.agent = %(bound)s::uuid))
-      and x.scope = %(open_scope)s::int2 ) c) as n),
+      and x.scope = %(open_scope)s::int2
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -24,7 +25,8 @@ nearest as materialized (select * from (
       or (x.visibility = 1 and (x.agent = any(%(team)s::uuid[])
           or (x.agent is null and %(default_team)s)))
       or (x.visibility = 0 and x.agent = %(bound)s::uuid))
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings

@@ -21,7 +21,8 @@ stats as materialized (select (select count(*) from (
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 ) c) as n),
+      and x.scope = %(open_scope)s::int2
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -34,7 +35,8 @@ nearest as materialized (select * from (
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -99,7 +101,8 @@ stats as materialized (select (select count(*) from (
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 ) c) as n),
+      and x.scope = %(open_scope)s::int2
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -112,7 +115,8 @@ nearest as materialized (select * from (
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -248,9 +252,6 @@ order by e.occurred_at, e.position;
 --   Index Scan using memories_episode_pkey on memories_episode
 --   Index Scan Backward using episode_order on memories_episode
 --   Index Scan using episode_order on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 with recursive older as (
   select %(id)s::uuid as id union
@@ -291,9 +292,6 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -303,8 +301,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s)) ORDER BY
 "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -328,9 +324,6 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -340,8 +333,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s, %s)) ORDER BY
 "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 

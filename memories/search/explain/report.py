@@ -5,7 +5,7 @@ from typing import Literal
 
 from memories.models import Memory, WorkspaceIndex
 from memories.search import Hit, SearchRequest
-from memories.search.conditions import Asked
+from memories.search.conditions import LayerQuery
 from memories.search.trace import Placed
 
 State = Literal["passed", "noted", "failed"]
@@ -45,7 +45,7 @@ class WhyNot:
 class Case:
     """A question and the memory that should have answered it."""
 
-    space: WorkspaceIndex
+    index: WorkspaceIndex
     request: SearchRequest
-    asked: Asked
+    asked: LayerQuery
     memory: Memory

@@ -15,9 +15,9 @@ from memories.models import Episode, Memory
 from memories.ranking.columns import Array
 from memories.search import Hit, candidates, in_layer, query_vector, search
 from memories.search.candidates import Depth
-from memories.search.echoes import echoed_by
-from memories.search.explain.values import Case
-from memories.search.rankings import brought_up
+from memories.search.echoes import collapsed_into
+from memories.search.explain.report import Case
+from memories.search.rank import brought_up
 from memories.search.trace import Placed, Trace
 from workspaces.scope import Scope
 
@@ -108,7 +108,7 @@ def _ordered(walk: Walk) -> Told:
 def _told_once(walk: Walk) -> Told:
     if walk.at("echoes"):
         return "echo", "", "Nothing above it says the same."
-    hit = echoed_by(walk.trace.stages["echoes"])[walk.case.memory.pk]
+    hit = collapsed_into(walk.trace.stages["echoes"])[walk.case.memory.pk]
     manager = Episode.objects if hit.layer == "episodes" else Memory.objects
     above = manager.visible_to(walk.scope).get(pk=hit.item)
     kind = "episode" if hit.layer == "episodes" else "memory"
@@ -151,13 +151,13 @@ def _shown(walk: Walk) -> Told:
 
 def _sides(case: Case) -> str:
     """Where it stands by meaning and by words, of the sides that the ranking asks."""
-    people = speakers.participants(case.space, case.asked.subject)
+    people = speakers.participants(case.index, case.asked.subject)
     view = ranking.analyse(case.request.query, people, now=timezone.now())
-    vector = query_vector(case.space, view.meaning)
+    vector = query_vector(case.index, view.meaning)
     there = in_layer(case.request, replace(case.asked, vector=vector), "memories")
     assert there is not None
     stems = [*view.terms, *view.names]
-    pool = candidates.pool(case.space, there, stems, Depth(DEEPEST))
+    pool = candidates.pool(case.index, there, stems, Depth(DEEPEST))
     own = pool.items == np.void(case.memory.pk.bytes)
     near = f"by meaning {_place(pool.cosine, own)}"
     said = f"by words {_place(np.where(pool.bm25 > 0, pool.bm25, np.nan), own)}"
@@ -165,7 +165,7 @@ def _sides(case: Case) -> str:
         whole = case.request.query.casefold() in case.memory.content.casefold()
         said = f"its text {'holds' if whole else 'does not hold'} the whole query"
     asked = {"keyword": [said], "vector": [near]}.get(case.request.ranking, [near, said])
-    taken = brought_up(case.space, case.request, view)
+    taken = brought_up(case.index, case.request, view)
     alone = "each side" if len(asked) > 1 else "this ranking asks nothing else, and"
     told = ", ".join(asked)
     return f"{told[0].upper()}{told[1:]}; {alone} brings up {taken}."

@@ -11,15 +11,15 @@ from memories import ranking
 from memories.index import speakers
 from memories.models import Layer, WorkspaceIndex
 from memories.search import query_vectors, rerank
-from memories.search.asking import in_layer, query_vector
-from memories.search.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, Found
-from memories.search.conditions import Asked
-from memories.search.echoes import newest_first, told_once
-from memories.search.fusing import by_place
-from memories.search.past_features import Past
+from memories.search.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, EntryMatch
+from memories.search.conditions import LayerQuery
+from memories.search.echoes import collapse, newest_first
+from memories.search.fuse import by_place
+from memories.search.layer_query import in_layer, query_vector
+from memories.search.model_partitions import Embed, ModelPartition, partitions_of
+from memories.search.past_features import PastFeatures
 from memories.search.request import LAYERS, SearchRequest
 from memories.search.scored import Scored
-from memories.search.voices import Embed, Voice, voices_of
 
 # Ranked beyond the limit: a row that expired in this minute falls out.
 SPARE = 5
@@ -29,33 +29,32 @@ ECHOES = 3
 A_TURN = 0.25
 
 
-def _linea(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    found = _merged(
-        space, request, asked, lambda model: query_vector(model, request.query, asked.notes)
-    )
-    return by_place(found, request.threshold)
+def _linea(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
+    embed = partial(query_vector, query=request.query, notes=asked.notes)
+    return by_place(_merged(index, request, asked, embed), request.threshold)
 
 
-def _vector(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
+def _vector(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
     # Nothing else decides here: a provider that fails is told, not answered with nothing.
     embed = partial(query_vectors.vector_of, query=request.query)
-    found = _merged(space, request, asked, embed, most=max(_most(request), TOP))
-    return by_place([_scaled(one, one.score) for one in found], request.threshold)
+    merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
+    scaled = [replace(one, score=min(1.0, max(0.0, one.score))) for one in merged]
+    return by_place(scaled, request.threshold)
 
 
 def _merged(
-    space: WorkspaceIndex,
+    index: WorkspaceIndex,
     request: SearchRequest,
-    asked: Asked,
+    asked: LayerQuery,
     embed: Embed,
     *,
     most: int | None = None,
 ) -> list[Scored]:
     """By words, too, unless the `most` nearest are all that is wanted."""
     found: list[Scored] = []
-    asked = replace(asked, vector=embed(space))
+    asked = replace(asked, vector=embed(index))
     for layer in request.layers:
-        parts = _parts(space, request, in_layer(request, asked, layer), embed)
+        parts = _parts(index, request, in_layer(request, asked, layer), embed)
         by_words = most is None
         rows = [row for p in parts for row in p.merged(by_words=by_words, most=most or TOP)]
         scores = dict(
@@ -74,7 +73,7 @@ def _merged(
     return found
 
 
-def _ranks(rows: Sequence[Found]) -> dict[uuid.UUID, dict[str, int]]:
+def _ranks(rows: Sequence[EntryMatch]) -> dict[uuid.UUID, dict[str, int]]:
     """Places by cosine, and among those whose text holds the whole query, the newest first."""
     near = sorted((-one.cosine, one.entry, one.item) for one in rows if one.cosine is not None)
     said = sorted((-one.entry, one.item) for one in rows if one.matched)
@@ -92,66 +91,55 @@ def _most(request: SearchRequest) -> int:
 
 
 def _parts(
-    space: WorkspaceIndex, request: SearchRequest, asked: Asked | None, embed: Embed
-) -> Iterable[Voice | Past]:
+    index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery | None, embed: Embed
+) -> Iterable[ModelPartition | PastFeatures]:
     """What a layer is asked in: as it is now, or features as they were."""
     if asked is None:
         return ()
     if asked.layer == Layer.FEATURES and not request.at.is_now:
-        return (Past(space, asked, request.at),)
-    return voices_of(space, asked, embed)
+        return (PastFeatures(index, asked, request.at),)
+    return partitions_of(index, asked, embed)
 
 
-def _no_vector(space: WorkspaceIndex) -> None:
-    return None
-
-
-def _scaled(found: Scored, score: float) -> Scored:
-    return Scored(found.layer, found.entry, found.item, min(1.0, max(0.0, score)), found.scores)
-
-
-def _keyword(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    pool, _ = _pool(space, request, asked, with_vector=False)
+def _keyword(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
+    pool, _ = _pool(index, request, asked, with_vector=False)
     return by_place(_scored(ranking.by_keyword(pool)), request.threshold)
 
 
-def _hybrid(space: WorkspaceIndex, request: SearchRequest, asked: Asked) -> list[Scored]:
-    pool, view = _pool(space, request, asked, with_vector=True)
+def _hybrid(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
+    pool, view = _pool(index, request, asked, with_vector=True)
     mixed = len(request.layers) > 1
     most = _most(request) * (ECHOES if mixed else 1)
-    weights = ranking.Weights.of(space.ranking)
-    ranked = ranking.hybrid(view, pool, limit=most, weights=weights, recency=_recency(request))
-    found = _scored(ranked)
+    weights, recency = ranking.Weights.of(index.ranking), None
+    if request.recency is not None:
+        own = request.recency
+        recency = ranking.Recency(own.weight, own.half_life_days, timezone.now())
+    ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
     if asked.trace:
-        asked.trace.stages["ranking"] = found
+        asked.trace.stages["ranking"] = ranked
     if not mixed:
-        return found
-    return told_once(newest_first(found) if request.at.is_now else found)
-
-
-def _recency(request: SearchRequest) -> ranking.Recency | None:
-    if request.recency is None:
-        return None
-    wanted = request.recency
-    return ranking.Recency(wanted.weight, wanted.half_life_days, timezone.now())
+        return ranked
+    return collapse(newest_first(ranked) if request.at.is_now else ranked)
 
 
 def _pool(
-    space: WorkspaceIndex, request: SearchRequest, asked: Asked, *, with_vector: bool
+    index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery, *, with_vector: bool
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
-    people = speakers.participants(space, asked.subject)
+    people = speakers.participants(index, asked.subject)
     view = ranking.analyse(request.query, people, now=timezone.now())
-    embed: Embed = (
-        partial(query_vector, query=view.meaning, notes=asked.notes) if with_vector else _no_vector
-    )
-    vector = embed(space)
-    depth = depth_of(space, request, view)
+    embed: Embed = lambda _: None  # noqa: E731 -- by words alone
+    if with_vector:
+        embed = partial(query_vector, query=view.meaning, notes=asked.notes)
+    vector = embed(index)
+    depth = depth_of(index, request, view)
     parts: list[ranking.Columns] = []
     for layer in request.layers:
         there = in_layer(request, replace(asked, vector=vector), layer)
-        for part in _parts(space, request, there, embed):
-            parts.append(part.pool(_stems(view, layer), depth))
+        for part in _parts(index, request, there, embed):
+            # A memory names whom it is about; an episode is told by its author, not by its words.
+            names = () if layer == "episodes" else view.names
+            parts.append(part.pool([*view.terms, *names], depth))
     pool = ranking.Columns.joined(parts)
     # Without vectors nothing but its words speaks for a row.
     pool = pool.taken(pool.bm25 > 0) if vector is None else pool
@@ -161,26 +149,21 @@ def _pool(
     return pool, view
 
 
-def depth_of(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
+def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
     """How many are ranked: fewer where nothing could lift those further down."""
     if view.dates and request.ranking == "hybrid":
         return DATED
-    lifted = view.looks_far or request.recency or space.ranking or request.ranking != "hybrid"
+    lifted = view.looks_far or request.recency or index.ranking or request.ranking != "hybrid"
     if lifted or _most(request) > OF_TURN.top:
         return DEEP
     return OF_TURN if view.turn >= A_TURN else OF_QUESTION
 
 
-def brought_up(space: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:
+def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:
     """How many each side brings up at most."""
     if request.ranking == "linea" or (request.ranking == "vector" and _most(request) <= TOP):
         return TOP
-    return depth_of(space, request, view).top
-
-
-def _stems(view: ranking.QueryView, layer: str) -> list[str]:
-    """A memory names whom it is about; an episode is told by its author, not by its words."""
-    return list(view.terms) if layer == "episodes" else [*view.terms, *view.names]
+    return depth_of(index, request, view).top
 
 
 def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
@@ -191,7 +174,7 @@ def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     ]
 
 
-Ranker = Callable[[WorkspaceIndex, SearchRequest, Asked], list[Scored]]
+Ranker = Callable[[WorkspaceIndex, SearchRequest, LayerQuery], list[Scored]]
 RANKERS: dict[str, Ranker] = {
     "linea": _linea,
     "vector": _vector,

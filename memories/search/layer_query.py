@@ -1,7 +1,6 @@
 """Who asks, about whom and under which conditions, by the ids of the index."""
 
 import logging
-import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +8,9 @@ import numpy as np
 
 from memories.errors import Forbidden, ProviderError, Unasked
 from memories.index import statements
-from memories.models import BELIEVED, SAID, AsOf, Layer, WorkspaceIndex
+from memories.models import BELIEVED, SAID, Layer, WorkspaceIndex
 from memories.search import filters, query_vectors
-from memories.search.conditions import Asked, Wanted
+from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest
 from memories.search.trace import Trace
 from workspaces.external_ids import NOBODY, NotAllowed, agent_to_read
@@ -20,14 +19,22 @@ from workspaces.scope import Scope
 log = logging.getLogger(__name__)
 
 
-def asked_of(scope: Scope, request: SearchRequest) -> Asked:
+def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
     """Who asks and about whom, by the ids of the index. Raises Forbidden."""
     try:
         reader = agent_to_read(scope, request.agent_id)
     except NotAllowed as error:
         raise Forbidden(error.message, "agentId") from None
-    subject, thread = _named(scope, request)
-    return Asked(
+    subject = thread = None
+    if request.user_id or request.thread_id:
+        values = {
+            "workspace": scope.workspace_id, "user": request.user_id, "thread": request.thread_id,
+        }  # fmt: skip
+        [named] = statements.rows(NAMED, values)
+        # What is unknown has an id that nothing has.
+        subject = (named.subject or NOBODY) if request.user_id else None
+        thread = (named.thread or NOBODY) if request.thread_id else None
+    return LayerQuery(
         scope=reader,
         layer=Layer.MEMORIES,
         query=request.query,
@@ -47,22 +54,12 @@ select (select id from workspaces_subject
 """
 
 
-def _named(scope: Scope, request: SearchRequest) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-    """Ids of the subject and thread that are named; of an unknown one, an id that nothing has."""
-    user, thread = request.user_id, request.thread_id
-    if not user and not thread:
-        return None, None
-    values = {"workspace": scope.workspace_id, "user": user, "thread": thread}
-    found = statements.rows(NAMED, values)[0]
-    return (found.subject or NOBODY) if user else None, (found.thread or NOBODY) if thread else None
-
-
 def query_vector(
-    space: WorkspaceIndex, query: str, notes: list[str] | None = None
+    index: WorkspaceIndex, query: str, notes: list[str] | None = None
 ) -> np.ndarray | None:
     """None where it has none; also where the model fails, which `notes` are told."""
     try:
-        return query_vectors.vector_of(space, query)
+        return query_vectors.vector_of(index, query)
     except ProviderError as error:
         if not isinstance(error, Unasked):  # what is not asked was told when it failed
             log.warning("A search goes on by words alone: %s", error)
@@ -71,7 +68,7 @@ def query_vector(
         return None
 
 
-def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
+def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
     """The question put to one layer; None where its filters leave nothing to find there."""
     if layer != "memories" and (request.fact_types or request.categories):
         return None
@@ -82,11 +79,7 @@ def in_layer(request: SearchRequest, asked: Asked, layer: str) -> Asked | None:
     # What features were stands in their history alone: see past_features.
     history = not request.at.is_now and layer != "features"
     if history:
-        conditions.append(_believed(request.at, layer, values))
-    wanted = Wanted(" and ".join(conditions), history and layer == "memories")
+        values |= request.at.values
+        conditions.append(BELIEVED if layer == "memories" else SAID)
+    wanted = RowCondition(" and ".join(conditions), history and layer == "memories")
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
-
-
-def _believed(at: AsOf, layer: str, values: dict[str, Any]) -> str:
-    values |= at.values
-    return BELIEVED if layer == "memories" else SAID

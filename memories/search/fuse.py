@@ -22,13 +22,9 @@ def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Score
         places[one.layer] += 1
         placed.append((enough is not None and one.score < enough, places[one.layer], one))
     placed.sort(key=lambda each: (*each[:2], each[2].order))
-    return _falling([one for _, _, one in placed])
-
-
-def _falling(ordered: Sequence[Scored]) -> list[Scored]:
     best = -inf
     raised = []
-    for behind, one in reversed(list(enumerate(ordered))):
+    for behind, (_, _, one) in reversed(list(enumerate(placed))):
         best = max(best, one.score)
         raised.append(replace(one, score=best, behind=behind))
     return raised[::-1]

@@ -9,9 +9,9 @@ from memories.index import workspace_index
 from memories.models import DueVector, Entry, Layer, Memory, Vector
 from memories.providers import network
 from memories.search import SearchRequest, asked_of, search
-from memories.search.explain.reached import CHECKS
-from memories.search.explain.values import Case, Step, WhyNot
-from memories.search.explain.walked import Walk, steps
+from memories.search.explain.exclusions import CHECKS
+from memories.search.explain.report import Case, Step, WhyNot
+from memories.search.explain.stages import Walk, steps
 from workspaces.scope import Scope
 
 
@@ -24,7 +24,7 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
         return found
     assert mine is not None
     found.memory = mine
-    case = Case(workspace_index.space_of(scope.workspace_id), request, asked, mine)
+    case = Case(workspace_index.index_of(scope.workspace_id), request, asked, mine)
     if all(found.note(name, check(case), success) for name, check, success in CHECKS):
         _note_vector(case, found)
         # It searches more than once: none of the models is waited for anew each time.
@@ -34,7 +34,7 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
 
 
 def _note_vector(case: Case, found: WhyNot) -> None:
-    model = case.space.embedding_model
+    model = case.index.embedding_model
     entry = Entry.objects.get(layer=Layer.MEMORIES, item=case.memory.pk)
     if model is None:
         found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))

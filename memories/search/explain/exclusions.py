@@ -6,7 +6,7 @@ from dataclasses import replace
 from memories.models import SCOPE_CODE, AsOf, Entry, Layer, Memory, about_nobody, place_of
 from memories.search import SearchRequest, candidates, in_layer
 from memories.search.conditions import EVERYTHING
-from memories.search.explain.values import Case
+from memories.search.explain.report import Case
 
 
 def _other_layer(case: Case) -> str:
@@ -80,13 +80,13 @@ def _has_entry(case: Case) -> bool:
 
 def _is_reached(case: Case, request: SearchRequest) -> bool:
     there = in_layer(request, case.asked, "memories")
-    return there is not None and candidates.is_among(case.space, there, case.memory.pk)
+    return there is not None and candidates.is_reached(case.index, there, case.memory.pk)
 
 
 def _missing(case: Case) -> str:
     now = replace(case.asked, wanted=EVERYTHING)
     is_now = case.request.at.is_now
-    if candidates.is_among(case.space, now, case.memory.pk) if is_now else _has_entry(case):
+    if candidates.is_reached(case.index, now, case.memory.pk) if is_now else _has_entry(case):
         return ""
     return "The index does not hold it as the tables do: run `manage.py checkindex`."
 
