@@ -304,11 +304,11 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
-      count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
+  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
@@ -351,11 +351,11 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
-      count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
+  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
