@@ -135,7 +135,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.statements.reading.read": conflicts.read,
     "english.statements.sentence.plain": sentence.plain,
     "english.statements.wording.is_identifier": wording.is_identifier,
-    "english.statements.wording.is_past": wording.is_past,
     "english.statements.wording.root": wording.root,
     "english.statements.wording.texts": wording.texts,
     "english.statements.wording.words": wording.words,
@@ -278,10 +277,10 @@ WITHIN: dict[str, Callable[[str], object]] = {
 OTHERS = frozenset(
     """
     review.create.checked review.approve.approve review.edit.new_version
-    review.quarantine.accept english.patterns.morphology.is_adverb
-    english.patterns.morphology.is_past english.patterns.morphology.past
-    english.patterns.morphology.plural english.patterns.morphology.third_person
-    english.patterns.morphology.with_s english.statements.marks.is_participle
+    review.quarantine.accept english.verbs.is_adverb
+    english.verbs.is_past english.verbs.past
+    english.verbs.plural english.verbs.third_person
+    english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
     english.statements.own.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores

@@ -39,7 +39,7 @@ def test_what_is_read_beside_a_key_is_the_workspace_as_it_is(alice: Person) -> N
     assert told(workspace_index.index_for(scope)) == told(
         workspace_index.index_of(alice.workspace.pk)
     )
-    alice.workspace.settings = {"conflict_rule": "nearest", "extractors": ["patterns"]}
+    alice.workspace.settings = {"conflictRule": "nearest", "extractors": ["patterns"]}
     alice.workspace.save()
     scope = scope_for_key(alice.key, workspace_index.BESIDE_KEY)
     assert scope is not None

@@ -201,7 +201,7 @@ def test_erased_features_leave_no_vector_of_either_model(ada: Person) -> None:
         ({"provider": "hash", "model": "other"}, "config.embedder.model"),
         ({"provider": "local", "dimensions": 3}, "config.embedder.dimensions"),
         ({"provider": "openai", "model": "unheard-of"}, "config.embedder.dimensions"),
-        ({"provider": "openai", "url": "x"}, "config.embedder"),
+        ({"provider": "hash", "url": "x"}, "config.embedder.url"),
     ],
 )
 def test_an_embedder_that_there_is_not_is_refused_by_its_field(

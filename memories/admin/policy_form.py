@@ -9,8 +9,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories.english.statements.policy import LONGEST
 from memories.models import Category
+from memories.workspace_settings import MOST_NAMES
 from workspaces.models import Agent, Workspace
 
 
@@ -66,8 +66,8 @@ class PolicyForm(forms.Form):
             self.add_error("high" if high is None else "low", "A range has two ends.")
         if low is not None and high is not None and low > high:
             self.add_error("high", "The smaller number comes first.")
-        if len(values.get("agents") or ()) > LONGEST:
-            self.add_error("agents", f"At most {LONGEST}.")
+        if len(values.get("agents") or ()) > MOST_NAMES:
+            self.add_error("agents", f"At most {MOST_NAMES}.")
         return values
 
     @property

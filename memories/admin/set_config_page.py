@@ -64,13 +64,13 @@ def _saved(scope: Any, found: FeatureSet, form: SetConfigForm, categories: Categ
     """All that is wrong is told at once: what could not be read, and what may not be said."""
     is_read = form.is_valid() & categories.is_valid()
     changes = form.changes | categories.changes
-    refusals = sets.faults_of(changes)
+    refusals = sets.faults_of_changes(changes)
     if is_read and not refusals:
         try:
             sets.configure(scope, str(found.pk), changes)
             return True
         except Invalid as late:  # of what changed since it was asked
-            refusals = [late]
+            refusals = late.all
     for refusal in refusals:
         at = categories if refusal.field.startswith("config.categories") else form
         at.tell(refusal)

@@ -119,7 +119,7 @@ class SettingsForm(forms.ModelForm):
         ranking, sets = said.pop("ranking", {}), dict(said.pop(WORKSPACE_SETTING, {}))
         known: dict[str, Any] = {name: ranking.get(name.removeprefix(WEIGHT)) for name in WEIGHTS}
         known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
-        known["conflict_rule"] = said.pop("conflict_rule", "")
+        known["conflict_rule"] = said.pop("conflictRule", "")
         known["extractors"] = said.pop("extractors", None)
         self.review = said.pop("review", None)
         self.initial = {**self.initial, **known, "sets": sets or None, "settings": said or None}
@@ -129,7 +129,7 @@ class SettingsForm(forms.ModelForm):
         if not self.errors and isinstance(self._others(values), dict):
             self.instance.settings = said = self._said(values)
             for fault in faults_of(said):
-                self.add_error(self._field_of(fault), fault)
+                self.add_error(self._field_of(fault.field), str(fault))
         return values
 
     def _others(self, values: Mapping[str, Any]) -> Any:
@@ -146,7 +146,7 @@ class SettingsForm(forms.ModelForm):
         ranking = _given(values, WEIGHTS, WEIGHT)
         sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
         known = {
-            "conflict_rule": values["conflict_rule"],
+            "conflictRule": values["conflict_rule"],
             "extractors": values["extractors"],
             "review": said.get("review", self.review),
             "ranking": ranking,
@@ -154,13 +154,16 @@ class SettingsForm(forms.ModelForm):
         }
         return said | {name: value for name, value in known.items() if value}
 
-    def _field_of(self, fault: str) -> str | None:
-        """The field that a fault names by its beginning; None: of the whole."""
-        name = fault.partition(":")[0].strip()
+    def _field_of(self, name: str) -> str:
+        """The field of the form that a fault's place leads to."""
         if name in self.fields:
             return name
         beginning = name.partition(".")[0].partition("[")[0]
-        named = {WORKSPACE_SETTING: "sets", "ranking": "settings"}.get(beginning, beginning)
+        named = {
+            WORKSPACE_SETTING: "sets",
+            "ranking": "settings",
+            "conflictRule": "conflict_rule",
+        }.get(beginning, beginning)
         return named if named in self.fields else "settings"
 
 

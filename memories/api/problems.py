@@ -5,7 +5,15 @@ from typing import Any
 from rest_framework.response import Response
 
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, ProviderError
-from workspaces.api.problems import Problem, conflict, invalid, not_found, refused, respond
+from workspaces.api.problems import (
+    FieldProblem,
+    Problem,
+    conflict,
+    invalid,
+    not_found,
+    refused,
+    respond,
+)
 
 PROVIDER_PAUSE = 30.0  # seconds
 PROVIDER_FAILED = (
@@ -22,7 +30,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
 def spoken(error: Exception) -> Exception:
     match error:
         case Invalid():
-            return invalid(error.field, error.message, error.code)
+            return _invalid(error)
         case Conflict(field="If-Match"):
             return Problem(412, error.message, code=error.code)
         case Conflict():
@@ -35,6 +43,14 @@ def spoken(error: Exception) -> Exception:
             return _provider_failed(error)
         case _:
             return error
+
+
+def _invalid(error: Invalid) -> Problem:
+    """400 with every fault that is known."""
+    if not error.others:
+        return invalid(error.field, error.message, error.code)
+    errors = [FieldProblem(one.field, one.message, one.code) for one in error.all]
+    return Problem(400, " ".join(map(str, error.all)), code=error.code, errors=errors)
 
 
 def _provider_failed(error: ProviderError) -> Problem:

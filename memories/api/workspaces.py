@@ -52,7 +52,7 @@ SETTINGS = {
     "type": "object",
     "description": "What is not said has its default; null gives it back.",
     "properties": {
-        "conflict_rule": {"type": ["string", "null"], "enum": [*RULES, None]},
+        "conflictRule": {"type": ["string", "null"], "enum": [*RULES, None]},
         "llm": _may_be_null(
             "string",
             "Which messages a model reads: those that no pattern covered, or all.",

@@ -70,19 +70,19 @@ class SetEmbedding:
     error: str = ""
 
 
-def check(raw: object, path: str) -> None:
-    """Raise Invalid, naming the field, for an embedder that there is not."""
-    if isinstance(raw, Mapping):
-        try:
-            _embedder(raw)
-        except ProviderError as error:
-            where = "dimensions" if "dimensions" in error.message else "model"
-            raise Invalid(
-                f"{path}.{where}", f"{error.message[0].upper()}{error.message[1:]}."
-            ) from None
-        reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
-        if raw.get("provider") == "openai" and not reachable:
-            raise Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")
+def faults(raw: object, path: str) -> list[Invalid]:
+    """What is wrong with an embedder that is well declared: there is no such model, or no way to it."""
+    if not isinstance(raw, Mapping):
+        return []
+    try:
+        _embedder(raw)
+    except ProviderError as error:
+        where = "dimensions" if "dimensions" in error.message else "model"
+        return [Invalid(f"{path}.{where}", f"{error.message[0].upper()}{error.message[1:]}.")]
+    reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
+    if raw.get("provider") == "openai" and not reachable:
+        return [Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")]
+    return []
 
 
 def wanted_by(feature_set: FeatureSet) -> EmbeddingModel | None:

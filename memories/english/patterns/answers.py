@@ -5,7 +5,8 @@ The outcome is a clause in the answerer's first person, which patterns read like
 
 import re
 
-from memories.english.patterns import morphology, reading
+from memories.english import verbs
+from memories.english.patterns import reading
 
 LONGEST = 10  # words of an answer that may lean on its question
 _first_sentence = re.compile(r"[^.!?\n]+[.!\n]")
@@ -227,7 +228,7 @@ def _in_past(asked: str, answer: str) -> str:
     for pattern, frame in _then:
         match = pattern.fullmatch(asked)
         if match:
-            past, rest = morphology.past(match[1].lower()), _second.sub(_owner, match[2])
+            past, rest = verbs.past(match[1].lower()), _second.sub(_owner, match[2])
             said = _as_said(answer)
             if rest.strip() in _hanging:
                 past, rest = f"{past}{rest}", ""

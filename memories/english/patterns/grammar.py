@@ -1,6 +1,7 @@
 """Pieces of patterns that several categories share. Patterns see clauses as reading.py leaves them."""
 
-from memories.english.patterns.morphology import ADVERB
+from memories.english.time_spans import MONTH
+from memories.english.verbs import ADVERB
 
 NAME = (
     r"(?!(?:This|That|These|Those|There|Here|Then|What|Who|Why|How|When|Where|Which|It|He|She|They|We|You|Your|My|Our|His|Her"
@@ -35,16 +36,12 @@ THING = (
     r"|watch|glasses|collection|library|kitchen|garage|yard|office|website|blog|channel|podcast|server|printer|console|account)"
 )
 
-_month = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
 # a day, an hour or a season, with the small words before it
 WHEN = (
     r"(?:(?:on|by|at|in|for|until|till|to|before|after|from|this|next|last|the|early|mid|late|end of|beginning of|start of"
     r"|about|around|now|probably|again) )*"
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
-    rf"{_month}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_month}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}-\d\d-\d\d"
+    rf"{MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}-\d\d-\d\d"
     r"|(?:19|20)\d\d|today|tonight|tomorrow|yesterday|noon|midnight|week|weekend|month|year|quarter|spring|summer|fall|autumn"
     r"|winter|Q[1-4]|\d{1,2}(?::\d\d)? ?(?:am|pm|h|o'clock)|\d{1,2}:\d\d|(?:an?|one|two|three|four|five|six|\d+)"
     r" (?:minute|hour|day|week|month|year)s?)(?!\w)"

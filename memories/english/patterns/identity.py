@@ -1,8 +1,8 @@
 """Who somebody is: name, age, home, work, study, health, habits."""
 
 from memories.english.patterns.grammar import NOT, S
-from memories.english.patterns.morphology import ADVERB
 from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import ADVERB
 
 PATTERNS = (
     Pattern(

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from memories.english.patterns import morphology
+from memories.english import verbs
 
 TEAM = "Team"
 # "us-east-1", "t.me/alex", "/home/me", "C:\\me" and "my.cnf" are nobody
@@ -205,13 +205,13 @@ class _Shift:
         if position >= len(self.tokens) or not self.tokens[position][0].isalnum():
             return position
         verb = self.tokens[position]
-        agreed = morphology.third_person(verb) if is_singular else morphology.plural(verb)
+        agreed = verbs.third_person(verb) if is_singular else verbs.plural(verb)
         self.out.append(agreed)
         return self._joined(position + 1) if is_singular and agreed != verb else position + 1
 
     @staticmethod
     def _is_between(token: str) -> bool:
-        return token == " " or morphology.is_adverb(token)
+        return token == " " or verbs.is_adverb(token)
 
     def _is_verb(self, position: int, low: str) -> bool:
         if low not in _maybe_joinable:
@@ -227,11 +227,11 @@ class _Shift:
             if (low in _breaks and not self._is_name(position)) or _quote_marks.intersection(low):
                 return position
             if is_joined and self._is_verb(position, low):
-                self.out.append(morphology.third_person(low))
+                self.out.append(verbs.third_person(low))
             else:
                 token = self.tokens[position]
                 self.out.append(token if self._is_name(position) else self._object(token, low))
-            if low[0].isalnum() and not morphology.is_adverb(low):
+            if low[0].isalnum() and not verbs.is_adverb(low):
                 is_joined = low in ("and", "but", "or")
             position += 1
         return position

@@ -1,8 +1,8 @@
 """What somebody intends, wants, hopes and needs."""
 
 from memories.english.patterns.grammar import AM, NOT, S
-from memories.english.patterns.morphology import ADVERB
 from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import ADVERB
 
 PATTERNS = (
     Pattern(

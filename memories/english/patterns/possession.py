@@ -1,8 +1,8 @@
 """What somebody has, got, lost, and what is told of it."""
 
 from memories.english.patterns.grammar import SOME, THING, S
-from memories.english.patterns.morphology import ADVERB
 from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import ADVERB
 
 PATTERNS = (
     Pattern(

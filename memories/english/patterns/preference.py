@@ -1,8 +1,8 @@
 """What somebody likes, prefers, values, and cannot stand."""
 
 from memories.english.patterns.grammar import AM, NOT, S
-from memories.english.patterns.morphology import ADVERB
 from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import ADVERB
 
 # What is demanded does nobody good: "just show me", "and get me the fix".
 NOT_ASKED = r"(?<!^)(?<![,.:;!] )" + "".join(

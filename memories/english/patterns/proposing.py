@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memories.english.patterns import clauses, morphology, own
+from memories.english import verbs
+from memories.english.patterns import clauses, own
 from memories.expressions import compiled, regex_faults
 
 LONGEST_SHAPE = 120
@@ -147,7 +148,7 @@ def _kind(word: str, before: str, last: _Piece | None, has_verb: bool) -> str:
     is_going_on = last is not None and last.slot == "words"
     # "my canoe leaks": behind the subject comes its verb
     is_verb = not has_verb and (
-        morphology.is_past(small) or (small.endswith("s") and len(small) > 3)
+        verbs.may_be_past(small) or (small.endswith("s") and len(small) > 3)
     )
     follows_number = last is not None and last.slot == "number"
     return "words" if follows_number or (is_going_on and not is_verb) else ""

@@ -7,7 +7,7 @@ Patterns then need one form of words for "I'm", "Im" and "I am", and for "Just m
 import re
 from functools import lru_cache
 
-from memories.english.patterns.morphology import ADVERB, FREE_PAST
+from memories.english.verbs import ADVERB, FREE_PAST
 
 # all in one expression: most clauses have none of them, and are then read once
 _contractions = re.compile(

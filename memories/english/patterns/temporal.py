@@ -1,8 +1,8 @@
 """What happened, what goes on, and since when."""
 
 from memories.english.patterns.grammar import AM, NAME, WHEN, S
-from memories.english.patterns.morphology import ADVERB, PAST
 from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import ADVERB, PAST
 
 _when = (
     r"(?:last (?:\w+day|night|week|weekend|month|year|spring|summer|fall|autumn|winter|christmas|time)|yesterday|today"

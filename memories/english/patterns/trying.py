@@ -10,8 +10,8 @@ from functools import cache, cached_property
 
 from memories.english.patterns.grammar import SUBJECT, S
 from memories.english.patterns.library import DEMANDS, PATTERNS
-from memories.english.patterns.morphology import ADVERBS
 from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import ADVERBS
 
 MOST_ADVERBS = 3  # as in morphology.ADVERB
 _word = re.compile(r"\w+")

@@ -41,28 +41,8 @@ PLAN = frozenset(
     """.split()
 )
 PAST_TIMES = frozenset("formerly previously originally usedto once childhood".split())
-IRREGULAR_PAST = frozenset(
-    """
-    was were had did got made took saw met came bought found felt gave told left lost won ran wrote
-    ate drank drove flew taught thought brought caught built sent spent slept swam sang sat stood
-    spoke broke chose fell grew knew kept led paid rode sold said began became heard held hung
-    understood threw wore woke bit forgot fought rose shook stuck struck drew dealt meant fed hid
-    stole lent bent dreamt learnt burnt quit went put lay shot laid rang
-    """.split()
-)
-PARTICIPLES = frozenset(
-    """
-    been gone done seen taken given written eaten driven flown drunk swum sung spoken broken chosen
-    fallen grown known ridden begun become shown worn forgotten sworn drawn stolen hidden made held
-    kept led paid sold built sent found lost won bought brought told left met run set put cut read
-    born woken woke rewritten taught thought understood rung hurt
-    """.split()
-)
 # Of these only a date tells whether they are past.
 SAME_IN_PAST = frozenset("read put set cut hit let hurt".split())
-NOT_PAST = frozenset(
-    "need feed speed breed embed bed red shed seed weed indeed feed led hundred".split()
-)
 # Verbs that may follow a noun that is the subject; a name is always followed by its verb.
 VERBS = frozenset(
     """

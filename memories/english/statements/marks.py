@@ -11,12 +11,12 @@ from memories.english.statements.grammar import (
     FUNCTION,
     MODAL,
     NOW,
-    PARTICIPLES,
     PAST_TIMES,
 )
 from memories.english.statements.opposites import NEGATIVES
 from memories.english.statements.sentence import Parse
 from memories.english.statements.wording import Word, root
+from memories.english.verbs import is_participle
 
 NO = frozenset("not no never nobody nothing none neither nor noone nowhere".split())
 GETS = frozenset("get gets got getting".split())
@@ -135,9 +135,3 @@ def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
 
 def _is_progressive(verb: str) -> bool:
     return len(verb) > 4 and verb.endswith("ing") and verb not in NO_ING
-
-
-def is_participle(verb: str) -> bool:
-    if verb in PARTICIPLES:
-        return True
-    return verb.endswith("ed") and len(verb) > 3 and verb not in ("red", "bed", "need")

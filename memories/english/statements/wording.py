@@ -5,46 +5,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
-from memories.english import lexical
+from memories.english import lexical, numbers, time_spans
 from memories.english.statements.grammar import (
     BE,
     DO,
     FUNCTION,
     HAVE,
-    IRREGULAR_PAST,
-    NOT_PAST,
 )
 from memories.english.statements.phrases import PHRASES
 from memories.english.statements.synonyms import CLASSES
+from memories.english.verbs import is_past
 
 Replacement = str | Callable[[re.Match[str]], str]
-_months = "january february march april may june july august september october november december"
 MAY = "maymonth"  # the month, which else reads as what may be
-MONTHS = {name: f"{i:02}" for i, name in enumerate(_months.split(), 1)} | {MAY: "05"}
+MONTHS = {name: f"{i:02}" for i, name in enumerate(time_spans.MONTHS, 1)} | {MAY: "05"}
 _short_months = {name[:3]: number for name, number in MONTHS.items()} | {"sept": "09"}
-_weekdays = "monday tuesday wednesday thursday friday saturday sunday"
-WEEKDAYS = frozenset(_weekdays.split())
+WEEKDAYS = frozenset(time_spans.WEEKDAYS)
 _days = {day + "s": day for day in WEEKDAYS} | {
     short: day for day in WEEKDAYS for short in (day[:3], day[:4]) if short not in ("sun", "sat")
 }
 RELATIVE_DATES = frozenset(
     "yesterday today tonight tomorrow last next week month year weekend ago".split()
 )
-_number_text = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty
-"""
-NUMBERS = {word: str(i) for i, word in enumerate(_number_text.split())} | {
-    "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70",
-    "eighty": "80", "ninety": "90", "hundred": "100", "thousand": "1000",
-    "once": "1", "twice": "2", "dozen": "12",
+NUMBERS = {word: str(value) for word, value in numbers.NUMBERS.items()} | {
+    "hundred": "100", "thousand": "1000", "once": "1", "twice": "2", "dozen": "12",
 }  # fmt: skip
 ORDINALS = {
-    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th",
-    "sixth": "6th", "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th",
-}  # fmt: skip
+    word: f"{n}{ ({1: 'st', 2: 'nd', 3: 'rd'}.get(n, 'th')) }"
+    for word, n in numbers.ORDINALS.items()
+}
 
-_month = r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_month = f"({time_spans.MONTH[3:]}"
 _units = "ms|mg|kg|km|gb|mb|tb|ml|cm|mm|min|fps|rpm|hz|kb|usd|eur|lbs|h|g|l"
 _scale = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "m": 1e6}
 
@@ -208,13 +199,6 @@ _theirs = frozenset("his her their its".split())
 def _word(text: str, is_name: bool) -> Word:
     is_name = (is_name or is_identifier(text)) and text not in FUNCTION
     return Word(text, root(text), is_name, is_past(text))
-
-
-@lru_cache(maxsize=50_000)
-def is_past(text: str) -> bool:
-    if text in IRREGULAR_PAST:
-        return True
-    return len(text) > 3 and text.endswith("ed") and text not in NOT_PAST
 
 
 @lru_cache(maxsize=50_000)
