@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memories.api.search import SearchBody, request_of
+from memories.api.search_routes import SearchBody, request_of
 from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from memories.search import Recency

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.skip_counts import verdicts
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
@@ -22,13 +22,13 @@ class VerdictsQuery:
     days: Annotated[int, Field(ge=1, le=3660)] = 30
 
 
-class VerdictJson(Json):
+class VerdictJson(JsonAnswer):
     reason: str
     meaning: str
     count: int
 
 
-class VerdictsJson(Json):
+class VerdictsJson(JsonAnswer):
     days: int
     messages: Annotated[int, Meta(description="That were told.")]
     skipped: Annotated[int, Meta(description="Of these, passed over.")]

@@ -77,7 +77,7 @@ def shape(row: Any) -> FeatureJson:
     return FeatureJson.of(row, citations=[CitationJson.of_model(one) for one in row.cited])
 
 
-def answered(scope: Scope, feature_id: uuid.UUID, status: int = 200) -> Response:
+def feature_response(scope: Scope, feature_id: uuid.UUID, status: int = 200) -> Response:
     row = listed(scope, Feature.objects.visible_to(scope)).get(pk=feature_id)
     return Response(shape(row), status=status)
 
@@ -103,19 +103,19 @@ class FeaturesOfSetView(WorkspaceView):
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Write a feature by hand; no machine changes it then."""
         made = manual.create(self.scope, key, read(NewFeature, request.data))
-        return answered(self.scope, made.pk, 201)
+        return feature_response(self.scope, made.pk, 201)
 
 
 class FeatureView(WorkspaceView):
     @operation("readFeature", answer=FeatureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return answered(self.scope, find_feature(self.scope, row).pk)
+        return feature_response(self.scope, find_feature(self.scope, row).pk)
 
     @operation("editFeature", request=FeatureChanges, answer=FeatureJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Correct a feature; what it said before stays in its history."""
         changes = read(FeatureChanges, request.data)
-        return answered(self.scope, manual.edit(self.scope, row, changes).pk)
+        return feature_response(self.scope, manual.edit(self.scope, row, changes).pk)
 
     @operation("endFeature", query=EndQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -138,4 +138,4 @@ class UndoFeatureView(WorkspaceView):
     @operation("undoFeature", answer=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take the last change of a feature back; of a merge, all of it."""
-        return answered(self.scope, undo.undo(self.scope, row).pk)
+        return feature_response(self.scope, undo.undo(self.scope, row).pk)

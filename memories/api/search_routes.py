@@ -18,7 +18,7 @@ from memories.models import AsOf, MemoryScope
 from memories.search import Hit, SearchRequest, filters
 from memories.search.request import SearchOptions
 from memories.search.trace import PATHS
-from workspaces.api.json_answers import Json, one_of
+from workspaces.api.json_answers import JsonAnswer, one_of
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -45,7 +45,7 @@ class SearchBody(SearchOptions):
     include: tuple[Annotated[str, OneOf(search.INCLUDES)], ...] = ()
 
 
-class EchoJson(Json):
+class EchoJson(JsonAnswer):
     layer: str
     score: Annotated[
         float,
@@ -119,7 +119,7 @@ def hits_of(hits: Iterable[Hit], request: SearchRequest) -> list[HitJson]:
     return [HitJson.of_hit(hit, request.include, request.at.known_at) for hit in hits]
 
 
-class NoteJson(Json):
+class NoteJson(JsonAnswer):
     code: Annotated[str, one_of(search.NOTES)]
     detail: str
 
@@ -137,7 +137,7 @@ Notes = Annotated[
 ]
 
 
-class SearchAnswerJson(Json):
+class SearchAnswerJson(JsonAnswer):
     results: list[HitJson]
     count: int
     took_ms: float

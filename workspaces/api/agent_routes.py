@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
@@ -33,7 +33,7 @@ class AgentQuery(PageQuery):
     external_id: Maybe[Trimmed] = None
 
 
-class AgentJson(Json):
+class AgentJson(JsonAnswer):
     id: uuid.UUID
     external_id: str
     name: str

@@ -40,7 +40,11 @@ def spoken(error: Exception) -> Exception:
         case Forbidden():
             return refused(error.message, error.field)
         case ProviderError():
-            return _provider_failed(error)
+            # Where the provider is and what it said is for the log: the cause is written there.
+            wait = error.retry_after or PROVIDER_PAUSE
+            problem = Problem(503, PROVIDER_FAILED, code="provider", wait=wait)
+            problem.__cause__ = error
+            return problem
         case _:
             return error
 
@@ -51,11 +55,3 @@ def _invalid(error: Invalid) -> Problem:
         return invalid(error.field, error.message, error.code)
     errors = [FieldProblem(one.field, one.message, one.code) for one in error.all]
     return Problem(400, " ".join(map(str, error.all)), code=error.code, errors=errors)
-
-
-def _provider_failed(error: ProviderError) -> Problem:
-    """Where the provider is and what it said is for the log: the cause is written there."""
-    wait = error.retry_after or PROVIDER_PAUSE
-    problem = Problem(503, PROVIDER_FAILED, code="provider", wait=wait)
-    problem.__cause__ = error
-    return problem

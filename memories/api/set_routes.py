@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import outbox
+from memories.api.feature_routes import with_citations
 from memories.api.feature_shapes import ChangeJson, EmbeddingJson, RefusalJson, SetJson
-from memories.api.features import with_citations
 from memories.features import queue, sets
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
 from memories.features.sets import NewSet, backlog, effective_of, find
 from memories.features.update import asks_model, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureRefusal, FeatureSet
-from workspaces.api.json_answers import Json, one_of
+from workspaces.api.json_answers import JsonAnswer, one_of
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, page_of, paged
 from workspaces.api.schema import operation
@@ -48,7 +48,7 @@ class SetQuery(PageQuery):
     key: Maybe[Text] = None
 
 
-class BacklogJson(Json):
+class BacklogJson(JsonAnswer):
     sets: int
     episodes: int
     oldest_seconds: Annotated[float, Meta(description="How long the oldest has waited.")]
@@ -61,12 +61,12 @@ class SetPageJson(page_of(SetJson)):  # type: ignore[misc]  # made when it runs
     ]
 
 
-class SettingJson(Json):
+class SettingJson(JsonAnswer):
     value: Any
     source: Annotated[str, one_of(("set", "workspace", "product"))]
 
 
-class ConfigJson(Json):
+class ConfigJson(JsonAnswer):
     """Each setting as it counts, and who said so."""
 
     key: str
@@ -74,7 +74,7 @@ class ConfigJson(Json):
     embedding: EmbeddingJson
 
 
-class FoldedJson(Json):
+class FoldedJson(JsonAnswer):
     status: Literal["done", "received", "busy"]
     episodes: int | UnsetType = UNSET
     added: int | UnsetType = UNSET
@@ -88,7 +88,7 @@ def sees_all(scope: Scope) -> bool:
     return not scope.is_bound and scope.subject_ids is None
 
 
-def answered(scope: Scope, found: FeatureSet, status: int = 200) -> Response:
+def set_response(scope: Scope, found: FeatureSet, status: int = 200) -> Response:
     return Response(SetJson.of_set(found, whole=sees_all(scope)), status=status)
 
 
@@ -110,7 +110,7 @@ class SetsView(WorkspaceView):
     @operation("createSet", request=NewSet, answer={201: SetJson})
     def post(self, request: Request, workspace: str) -> Response:
         """A set of your own, beside the one that every subject has."""
-        return answered(self.scope, sets.create(self.scope, read(NewSet, request.data)), 201)
+        return set_response(self.scope, sets.create(self.scope, read(NewSet, request.data)), 201)
 
 
 def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from workspaces import invitation_pages, invitations, members
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
 from workspaces.api.schema import operation
@@ -23,7 +23,7 @@ from workspaces.request_fields import AnyText, Email, OneOf, declared
 from workspaces.scope import Scope
 
 
-class MemberJson(Json):
+class MemberJson(JsonAnswer):
     id: uuid.UUID
     email: Annotated[str, column("user.email")]
     name: Annotated[str, column("known_as")]
@@ -31,7 +31,7 @@ class MemberJson(Json):
     created_at: datetime
 
 
-class InvitationJson(Json):
+class InvitationJson(JsonAnswer):
     """Somebody who becomes a member, by this id, when they accept."""
 
     id: uuid.UUID
@@ -122,7 +122,7 @@ class InvitationsView(WorkspaceView):
         return paged(request, rows, InvitationJson.of)
 
 
-class InvitationView(WorkspaceView):
+class OneInvitationView(WorkspaceView):
     needs = ADMINISTERS
 
     @operation("readInvitation", answer=InvitationJson)

@@ -10,20 +10,20 @@ from rest_framework.response import Response
 
 from memories.models import Category
 from memories.repeats import RepeatQuery, repeats
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 
 
-class AgentShareJson(Json):
+class AgentShareJson(JsonAnswer):
     agent_id: str
     name: str
     count: int
     sessions: int
 
 
-class RepeatJson(Json):
+class RepeatJson(JsonAnswer):
     """Statements of the same meaning, in the most frequent wording."""
 
     statement: str
@@ -41,7 +41,7 @@ class RepeatJson(Json):
         return super().of(row, agents=[AgentShareJson.of(share) for share in row.agents])
 
 
-class RepeatsJson(Json):
+class RepeatsJson(JsonAnswer):
     results: list[RepeatJson]
 
 

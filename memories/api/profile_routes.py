@@ -17,7 +17,7 @@ from memories.api.shapes import CitationJson, MemoryJson
 from memories.features.profile import Profile, ProfileOptions, cached, profile
 from memories.features.profile_text import dynamic_lines, markdown, static_lines
 from memories.models import AsOf
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
@@ -45,7 +45,7 @@ class ProfileQuery:
     ] = None
 
 
-class ProfileFeatureJson(Json):
+class ProfileFeatureJson(JsonAnswer):
     id: UUID
     feature: str
     value: str
@@ -54,7 +54,7 @@ class ProfileFeatureJson(Json):
     citations: list[CitationJson]
 
 
-class ProfileJson(Json):
+class ProfileJson(JsonAnswer):
     """Live memories of scope user by fact type, and features by category and tag."""
 
     user_id: str
@@ -94,7 +94,9 @@ class ProfileView(WorkspaceView):
         asked = read_query(ProfileQuery, request)
         at = AsOf(asked.valid_at, asked.known_at)
         options = ProfileOptions(subject_of(self.scope, asked.user_id), at, asked.limit)
-        answer = cached(self.scope, options, lambda: answered(self.scope, options, asked.user_id))
+        answer = cached(
+            self.scope, options, lambda: profile_answer(self.scope, options, asked.user_id)
+        )
         if wants_markdown(request, asked):
             return HttpResponse(answer["text"], content_type=f"{MARKDOWN}; charset=utf-8")
         return Response({name: value for name, value in answer.items() if name != "text"})
@@ -106,7 +108,7 @@ def wants_markdown(request: Request, asked: ProfileQuery) -> bool:
     return bool(request.META.get("HTTP_ACCEPT", "").startswith(MARKDOWN))
 
 
-def answered(scope: Scope, options: ProfileOptions, user_id: str) -> dict[str, Any]:
+def profile_answer(scope: Scope, options: ProfileOptions, user_id: str) -> dict[str, Any]:
     """The answer as plain values, which a cache can keep, and the same as text."""
     found = profile(scope, options)
     name = Subject.objects.filter(pk=options.subject_id).values_list("name", flat=True).first()

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from memories import erase
 from memories.models import Erasure
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read_query
 from workspaces.api.paging import paged
 from workspaces.api.schema import operation
@@ -31,7 +31,7 @@ class EraseQuery:
     dry_run: Annotated[bool, Field(description="Only count what would go, by table.")] = False
 
 
-class PlanJson(Json):
+class PlanJson(JsonAnswer):
     kind: Annotated[str, Meta(description="subject, conversation or episode.")]
     id: uuid.UUID
     plan: Annotated[
@@ -39,7 +39,7 @@ class PlanJson(Json):
     ]
 
 
-class ErasureJson(Json):
+class ErasureJson(JsonAnswer):
     id: uuid.UUID
     kind: Annotated[str, Meta(description="subject, conversation or episode.")]
     target_id: uuid.UUID

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
@@ -25,7 +25,7 @@ class SubjectQuery(PageQuery):
     external_id: Maybe[Trimmed] = None
 
 
-class SubjectJson(Json):
+class SubjectJson(JsonAnswer):
     id: uuid.UUID
     external_id: str
     name: str

@@ -16,7 +16,7 @@ from memories.api.messages import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
@@ -54,13 +54,7 @@ class AppendBody:
     messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=1000)]
 
 
-def _listed(data: Any) -> Any:
-    """A single message as a list of one."""
-    is_bare = isinstance(data, Mapping) and "role" in data and "messages" not in data
-    return {"messages": [data]} if is_bare else data
-
-
-class AppendedJson(Json):
+class AppendedJson(JsonAnswer):
     results: list[EpisodeJson]
 
 
@@ -70,7 +64,10 @@ class ConversationEpisodesView(WorkspaceView):
         """Keep messages in this conversation without learning from them; one may come bare."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
-        body = read(AppendBody, _listed(request.data)).messages
+        data = request.data
+        if isinstance(data, Mapping) and "role" in data and "messages" not in data:
+            data = {"messages": [data]}
+        body = read(AppendBody, data).messages
         messages = [new_message(one, at) for at, one in enumerate(body)]
         kept = ingest.append(self.scope, conversation, messages)
         told = Episode.objects.filter(pk__in=[episode.pk for episode in kept]).with_names()
@@ -100,12 +97,12 @@ class WindowQuery:
     ] = window.USUAL
 
 
-class SummaryLineJson(Json):
+class SummaryLineJson(JsonAnswer):
     text: str
     episode_ids: list[uuid.UUID]
 
 
-class SummaryJson(Json):
+class SummaryJson(JsonAnswer):
     text: str
     lines: list[SummaryLineJson]
     method: ConversationSummary.Method
@@ -125,7 +122,7 @@ class SummaryJson(Json):
         return super().of(row, lines=[SummaryLineJson.of(line) for line in row.lines])
 
 
-class ConversationContextJson(Json):
+class ConversationContextJson(JsonAnswer):
     conversation_id: Annotated[uuid.UUID, column("conversation.pk")]
     thread_id: Annotated[str, column("conversation.external_id")]
     text: Annotated[str, Meta(description="A <context> block, ready for a prompt.")]

@@ -26,27 +26,19 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        request = (parser_context or {})["request"]
-        data = _loaded(_read(request))
+        request: Request = (parser_context or {})["request"]
+        largest = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        if int(request.META.get("CONTENT_LENGTH") or 0) > largest:
+            raise Problem(413, f"The body is larger than {largest} bytes.", code="too_large")
+        try:
+            data = json.loads(request._request.read().decode("utf-8"))
+        except RecursionError:
+            raise Problem(400, "The body is nested too deeply.", code="parse_error") from None
+        except ValueError as error:
+            raise Problem(400, f"The body is not JSON: {error}", code="parse_error") from None
         for path, message in flaws(data):
             raise invalid(path, message)
         return data
-
-
-def _read(request: Request) -> bytes:
-    largest = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    if int(request.META.get("CONTENT_LENGTH") or 0) > largest:
-        raise Problem(413, f"The body is larger than {largest} bytes.", code="too_large")
-    return bytes(request._request.read())
-
-
-def _loaded(body: bytes) -> Any:
-    try:
-        return json.loads(body.decode("utf-8"))
-    except RecursionError:
-        raise Problem(400, "The body is nested too deeply.", code="parse_error") from None
-    except ValueError as error:
-        raise Problem(400, f"The body is not JSON: {error}", code="parse_error") from None
 
 
 def flaws(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -56,24 +48,16 @@ def flaws(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str
             yield path, message
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, "Must be a finite number."
-    elif isinstance(value, dict | list):
-        if depth >= DEEPEST:
-            yield path, f"Nested deeper than {DEEPEST}."
-        else:
-            yield from _flaws_within(value, path, depth + 1)
-
-
-def _flaws_within(
-    value: dict[str, Any] | list[Any], path: str, depth: int
-) -> Iterator[tuple[str, str]]:
-    if isinstance(value, list):
+    elif isinstance(value, dict | list) and depth >= DEEPEST:
+        yield path, f"Nested deeper than {DEEPEST}."
+    elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from flaws(part, f"{path}[{index}]", depth)
-        return
-    for key, part in value.items():
-        if message := flaw_of_text(key):
-            yield path or "body", f"A key is not right: {message}"
-        yield from flaws(part, f"{path}.{key}" if path else key, depth)
+            yield from flaws(part, f"{path}[{index}]", depth + 1)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            if message := flaw_of_text(key):
+                yield path or "body", f"A key is not right: {message}"
+            yield from flaws(part, f"{path}.{key}" if path else key, depth + 1)
 
 
 def flaw_of_text(text: str) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
 from workspaces.api.problems import invalid, refused
@@ -26,7 +26,7 @@ from workspaces.request_fields import ExternalId, Moment, OneOf, OwnId, Text, de
 from workspaces.scope import Scope
 
 
-class KeyJson(Json):
+class KeyJson(JsonAnswer):
     id: uuid.UUID
     name: str
     prefix: str
@@ -84,7 +84,8 @@ def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
     capabilities = tuple(dict.fromkeys(wish.capabilities or sorted(scope.capabilities)))
     if beyond := [name for name in capabilities if not scope.may(name)]:
         raise refused(f"You do not have: {', '.join(beyond)}.", "capabilities")
-    _check_time(wish.expires_at)
+    if wish.expires_at is not None and wish.expires_at <= timezone.now():
+        raise invalid("expiresAt", "Must be in the future.")
     users = wish.user_ids
     found = [subject_to_write(scope, user) for user in users or ()]
     return KeyOptions(
@@ -94,11 +95,6 @@ def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
         subjects=None if users is None else tuple(subject for subject in found if subject),
         expires_at=wish.expires_at,
     )
-
-
-def _check_time(expires_at: datetime | None) -> None:
-    if expires_at is not None and expires_at <= timezone.now():
-        raise invalid("expiresAt", "Must be in the future.")
 
 
 class KeysView(WorkspaceView):

@@ -22,7 +22,7 @@ from memories.models import (
 )
 from memories.resolve import Claim
 from memoryproject.front.wire import FRONT, SESSION, WAIT
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
@@ -58,19 +58,19 @@ class IngestAnswerJson(OutcomeJson):
     memories: list[MemoryJson]
 
 
-class ReceivedJson(Json):
+class ReceivedJson(JsonAnswer):
     session_id: uuid.UUID
     status: MemorySession.State
 
 
-class PreviewCitationJson(Json):
+class PreviewCitationJson(JsonAnswer):
     message_index: int
     start: int
     end: int
     quote: str
 
 
-class PreviewFactJson(Json):
+class PreviewFactJson(JsonAnswer):
     statement: str
     category: str
     fact_type: str
@@ -83,12 +83,12 @@ class PreviewFactJson(Json):
     citations: list[PreviewCitationJson]
 
 
-class SkippedJson(Json):
+class SkippedJson(JsonAnswer):
     message_index: Annotated[int, column("index")]
     reason: str
 
 
-class PreviewJson(Json):
+class PreviewJson(JsonAnswer):
     facts: list[PreviewFactJson]
     skipped: list[SkippedJson]
     reason: str | None
@@ -124,11 +124,6 @@ class IngestView(WorkspaceView):
         return answer(self.scope, session)
 
 
-def _is_kept_only(session: MemorySession) -> bool:
-    """Whether nothing is believed because texts are longer than a memory."""
-    return bool(session.counts.get("tooLong")) and not session.counts.get("facts")
-
-
 def waited(session: MemorySession, seconds: float) -> MemorySession:
     """Look again and again until the session is final, or is tried again later because a model
     failed, or the seconds are over."""
@@ -150,7 +145,9 @@ def kept_session(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> Memory
 
 def answer(scope: Scope, session: MemorySession) -> Response:
     """What came of an ingest, where that is known; else where to look."""
-    if not session.is_final or _is_kept_only(session):
+    # Nothing is believed, because texts are longer than a memory.
+    is_kept_only = session.counts.get("tooLong") and not session.counts.get("facts")
+    if not session.is_final or is_kept_only:
         return Response(ReceivedJson(session.pk, MemorySession.State(session.state)), status=202)
     return Response(IngestAnswerJson.of(session, memories=made(scope, session)), status=201)
 

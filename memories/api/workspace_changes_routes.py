@@ -13,13 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.api.idempotency import make_once
+from memories.api.answer_once import make_once
 from memories.erase import workspace_removal
 from memories.extraction import configured_models
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.workspace_settings import change_workspace
-from workspaces.api.json_answers import Json, column
+from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.problems import refused
 from workspaces.api.schema import operation
@@ -30,7 +30,7 @@ from workspaces.api.views import (
     administrator_of,
     idempotency_key,
 )
-from workspaces.api.workspaces import (
+from workspaces.api.workspace_routes import (
     OneWorkspaceView,
     WorkspaceJson,
     WorkspacesView,
@@ -97,7 +97,7 @@ class RemoveQuery:
     dry_run: Annotated[bool, Field(description="Only count what would go, by table.")] = False
 
 
-class RemovalJson(Json):
+class RemovalJson(JsonAnswer):
     id: Annotated[UUID, column("workspace_id"), Meta(description="Of the workspace.")]
     status: Annotated[
         str, column("state"), Meta(description="planned, waiting, running, done or failed.")

@@ -9,7 +9,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api.search import (
+from memories.api.search_routes import (
     HitJson,
     NoteJson,
     Notes,
@@ -20,7 +20,7 @@ from memories.api.search import (
 )
 from memories.index import workspace_index
 from memories.search import context
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -44,7 +44,7 @@ class ContextBody(SearchBody):
     ] = context.USUAL
 
 
-class ContextAnswerJson(Json):
+class ContextAnswerJson(JsonAnswer):
     text: Annotated[
         str,
         Meta(

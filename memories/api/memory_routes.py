@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories import review
-from memories.api.facts import cited
+from memories.api.fact_routes import cited
 from memories.api.shapes import FactJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
 from memories.errors import Invalid, NotFound
@@ -31,7 +31,7 @@ from memories.models import (
 from memories.models.memory import MemoryQuerySet
 from memories.review import NewMemory, forget
 from memories.review.create import Entities, Share
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
@@ -131,7 +131,7 @@ def seen(scope: Scope, row: uuid.UUID) -> Memory:
     return found
 
 
-def answered(memory: Memory, status: int = 200) -> Response:
+def memory_response(memory: Memory, status: int = 200) -> Response:
     headers = {"ETag": f'"{memory.version}"'}
     return Response(MemoryJson.of(memory), status=status, headers=headers)
 
@@ -147,33 +147,29 @@ class MemoriesView(WorkspaceView):
     @operation("createMemory", request=NewMemory, answer={201: MemoryJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Write a memory by hand; one that is believed with the same text is answered again."""
-        return answered(review.create(self.scope, read(NewMemory, request.data)), 201)
+        return memory_response(review.create(self.scope, read(NewMemory, request.data)), 201)
 
 
 class MemoryView(WorkspaceView):
     @operation("readMemory", answer=MemoryJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return answered(seen(self.scope, row))
+        return memory_response(seen(self.scope, row))
 
     @operation("editMemory", headers=[IF_MATCH], request=MemoryChanges, answer=MemoryJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Change a memory; new content makes a new version, and answers the new head."""
         changes = read(MemoryChanges, request.data)
-        check_order(changes)
+        begin, end = changes.get("valid_from"), changes.get("valid_until")
+        if begin and end and end < begin:
+            raise Invalid("validUntil", "Must not be before validFrom.")
         version = expected_version(request)
-        return answered(review.edit(self.scope, row, changes, expected_version=version))
+        return memory_response(review.edit(self.scope, row, changes, expected_version=version))
 
     @operation("forgetMemory", query=ForgetQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Forget a memory; it can be restored."""
         forget(self.scope, row, read_query(ForgetQuery, request).reason)
         return Response(status=204)
-
-
-def check_order(changes: MemoryChanges) -> None:
-    begin, end = changes.get("valid_from"), changes.get("valid_until")
-    if begin is not None and end is not None and end < begin:
-        raise Invalid("validUntil", "Must not be before validFrom.")
 
 
 def expected_version(request: Request) -> int | None:
@@ -193,10 +189,10 @@ class RestoreView(WorkspaceView):
     @operation("restoreMemory", answer=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a forgotten memory again."""
-        return answered(review.restore(self.scope, row))
+        return memory_response(review.restore(self.scope, row))
 
 
-class ChainJson(Json):
+class ChainJson(JsonAnswer):
     results: list[LinkJson]
 
 

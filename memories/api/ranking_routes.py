@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from memories.ranking import Weights
 from memories.workspace_settings import change_weights, weights_of
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -17,7 +17,7 @@ from workspaces.models import Capability
 from workspaces.request_fields import Number, declared
 
 
-class WeightJson(Json):
+class WeightJson(JsonAnswer):
     value: float
     default: float
     least: float
@@ -25,7 +25,7 @@ class WeightJson(Json):
     about: str
 
 
-class WeightsJson(Json):
+class WeightsJson(JsonAnswer):
     weights: dict[str, WeightJson]
 
 
@@ -38,7 +38,7 @@ class WeightChanges:
     ]
 
 
-def answered(weights: Weights) -> Response:
+def weights_response(weights: Weights) -> Response:
     values, described = weights.named(), Weights.described()
     return Response(
         WeightsJson({name: WeightJson(values[name], **described[name]) for name in described})
@@ -51,10 +51,10 @@ class RankingView(WorkspaceView):
     @operation("readRanking", answer=WeightsJson)
     def get(self, request: Request, workspace: str) -> Response:
         """The weights of the hybrid ranking, with defaults and ranges."""
-        return answered(weights_of(self.scope))
+        return weights_response(weights_of(self.scope))
 
     @operation("changeRanking", request=WeightChanges, answer=WeightsJson)
     def patch(self, request: Request, workspace: str) -> Response:
         """Other weights for this workspace."""
         changes = read(WeightChanges, request.data).weights
-        return answered(change_weights(self.scope, changes))
+        return weights_response(change_weights(self.scope, changes))

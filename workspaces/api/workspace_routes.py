@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from workspaces import invitation_pages, new_workspace
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
 from workspaces.api.problems import conflict, invalid, refused
@@ -23,14 +23,14 @@ from workspaces.scope import Scope
 from workspaces.server_keys import ServerAsker
 
 
-class AskerJson(Json):
+class AskerJson(JsonAnswer):
     role: Annotated[str, Meta(description="A member's role; empty for a key.")]
     capabilities: list[str]
     agent_bound: bool
     subject_limited: bool
 
 
-class WorkspaceJson(Json):
+class WorkspaceJson(JsonAnswer):
     id: UUID
     slug: str
     name: str

@@ -48,7 +48,7 @@ def visible(scope: Scope) -> QuerySet[Supersession]:
     return Supersession.objects.visible_to(scope).with_memories()
 
 
-def answered(scope: Scope, row: uuid.UUID) -> Response:
+def supersession_response(scope: Scope, row: uuid.UUID) -> Response:
     return Response(SupersessionJson.of(get_object_or_404(visible(scope), pk=row)))
 
 
@@ -63,7 +63,7 @@ class SupersessionsView(WorkspaceView):
 class SupersessionView(WorkspaceView):
     @operation("readSupersession", answer=SupersessionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return answered(self.scope, row)
+        return supersession_response(self.scope, row)
 
 
 class ApproveView(WorkspaceView):
@@ -73,7 +73,7 @@ class ApproveView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let the new memory replace the old one."""
         content = read(ApproveBody, request.data).content
-        return answered(self.scope, review.approve(self.scope, row, content).pk)
+        return supersession_response(self.scope, review.approve(self.scope, row, content).pk)
 
 
 class RejectView(WorkspaceView):
@@ -83,7 +83,7 @@ class RejectView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Keep the old memory; the new one is forgotten."""
         note = read(RejectBody, request.data).note
-        return answered(self.scope, review.reject(self.scope, row, note).pk)
+        return supersession_response(self.scope, review.reject(self.scope, row, note).pk)
 
 
 class KeepBothView(WorkspaceView):
@@ -92,7 +92,7 @@ class KeepBothView(WorkspaceView):
     @operation("keepBothMemories", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Both memories live on."""
-        return answered(self.scope, review.keep_both(self.scope, row).pk)
+        return supersession_response(self.scope, review.keep_both(self.scope, row).pk)
 
 
 class UndoView(WorkspaceView):
@@ -101,7 +101,7 @@ class UndoView(WorkspaceView):
     @operation("undoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take an applied supersession back: the old memory is the head again."""
-        return answered(self.scope, review.undo(self.scope, row).pk)
+        return supersession_response(self.scope, review.undo(self.scope, row).pk)
 
 
 class ReopenView(WorkspaceView):
@@ -110,7 +110,7 @@ class ReopenView(WorkspaceView):
     @operation("reopenSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let what a person decided wait again: both memories are as they were before."""
-        return answered(self.scope, review.reopen(self.scope, row).pk)
+        return supersession_response(self.scope, review.reopen(self.scope, row).pk)
 
 
 class RedoView(WorkspaceView):
@@ -119,4 +119,4 @@ class RedoView(WorkspaceView):
     @operation("redoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let a supersession that was undone stand again."""
-        return answered(self.scope, review.redo(self.scope, row).pk)
+        return supersession_response(self.scope, review.redo(self.scope, row).pk)

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import leases
-from memories.api.ingest import answer
+from memories.api.ingest_routes import answer
 from memories.models import IdempotentAnswer, MemorySession
 from memoryproject.front.wire import SESSION, WAIT
 from workspaces.api.json_answers import JsonRenderer
@@ -40,7 +40,7 @@ def answer_once(
     first request died, an ingest is answered as its session stands, and all else is done again.
     Raises 409 for another body, and while the first request still runs.
     """
-    claim = _claim(scope, key, _digest(request), is_waited_for=SESSION in request.META)
+    claim = _claim_key(scope, key, _digest(request), is_waited_for=SESSION in request.META)
     if claim.status is not None:
         return Response(claim.body, status=claim.status)
     rows = IdempotentAnswer.objects.filter(pk=claim.pk, claims=claim.claims, status=None)
@@ -48,7 +48,7 @@ def answer_once(
     if session is not None:
         response = answer(scope, session)
         if session.is_final:
-            _keep(rows, response, secrets)
+            _keep_answer(rows, response, secrets)
         else:
             _let_go(rows, claim.pk)
         return response
@@ -62,7 +62,7 @@ def answer_once(
     if WAIT in request.META:  # the front waits, and asks again when the session is final
         rows.update(lease_until=timezone.now() + timedelta(seconds=request.META[WAIT][1]))
     else:
-        _keep(rows, response, secrets)
+        _keep_answer(rows, response, secrets)
     return response
 
 
@@ -87,7 +87,7 @@ def make_once(
             raise _key_reused()
         return Response(known.body, status=known.status)
     response = make(request)
-    body = _shown(response, secrets)
+    body = _body_to_keep(response, secrets)
     IdempotentAnswer.objects.create(
         workspace_id=body["id"],
         asker=asker,
@@ -100,16 +100,18 @@ def make_once(
     return response
 
 
-def _keep(rows: QuerySet[IdempotentAnswer], response: Response, secrets: Sequence[str]) -> None:
+def _keep_answer(
+    rows: QuerySet[IdempotentAnswer], response: Response, secrets: Sequence[str]
+) -> None:
     rows.update(
         status=response.status_code,
-        body=Value(_shown(response, secrets), JSONField()),
+        body=Value(_body_to_keep(response, secrets), JSONField()),
         lease_until=None,
         expires_at=timezone.now() + KEPT,
     )
 
 
-def _shown(response: Response, secrets: Sequence[str]) -> Any:
+def _body_to_keep(response: Response, secrets: Sequence[str]) -> Any:
     """The body as it was rendered, for it may hold what only the renderer can write; without
     secrets."""
     body = json.loads(JsonRenderer.encode(response.data))
@@ -124,7 +126,7 @@ def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
         rows.delete()
 
 
-def _claim(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) -> IdempotentAnswer:
+def _claim_key(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) -> IdempotentAnswer:
     """Our own new row, that of a request whose process died, or a finished one of the same.
 
     `is_waited_for`: by whoever made the row, so it is its own.
