@@ -194,7 +194,7 @@ UNFOLD = {
             {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
         ]
     },
-    "DASHBOARD_CALLBACK": "memories.admin.dashboard.fill",
+    "DASHBOARD_CALLBACK": "memories.admin.home_page.fill",
 }
 
 # API

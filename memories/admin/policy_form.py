@@ -52,9 +52,9 @@ class PolicyForm(forms.Form):
     )
 
     def __init__(self, workspace: Workspace, data: Any = None) -> None:
-        said = workspace.settings.get("review") or {}
-        low, high = said.get("similarity") or (None, None)
-        super().__init__(data, initial={**said, "low": low, "high": high})
+        policy = workspace.settings.get("review") or {}
+        low, high = policy.get("similarity") or (None, None)
+        super().__init__(data, initial={**policy, "low": low, "high": high})
         choice = self.fields["agents"]
         assert isinstance(choice, forms.ModelMultipleChoiceField)
         choice.queryset = Agent.objects.filter(workspace=workspace).order_by("external_id")
@@ -71,7 +71,7 @@ class PolicyForm(forms.Form):
         return values
 
     @property
-    def said(self) -> dict[str, Any]:
+    def policy(self) -> dict[str, Any]:
         """The setting `review`, without what was left empty."""
         values = self.cleaned_data
         parts = {
