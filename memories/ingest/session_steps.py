@@ -94,7 +94,7 @@ class SessionSteps:
         self._log(row, outcome)
         return row
 
-    def _log(self, row: MemorySession, outcome: Outcome) -> None:
+    def _log(self, row: MemorySession, outcome: ResolveOutcome) -> None:
         """What an operator asks about, by ids: never what was said."""
         name = session_queue.name_of(row)
         for memory_id in outcome.held:
@@ -116,7 +116,7 @@ class SessionSteps:
     @transaction.atomic(durable=True)
     def _commit(
         self, claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None, is_late: bool
-    ) -> tuple[MemorySession, Outcome]:
+    ) -> tuple[MemorySession, ResolveOutcome]:
         session, found = self.session, self.run.found
         placement = resolve.placement_of(session, claims)
         outcome = resolve.apply(
