@@ -286,7 +286,7 @@ OTHERS = frozenset(
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.query_vectors.vector_of search.rerank.scores
-    transcripts.activities.past transcripts.markdown.Place.add transcripts.markdown.Place.enter
+    transcripts.activities.past transcripts.markdown.MarkdownPlace.add transcripts.markdown.MarkdownPlace.enter
     transcripts.plain_text.paragraph
     """.split()
 )

@@ -22,7 +22,7 @@ from memories.erase.remove import (
     remove_features,
     remove_memories,
 )
-from memories.erase.target import Target, target_again
+from memories.erase.target import ErasureTarget, target_again
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import Erasure, WorkspaceIndex
@@ -45,7 +45,7 @@ returning *
 
 
 @transaction.atomic(durable=True)
-def request(scope: Scope, target: Target) -> Erasure:
+def request(scope: Scope, target: ErasureTarget) -> Erasure:
     """Write down that it is to go, and wake the worker; asked twice, it is the same erasure."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)

@@ -79,11 +79,20 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
                 _check_batch(index, layer, ids, words, found)
                 advance(len(ids))
         _check_counts(index, found)
-        _check_speakers(index, found)
-        _check_segments(index, found)
+        for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
+            counted = f"{row.author!r}: {row.noted} noted, {row.said} said"
+            found.add("count of a speaker's episodes", counted)
+        for state in build_segments.layer_states():
+            if state.number == index.number and state.upto and not state.is_built:
+                found.add("sealed layers without their vector index", Layer(state.layer).label)
+        values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
         for rule, statement in RULES.items():
-            _check_rule(index, rule, statement, found)
-        _check_cycles(index, found)
+            if rows := statements.rows(LISTED.format(statement), values):
+                first = [str(row.id) for row in rows]
+                found.broken[rule] = Disagreement(rule, rows[0].number, first)
+        successors = statements.rows(SUCCESSORS, {"owner": index.workspace_id})
+        for memory in endless({row.id: row.superseded_by_id for row in successors}):
+            found.add("memories whose chain has no head", memory)
     return found
 
 
@@ -174,32 +183,6 @@ def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:
     totals = statements.rows(TOTALS, values)[0]
     found.entries, found.due = totals.entries, totals.due
     found.vectors, found.other_vectors = totals.vectors, totals.others
-
-
-def _check_speakers(index: WorkspaceIndex, found: Agreement) -> None:
-    for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
-        found.add(
-            "count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said"
-        )
-
-
-def _check_segments(index: WorkspaceIndex, found: Agreement) -> None:
-    for state in build_segments.layer_states():
-        if state.number == index.number and state.upto and not state.is_built:
-            found.add("sealed layers without their vector index", Layer(state.layer).label)
-
-
-def _check_rule(index: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:
-    values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
-    rows = statements.rows(LISTED.format(statement), values)
-    if rows:
-        found.broken[rule] = Disagreement(rule, rows[0].number, [str(row.id) for row in rows])
-
-
-def _check_cycles(index: WorkspaceIndex, found: Agreement) -> None:
-    rows = statements.rows(SUCCESSORS, {"owner": index.workspace_id})
-    for memory in endless({row.id: row.superseded_by_id for row in rows}):
-        found.add("memories whose chain has no head", memory)
 
 
 def endless(successors: Mapping[uuid.UUID, uuid.UUID]) -> list[uuid.UUID]:
