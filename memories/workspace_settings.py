@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from memories import languages
 from memories.english.statements import policy
 from memories.english.statements.policy import Policy
 from memories.errors import Invalid
@@ -18,7 +19,7 @@ from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 
 CATEGORIES = frozenset(Category.values)
-KNOWN = ("conflict_rule", "extractors", "featureSets", "llm", "ranking", "review")
+KNOWN = ("conflict_rule", "extractors", "featureSets", "languages", "llm", "ranking", "review")
 
 
 def faults_of(settings: dict[str, Any]) -> list[str]:
@@ -35,6 +36,8 @@ def faults_of(settings: dict[str, Any]) -> list[str]:
         found.append(f"llm: one of {', '.join(configured_models.WHEN)}.")
     for name, fault in policy.faults_of(settings.get("review", {}), CATEGORIES).items():
         found.append(f"review{name and '.'}{name}: {fault}")
+    for fault in languages.faults_of(settings.get("languages", [languages.ENGLISH])):
+        found.append(f"languages: {fault}.")
     return found
 
 

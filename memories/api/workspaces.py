@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from memories import languages
 from memories.api.idempotency import make_once
 from memories.erase import workspace_removal
 from memories.extraction import configured_models
@@ -63,6 +64,11 @@ SETTINGS = {
             "The models that read, in the order in which they are asked: provider, model, baseUrl,"
             " timeout, dailyCap, keyEnv.",
             items={"type": "object", "additionalProperties": {}},
+        ),
+        "languages": _may_be_null(
+            "array",
+            "The languages whose patterns, dates and greetings are read; English always is.",
+            items={"type": "string", "enum": [languages.ENGLISH, *languages.LANGUAGES]},
         ),
         "featureSets": _may_be_null(
             "object",

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from memories import bounds
+from memories import bounds, languages
 from memories.bounds import Budget
 from memories.english import gatekeeper, patterns
 from memories.english.patterns import Talk, own
@@ -40,7 +40,7 @@ def listened(
     heard, unmatched = [], []
     for message in messages:
         text = bounds.start_of(message.readable)
-        label = _passed_over(message, text, talk)
+        label = _passed_over(message, text, talk, options)
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
             found.skipped.append(Skip(message.index, reason, label))
@@ -68,7 +68,7 @@ def not_read(found: Extraction) -> Iterator[str]:
         yield f"{found.cut} statements of more than {bounds.STATEMENT} characters"
 
 
-def _passed_over(message: Message, text: str, talk: Talk) -> str:
+def _passed_over(message: Message, text: str, talk: Talk, options: ExtractOptions) -> str:
     """Why a message is not read; empty where it is."""
     if message.is_served:
         return "served"
@@ -76,6 +76,8 @@ def _passed_over(message: Message, text: str, talk: Talk) -> str:
     verdict = gatekeeper.verdict(text, message.role, message.kind, question)
     if verdict.skip:
         return verdict.label
+    if languages.is_courtesy(text, options.languages):
+        return "courtesy"
     return "" if message.kind in SPEAKING else KEPT
 
 
@@ -92,7 +94,8 @@ def _pattern_claims(
     if options.extract == MemorySession.Extract.LLM:
         return []
     said = (text, message.speaker, message.occurred_at)
-    hits = patterns.extract(*said, talk, budget)
+    hits = languages.extract(*said, options.languages, budget)
+    hits += patterns.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_told(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_told(message, pattern.category)]
     left = own.with_library(library, tried, *said, budget)

@@ -30,7 +30,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
-       w.settings -> 'review' as review,
+       w.settings -> 'review' as review, w.settings -> 'languages' as languages,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        (exists (select 1 from memories_workspaceslot o
@@ -74,9 +74,10 @@ def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
 def _space_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Of a row of COLUMNS."""
     space = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
-    (space.extractors, conflict_rule, space.ranking, llm, space.review, space.has_patterns,
+    (space.extractors, conflict_rule, space.ranking, llm, space.review, languages, space.has_patterns,
      space.has_own_words, space.seals) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
     space.conflict_rule, space.llm = conflict_rule or "", llm or ""
+    space.languages = tuple(languages or ())
     if space.embedding_model_id is not None:
         own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
         space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)

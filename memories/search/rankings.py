@@ -141,7 +141,7 @@ def _pool(
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(space, asked.subject)
-    view = ranking.analyse(request.query, people, now=timezone.now())
+    view = ranking.analyse(request.query, people, now=timezone.now(), beside=space.languages)
     embed: Embed = (
         partial(query_vector, query=view.meaning, notes=asked.notes) if with_vector else _no_vector
     )
