@@ -77,10 +77,11 @@ def helpers_used_once(module: Module) -> list[str]:
 
 
 def classes_with_two_meanings(tree: Iterable[Module]) -> dict[str, list[str]]:
-    """Class name to the modules that define one of that name, where they are two or more."""
+    """Class name to the modules that define one of that name, where they are two or more. A class
+    within a class is named by both: `MemorySession.State`."""
     places = defaultdict(set)
     for module in tree:
-        for node in ast.walk(module.tree):
+        for node in module.tree.body:
             if isinstance(node, ast.ClassDef) and node.name not in GIVEN_CLASSES:
                 places[node.name].add(module.name)
     return _of_two(places)

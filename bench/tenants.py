@@ -32,7 +32,7 @@ def make(slug: str, *, settings: dict[str, Any] | None = None, remote: bool = Fa
     """A workspace, made where there is none, and a key of it. `remote`: its embedder is asked over the network."""
     wish = {"name": slug.title(), "settings": settings or {}}
     workspace, _ = Workspace.objects.update_or_create(slug=slug, defaults=wish)
-    space = workspace_index.space_of(workspace.pk)
+    space = workspace_index.index_of(workspace.pk)
     if remote:
         model = workspace_index.model_of(workspace_index.named_embedder(*REMOTE))
         WorkspaceIndex.objects.filter(pk=space.pk).update(embedding_model=model)

@@ -1,5 +1,6 @@
 """What can go wrong, in words that every floor may use. Doors turn these into problem+json."""
 
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Self
 
@@ -55,16 +56,31 @@ class Misconfigured(ProviderError):
 
 
 class Invalid(Exception):
-    """The caller's input cannot be accepted; `field` is its path in the caller's own words."""
+    """The caller's input cannot be accepted; `field` is its path in the caller's own words. `others` are
+    what else is wrong with the same input."""
 
-    def __init__(self, field: str, message: str, code: str = "invalid") -> None:
+    def __init__(
+        self, field: str, message: str, code: str = "invalid", others: Iterable["Invalid"] = ()
+    ) -> None:
         super().__init__(field, message, code)
         self.field = field
         self.message = message
         self.code = code
+        self.others = tuple(others)
+
+    @property
+    def all(self) -> list["Invalid"]:
+        return [self, *self.others]
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
+
+
+def refuse(faults: Sequence[Invalid]) -> None:
+    """Raise Invalid with all of them, where there are any."""
+    if faults:
+        first, *others = faults
+        raise Invalid(first.field, first.message, first.code, others)
 
 
 class Conflict(Exception):

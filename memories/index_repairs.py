@@ -119,7 +119,7 @@ def _claim(workspace_id: uuid.UUID) -> IndexRepair | None:
 
 def _work(row: IndexRepair, until: float) -> bool:
     """Batch after batch; True when nothing is left. Stops where another process took over."""
-    space = workspace_index.space_of(row.workspace_id)
+    space = workspace_index.index_of(row.workspace_id)
     if row.rows is None:
         _save(row, rows=repair.count_stale(space))
     for layer in (layer for layer in truth.TABLE if layer >= row.layer):

@@ -28,14 +28,7 @@ ENGLISH = "en"
 LANGUAGES = {
     "de": Language(german_patterns.is_courtesy, german_patterns.extract, german_dates.spans)
 }
-
-
-def faults_of(names: object) -> list[str]:
-    """What is wrong with a workspace's list of languages; [] where all is well."""
-    known = [ENGLISH, *LANGUAGES]
-    if isinstance(names, list) and names and all(name in known for name in names):
-        return []
-    return [f"a list of {', '.join(known)} is wanted"]
+NAMES = (ENGLISH, *LANGUAGES)
 
 
 def beside_english(names: Iterable[str]) -> Sequence[Language]:

@@ -148,7 +148,7 @@ def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement
     """Each statement joins the first, more frequent one that means the same; never a chain of
     likenesses, whose ends would have nothing in common."""
     compared, rest = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     model = space.embedding_model
     vectors = _vectors(model, [each.first.memory_id for each in compared]) if model else {}
     if model is None or not vectors:

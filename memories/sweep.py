@@ -5,7 +5,7 @@ import logging
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
@@ -86,16 +86,15 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     # What waits for models shall not keep all else from its turn.
-    _run_sessions(done, tell, time.monotonic() + seconds / 4)
+    _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
     queue.discover_sets()
     done.sets = queue.enqueue_due()
     done.embeddings = set_embedding.enqueue_due()
     for number in _spaces_with_due():
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
-    _run_erasures(done, tell, until)
-    _run_removals(done, tell, until)
-    _run_summaries(done, tell, until)
+    for job in OTHERS:
+        _run(job, done, tell, until)
     index_repairs.ring()
     done.counted = common_terms.count_due()
     if build_segments.is_due():
@@ -123,53 +122,37 @@ def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
     return [session_id for _, session_id in sorted(turns, key=itemgetter(0))][:limit]
 
 
-def _run_sessions(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for session_id in due_sessions():
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Rows that are due, and how one of them is worked on for some seconds: None where another worker
+    has it. `count` is the field of Swept."""
+
+    name: str
+    count: str
+    due: Callable[[], Sequence[uuid.UUID]]
+    run: Callable[[uuid.UUID, float], object | None]
+
+
+SESSIONS = _Job("session", "sessions", due_sessions, ingest.run)
+OTHERS = (
+    _Job("erasure", "erasures", erase.due, erase.run),
+    _Job("removal", "removals", workspace_removal.due, workspace_removal.run),
+    _Job("summary", "summaries", summarize.due, lambda row, _: summarize.summarize(row)),
+)
+
+
+def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) -> None:
+    for row_id in job.due():
         if time.monotonic() >= until:
             return
-        tell(f"session {session_id}")
+        tell(f"{job.name} {row_id}")
         try:
-            done.sessions += ingest.run(session_id, until - time.monotonic()) is not None
+            ran = job.run(row_id, until - time.monotonic()) is not None
+            setattr(done, job.count, getattr(done, job.count) + ran)
         except Exception:
-            # One that breaks its worker must not keep the others from their turn. Its claim
-            # counted the attempt: when the lease has run out it is tried again, then dead.
-            log.exception("session %s failed", session_id)
-            done.failed += 1
-
-
-def _run_erasures(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for erasure_id in erase.due():
-        if time.monotonic() >= until:
-            return
-        tell(f"erasure {erasure_id}")
-        try:
-            done.erasures += erase.run(erasure_id, until - time.monotonic()) is not None
-        except Exception:
-            log.exception("erasure %s failed", erasure_id)  # goes on when its lease has run out
-            done.failed += 1
-
-
-def _run_removals(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for removal_id in workspace_removal.due():
-        if time.monotonic() >= until:
-            return
-        tell(f"removal {removal_id}")
-        try:
-            done.removals += workspace_removal.run(removal_id, until - time.monotonic()) is not None
-        except Exception:
-            log.exception("removal %s failed", removal_id)  # goes on when its lease has run out
-            done.failed += 1
-
-
-def _run_summaries(done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for summary_id in summarize.due():
-        if time.monotonic() >= until:
-            return
-        tell(f"summary {summary_id}")
-        try:
-            done.summaries += summarize.summarize(summary_id) is not None
-        except Exception:
-            log.exception("summary %s failed", summary_id)  # due again when its lease has run out
+            # One that breaks its worker must not keep the others from their turn. It is tried again
+            # when its lease has run out: a session's claim counted the attempt, so it is dead at last.
+            log.exception("%s %s failed", job.name, row_id)
             done.failed += 1
 
 
@@ -213,7 +196,7 @@ def expire() -> int:
 
 @transaction.atomic(durable=True)
 def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    workspace_index.lock(workspace_index.space_of(workspace_id))
+    workspace_index.lock(workspace_index.index_of(workspace_id))
     scope = worker_scope(workspace_id, "sweep")
     # Under the lock: a person may have given it more time, or forgotten it.
     still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)

@@ -50,7 +50,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    build_segments.settle()
+    build_segments.build_and_drop()
 
 
 def sweep() -> None:

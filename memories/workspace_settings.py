@@ -1,53 +1,66 @@
-"""The settings of a workspace: what is wrong with them, and how its weights and its policy change."""
+"""The settings of a workspace, declared once: what there is, and how weights, policy and all of them
+change."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import transaction
+from pydantic import AfterValidator, Field
 
-from memories import languages
-from memories.english.statements import policy
+from memories.declared import Declared, between, faults, one_of, wrong
 from memories.english.statements.policy import Policy
-from memories.errors import Invalid
-from memories.extraction import configured_models
-from memories.features import config as feature_sets
+from memories.errors import Invalid, refuse
+from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.features import set_embedding
+from memories.features.config import WORKSPACE_SETTING, SetSettings
+from memories.languages import ENGLISH, NAMES
 from memories.models import Category
-from memories.ranking import Weights, weights
+from memories.ranking import Weights
 from memories.resolve import RULES
 from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 
-CATEGORIES = frozenset(Category.values)
-KNOWN = ("conflict_rule", "extractors", "featureSets", "languages", "llm", "ranking", "review")
+MOST_NAMES = 200  # in a list
+
+Share = Annotated[float, between(0, 1)]
 
 
-def faults_of(settings: dict[str, Any]) -> list[str]:
-    """In words for people; [] where all is well."""
-    unknown = sorted(settings.keys() - set(KNOWN))
-    found = [f"{name}: no such setting; there are {', '.join(KNOWN)}." for name in unknown]
-    found += configured_models.faults_of(settings)
-    if settings.get("conflict_rule", RULES[0]) not in RULES:
-        found.append(f"conflict_rule: one of {', '.join(RULES)}.")
-    found += feature_sets.faults_of(settings) or _faults_of_embedder(settings)
-    for name, fault in weights.faults_of(settings.get("ranking", {})).items():
-        found.append(f"ranking{name and '.'}{name}: {fault}")
-    if settings.get("llm", configured_models.WHEN[0]) not in configured_models.WHEN:
-        found.append(f"llm: one of {', '.join(configured_models.WHEN)}.")
-    for name, fault in policy.faults_of(settings.get("review", {}), CATEGORIES).items():
-        found.append(f"review{name and '.'}{name}: {fault}")
-    for fault in languages.faults_of(settings.get("languages", [languages.ENGLISH])):
-        found.append(f"languages: {fault}.")
+def _rising(pair: tuple[float, float]) -> tuple[float, float]:
+    if pair[0] > pair[1]:
+        raise wrong("Two numbers, the smaller first: from, up to.")
+    return pair
+
+
+class ReviewSettings(Declared):
+    """What is held back for a person; `Policy` says how."""
+
+    similarity: Annotated[tuple[Share, Share], AfterValidator(_rising)] = (0.0, 0.0)
+    confidence: Share = 0.0
+    categories: Annotated[list[Category], Field(max_length=MOST_NAMES)] = []
+    agents: Annotated[list[str], Field(max_length=MOST_NAMES)] = []
+
+
+class WorkspaceSettings(Declared):
+    """`extractors` empty: the server's own model. `llm`: which messages a model reads."""
+
+    conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
+    extractors: Models = []
+    feature_sets: SetSettings = SetSettings()
+    languages: Annotated[list[Annotated[str, one_of(NAMES)]], Field(min_length=1)] = [ENGLISH]
+    llm: Annotated[str, one_of(WHEN)] = WHEN[0]
+    ranking: Weights = Weights()
+    review: ReviewSettings = ReviewSettings()
+
+
+def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:
+    """All that is wrong with settings as they are stored and sent; [] where nothing is."""
+    found = faults(WorkspaceSettings, settings, place)
+    at = f"{place}.{WORKSPACE_SETTING}" if place else WORKSPACE_SETTING
+    if not any(one.field.startswith(at) for one in found):
+        sets = settings.get(WORKSPACE_SETTING, {})
+        found += faults_of_model(sets.get("languageModel"), f"{at}.languageModel")
+        found += set_embedding.faults(sets.get("embedder"), f"{at}.embedder")
     return found
-
-
-def _faults_of_embedder(settings: dict[str, Any]) -> list[str]:
-    name = feature_sets.WORKSPACE_SETTING
-    try:
-        set_embedding.check(settings.get(name, {}).get("embedder"), f"{name}.embedder")
-    except Invalid as error:
-        return [str(error)]
-    return []
 
 
 def weights_of(scope: Scope) -> Weights:
@@ -59,13 +72,12 @@ def weights_of(scope: Scope) -> Weights:
 @transaction.atomic(durable=True)
 def change_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights:
     """Give parts of the score other weights; None gives one its default back. Raises Invalid."""
-    said = {name: value for name, value in changes.items() if value is not None}
-    unsaid = dict.fromkeys(changes.keys() - said.keys(), 0.0)
-    for name, fault in weights.faults_of(said | unsaid).items():
-        raise Invalid(f"weights.{name}", fault)
+    given = {name: value for name, value in changes.items() if value is not None}
+    taken_back = dict.fromkeys(changes.keys() - given.keys(), 0.0)
+    refuse(faults(Weights, given | taken_back, "weights"))
     row = Workspace.objects.select_for_update().get(pk=scope.workspace_id)
     before = row.settings.get("ranking") or {}
-    after = {name: value for name, value in (before | said).items() if name not in unsaid}
+    after = {name: value for name, value in (before | given).items() if name not in taken_back}
     row.settings = {**row.settings, "ranking": after}
     row.save(update_fields=["settings", "updated_at"])
     AuditEntry.line(
@@ -77,8 +89,7 @@ def change_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights
 @transaction.atomic(durable=True)
 def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
     """Hold other replacements back from now on. Raises Invalid."""
-    for name, fault in policy.faults_of(changes, CATEGORIES).items():
-        raise Invalid(f"review.{name}", fault)
+    refuse(faults(ReviewSettings, changes, "review"))
     row = Workspace.objects.select_for_update().get(pk=scope.workspace_id)
     before, after = row.settings.get("review") or {}, dict(changes)
     row.settings = {**row.settings, "review": after}
@@ -97,12 +108,10 @@ def change_workspace(
     Invalid."""
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
     before = {"name": row.name, "settings": row.settings}
-    said = {**row.settings, **(changes or {})}
-    row.settings = {each: value for each, value in said.items() if value is not None}
+    changed = {**row.settings, **(changes or {})}
+    row.settings = {each: value for each, value in changed.items() if value is not None}
     row.name = name or row.name
-    for fault in faults_of(row.settings):
-        path, _, message = fault.partition(": ")
-        raise Invalid(f"settings.{path}", message)
+    refuse(faults_of(row.settings, "settings"))
     after = {"name": row.name, "settings": row.settings}
     if after != before:
         row.save(update_fields=["name", "settings", "updated_at"])

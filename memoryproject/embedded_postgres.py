@@ -100,7 +100,14 @@ def ensure_running(home: Home, *, recheck: bool = False) -> None:
             _create(home)
         _start(home)
         _leases[home.root] = lease
-        _guard(home)
+        # Make sure that a guard watches the server, whoever started it.
+        fd = open_lock(home.root / "guard.lock")
+        unguarded = try_lock(fd)
+        os.close(fd)
+        if unguarded:
+            words = [sys.executable, "-I", "-S", postgres_guard.__file__, str(home.root)]
+            quiet = subprocess.DEVNULL  # it outlives us, and must not hold a pipe of ours open
+            subprocess.run(words, check=True, stdin=quiet, stdout=quiet, stderr=quiet, cwd="/")
 
 
 def leave(home: Home, *, patience: float = 2.0) -> bool:
@@ -122,17 +129,6 @@ def leave(home: Home, *, patience: float = 2.0) -> bool:
 def is_alive(home: Home) -> bool:
     """Whether the server's process runs; asks no connection of it."""
     return postmaster(home.data) is not None
-
-
-def _guard(home: Home) -> None:
-    """Make sure that a guard watches the server, whoever started it."""
-    fd = open_lock(home.root / "guard.lock")
-    unguarded = try_lock(fd)
-    os.close(fd)
-    if unguarded:
-        words = [sys.executable, "-I", "-S", postgres_guard.__file__, str(home.root)]
-        quiet = subprocess.DEVNULL  # it outlives us, and must not hold a pipe of ours open
-        subprocess.run(words, check=True, stdin=quiet, stdout=quiet, stderr=quiet, cwd="/")
 
 
 def _ping(home: Home) -> int:
@@ -190,7 +186,13 @@ def _start(home: Home) -> None:
 def _launch(home: Home) -> None:
     for stale in (home.data / "postmaster.pid", *home.socket.glob(f"{SOCKET_NAME}*")):
         stale.unlink(missing_ok=True)
-    _end_orphans(home.data)
+    # Backends outlive a killed server while they compute, and keep a new one from starting.
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(process / "cwd") == str(home.data) and os.readlink(
+                process / "exe"
+            ).endswith("/postgres"):
+                os.kill(int(process.name), signal.SIGQUIT)
     options = server_options(home.socket, fast=home.fast)
     lines = [f"{name} = '{value}'\n" for name, value in options.items()]
     (home.data / "memoryproject.conf").write_text("".join(lines))
@@ -210,13 +212,3 @@ def _launch(home: Home) -> None:
             f"PostgreSQL does not start: {out.stdout[-500:]}\n{said[-2000:]}"
         )
     time.sleep(0.1)
-
-
-def _end_orphans(data: Path) -> None:
-    """Backends outlive a killed server while they compute, and keep a new one from starting."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if os.readlink(process / "cwd") == str(data) and os.readlink(process / "exe").endswith(
-                "/postgres"
-            ):
-                os.kill(int(process.name), signal.SIGQUIT)

@@ -41,17 +41,13 @@ def parts() -> list[Part]:
     found = [database(), disk()]
     if found[0].value:
         for part in ROWS:
-            found += _asked(part)
+            # A part whose rows cannot be read has failed: the database may have gone since.
+            try:
+                result = part()
+            except DatabaseError as error:
+                result = Part(part.__name__, State.FAILED, str(error).strip().partition("\n")[0])
+            found += [result] if isinstance(result, Part) else result
     return dated(found)
-
-
-def _asked(part: Callable[[], Part | Sequence[Part]]) -> Sequence[Part]:
-    """A part whose rows cannot be read has failed: the database may have gone since."""
-    try:
-        told = part()
-    except DatabaseError as error:
-        told = Part(part.__name__, State.FAILED, str(error).strip().partition("\n")[0])
-    return [told] if isinstance(told, Part) else told
 
 
 def shape(part: Part) -> dict[str, Any]:

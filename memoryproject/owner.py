@@ -19,15 +19,12 @@ def owner_connection() -> Iterator[psycopg.Connection[Any]]:
     """To the database of this process; every statement commits by itself, and may take as long as it
     does: an index is built by one."""
     own = connections["default"].settings_dict
-    wrapper = DatabaseWrapper({**own, **_login()}, alias="owner")
-    with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:
-        owner.autocommit = True
-        yield owner
-
-
-def _login() -> dict[str, object]:
     if settings.EMBEDDED_POSTGRES is not None:
         found = databases.embedded(settings.DATA_DIR, "owner")
     else:
         found = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, "owner")
-    return {name: found[name] for name in LOGIN if name in found}
+    login = {name: found[name] for name in LOGIN if name in found}
+    wrapper = DatabaseWrapper({**own, **login}, alias="owner")
+    with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:
+        owner.autocommit = True
+        yield owner

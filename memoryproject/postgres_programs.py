@@ -41,7 +41,16 @@ def as_server() -> tuple[str, ...]:
     """
     if os.geteuid() != 0:
         return ()
-    for words in (_namespace(), _nobody()):
+    user = pwd.getpwnam("nobody")
+    rights = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")
+    nobody = (
+        "setpriv",
+        f"--reuid={user.pw_uid}",
+        f"--regid={user.pw_gid}",
+        "--clear-groups",
+        *rights,
+    )
+    for words in (("unshare", "--user", "--map-user=1000", "--map-group=1000"), nobody):
         if shutil.which(words[0]) and _runs(words):
             return words
     raise EmbeddedPostgresError(
@@ -53,22 +62,6 @@ def as_server() -> tuple[str, ...]:
 def server_uid() -> int:
     """The user that the server's files must belong to."""
     return pwd.getpwnam("nobody").pw_uid if as_server()[:1] == ("setpriv",) else os.geteuid()
-
-
-def _namespace() -> tuple[str, ...]:
-    return ("unshare", "--user", "--map-user=1000", "--map-group=1000")
-
-
-def _nobody() -> tuple[str, ...]:
-    user = pwd.getpwnam("nobody")
-    rights = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")
-    return (
-        "setpriv",
-        f"--reuid={user.pw_uid}",
-        f"--regid={user.pw_gid}",
-        "--clear-groups",
-        *rights,
-    )
 
 
 def _runs(words: tuple[str, ...]) -> bool:

@@ -49,7 +49,15 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
     migrating."""
     try:
         with transaction.atomic(using=connection.alias):
-            _create(connection)
+            role = app_role()
+            with connection.cursor() as cursor:
+                cursor.execute(EXISTS, [role])
+                if cursor.fetchone() is None:
+                    cursor.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
+                # Without a login of its own, the role is taken after the owner's (SET ROLE).
+                cursor.execute(MAY_TAKE, [role])
+                if not settings.APP_DATABASE_URL and not cursor.fetchone()[0]:
+                    cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))
             grant(connection)
     except ProgrammingError as error:
         return Granted("owner", str(error).splitlines()[0])
@@ -64,15 +72,3 @@ def grant(connection: BaseDatabaseWrapper) -> None:
         names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(app_role())}
         for statement in GRANTS:
             cursor.execute(sql.SQL(statement).format(**names))
-
-
-def _create(connection: BaseDatabaseWrapper) -> None:
-    role = app_role()
-    with connection.cursor() as cursor:
-        cursor.execute(EXISTS, [role])
-        if cursor.fetchone() is None:
-            cursor.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
-        # Without a login of its own, the role is taken after the owner's (SET ROLE).
-        cursor.execute(MAY_TAKE, [role])
-        if not settings.APP_DATABASE_URL and not cursor.fetchone()[0]:
-            cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))

@@ -101,7 +101,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "workspaces.api.transport.PlainHttpMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "memories.api.metrics.MeasuringMiddleware",
+    "memories.api.metrics_page.MeasuringMiddleware",
     "workspaces.browser_middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -194,7 +194,7 @@ UNFOLD = {
             {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
         ]
     },
-    "DASHBOARD_CALLBACK": "memories.admin.dashboard.fill",
+    "DASHBOARD_CALLBACK": "memories.admin.home_page.fill",
 }
 
 # API
@@ -208,7 +208,7 @@ ANONYMOUS_RATE_LIMIT_PER_MINUTE = env_int("ANONYMOUS_RATE_LIMIT_PER_MINUTE", 0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
 CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
-API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
+API_IDEMPOTENCY = "memories.api.answer_once.answer_once"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "workspaces.auth.KeyAuthentication",
@@ -218,7 +218,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "memories.api.problems.exception_handler",
+    "EXCEPTION_HANDLER": "memories.api.error_handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -302,6 +302,9 @@ DISK_FREE_MIN_MB = env_int("DISK_FREE_MIN_MB", 50, maximum=1_000_000)
 
 # Measuring: where no token is set, `/metrics` answers this machine only
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
+
+# A search that takes so many seconds is told in the log; 0: none is
+SLOW_SEARCH_SECONDS = env_float("SLOW_SEARCH_SECONDS", 1.0, minimum=0.0, maximum=3600.0)
 
 # Log: to stderr
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))

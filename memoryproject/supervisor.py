@@ -43,9 +43,25 @@ class Child:
         next start."""
         now = time.monotonic()
         if self.process is None and now >= self.due_at:
-            self._start(now)
+            self.process = subprocess.Popen(
+                self.command,
+                env=self.env,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                preexec_fn=partial(end_with, os.getpid()) if _libc else None,  # `up` has no threads
+            )
+            self.started_at = now
         elif self.process is not None and self.process.poll() is not None:
-            self._bury(now)
+            self._kill_group()
+            if now - self.started_at > STEADY:
+                self.pause = FIRST_PAUSE
+            log.error(
+                "%s ended (%s); again in %.1f s", self.name, self.process.returncode, self.pause
+            )
+            self.process = None
+            self.due_at = now + self.pause
+            self.pause = min(self.pause * 2, LONGEST_PAUSE)
 
     def ask_to_end(self) -> None:
         if self.process is not None:
@@ -67,27 +83,6 @@ class Child:
         self._kill_group()
         self.process.wait()
         self.process = None
-
-    def _start(self, now: float) -> None:
-        self.process = subprocess.Popen(
-            self.command,
-            env=self.env,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=partial(end_with, os.getpid()) if _libc else None,  # `up` has no threads
-        )
-        self.started_at = now
-
-    def _bury(self, now: float) -> None:
-        assert self.process is not None
-        self._kill_group()
-        if now - self.started_at > STEADY:
-            self.pause = FIRST_PAUSE
-        log.error("%s ended (%s); again in %.1f s", self.name, self.process.returncode, self.pause)
-        self.process = None
-        self.due_at = now + self.pause
-        self.pause = min(self.pause * 2, LONGEST_PAUSE)
 
     def _kill_group(self) -> None:
         assert self.process is not None

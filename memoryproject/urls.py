@@ -8,7 +8,7 @@ from drf_spectacular.views import (
     SpectacularSwaggerSplitView,
 )
 
-from memories.api import metrics
+from memories.api import metrics_page
 from memoryproject import health
 from workspaces import invitation_pages
 from workspaces.adminbase.login_pages import InvitationLink
@@ -41,7 +41,7 @@ urlpatterns = [
     ),
     path("health/live", health.live),
     path("health/ready", health.ready),
-    path("metrics", metrics.view),
+    path("metrics", metrics_page.view),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),

@@ -40,19 +40,19 @@ def activity(payload: dict[str, Any], role: str = "activity", **more: Any) -> di
     ],
 )  # fmt: skip
 def test_an_activity_is_told_in_a_sentence(payload: dict[str, Any], sentence: str) -> None:
-    assert activities.told(payload) == sentence
+    assert activities.sentence_of(payload) == sentence
 
 
 @pytest.mark.parametrize(
     "payload", [{}, {"duration": 60}, {"app": ""}, {"app": None, "action": ["edit"]}, {"app": True}]
 )
 def test_what_names_nothing_is_not_told(payload: dict[str, Any]) -> None:
-    assert activities.told(payload) == ""
+    assert activities.sentence_of(payload) == ""
 
 
 @pytest.mark.parametrize("duration", [True, -5, float("nan"), float("inf"), [], 10**12])
 def test_a_duration_without_sense_is_left_out(duration: object) -> None:
-    assert activities.told({"app": "Figma", "duration": duration}) == "I used Figma."
+    assert activities.sentence_of({"app": "Figma", "duration": duration}) == "I used Figma."
 
 
 def test_an_activity_becomes_a_memory_that_cites_the_kept_sentence(http: Caller) -> None:

@@ -18,7 +18,7 @@ from tests.factories import (
     SubjectFactory,
     UserFactory,
 )
-from workspaces.adminbase.pages import Verb
+from workspaces.adminbase.row_admin import Verb
 from workspaces.models import Agent, Role, Subject, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES as CAPABILITIES
 

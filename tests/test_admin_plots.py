@@ -9,7 +9,7 @@ from django.utils import timezone
 from bench.speed import acts, facts, report
 from bench.speed.recall import FILTERS
 from memories import counters, metrics
-from memories.admin.plots import REACHES, Reach
+from memories.admin.plots_page import PERIODS, PlotPeriod
 from memories.admin.run_charts import drawings
 from memories.evaluation.conflicts import Judged
 from memories.evaluation.extraction import Turns
@@ -19,13 +19,13 @@ from tests.factories import WorkspaceFactory
 from workspaces.adminbase.charts import (
     MOST_LINES,
     MOST_MARKED,
+    ChartLine,
     Frame,
-    Line,
     bar_chart,
     line_chart,
     moments,
     nice,
-    told,
+    number_text,
 )
 from workspaces.models import Role, Workspace
 
@@ -204,7 +204,7 @@ def test_runs_over_the_same_fold_up_behind_the_newest(workspace: Workspace) -> N
 
 
 def test_one_run_is_a_mark_with_its_day_below() -> None:
-    chart = line_chart(Frame("t", ["20 Nov 02:30"]), [Line("x", [1])])
+    chart = line_chart(Frame("t", ["20 Nov 02:30"]), [ChartLine("x", [1])])
 
     assert chart.marks == [(1, "M500.0 0.0h0.1")]
     assert chart.ends == ["20 Nov 02:30"]
@@ -212,7 +212,7 @@ def test_one_run_is_a_mark_with_its_day_below() -> None:
 
 def test_of_many_steps_only_those_without_neighbours_are_marked() -> None:
     values = [1.0, 1.0, None, 1.0, *[None] * MOST_MARKED]
-    [(_, path)] = line_chart(Frame("t", [""] * len(values)), [Line("x", values)]).marks
+    [(_, path)] = line_chart(Frame("t", [""] * len(values)), [ChartLine("x", values)]).marks
 
     assert path.count("M") == 1
 
@@ -232,8 +232,8 @@ def test_times_of_runs_are_told_apart(later: timedelta, told: list[str]) -> None
     assert moments([AT, AT + later]) == told
 
 
-@pytest.mark.parametrize("reach", REACHES, ids=lambda reach: reach.name)
-def test_steps_of_a_plot_tell_their_day(reach: Reach) -> None:
+@pytest.mark.parametrize("reach", PERIODS, ids=lambda reach: reach.name)
+def test_steps_of_a_plot_tell_their_day(reach: PlotPeriod) -> None:
     steps = [f"{at:{reach.form}}" for at in reach.times(AT)]
 
     assert steps[-1].startswith("20 Nov")
@@ -241,22 +241,22 @@ def test_steps_of_a_plot_tell_their_day(reach: Reach) -> None:
 
 
 def test_line_has_a_gap_where_nothing_is_known() -> None:
-    [(_, path)] = line_chart(Frame("t", "abc"), [Line("x", [1, None, 1])]).paths
+    [(_, path)] = line_chart(Frame("t", "abc"), [ChartLine("x", [1, None, 1])]).paths
 
     assert path.count("M") == 2
     assert "L" not in path
 
 
 def test_bars_are_stacked_to_the_top() -> None:
-    chart = bar_chart(Frame("t", "a"), [Line("x", [3], 1), Line("y", [7], 2)])
+    chart = bar_chart(Frame("t", "a"), [ChartLine("x", [3], 1), ChartLine("y", [7], 2)])
 
     assert [(bar.y, bar.height) for bar in chart.bars] == [(140, 60), (0, 140)]
-    assert chart.columns[0].told == "a: x 3, y 7"
+    assert chart.columns[0].text == "a: x 3, y 7"
 
 
 def test_chart_of_nothing_says_so() -> None:
-    assert line_chart(Frame("t", "ab"), [Line("x", [None, None])]).empty == "Nothing yet"
-    assert bar_chart(Frame("t", "ab"), [Line("x", [0, 0])]).empty == "Nothing yet"
+    assert line_chart(Frame("t", "ab"), [ChartLine("x", [None, None])]).empty == "Nothing yet"
+    assert bar_chart(Frame("t", "ab"), [ChartLine("x", [0, 0])]).empty == "Nothing yet"
 
 
 @pytest.mark.parametrize(
@@ -267,5 +267,10 @@ def test_tops_are_round_numbers(value: float, top: float) -> None:
 
 
 def test_values_are_told_shortly() -> None:
-    words = [told(1234567.8), told(12.3456, "ms"), told(75.0, "%"), told(0.8312)]
+    words = [
+        number_text(1234567.8),
+        number_text(12.3456, "ms"),
+        number_text(75.0, "%"),
+        number_text(0.8312),
+    ]
     assert words == ["1,234,568", "12.3 ms", "75%", "0.831"]

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from memories.admin.preview import said_in
+from memories.admin.preview_page import messages_in
 from memories.models import Episode, Fact, MemorySession
 from tests.desk import Desk, member
 from tests.people import Person
@@ -20,11 +20,13 @@ def previewed(desk: Desk, workspace: Workspace, messages: str, **fields: str) ->
 
 
 def test_pasted_lines_become_messages() -> None:
-    said = said_in(TALK)
+    said = messages_in(TALK)
     assert [(one.name, one.role) for one in said][1:] == [("Ada", "user"), ("Bob", "user")]
     assert said[1].content.endswith("and I miss her.")
-    assert [one.content for one in said_in("I prefer tea.\nAlways.")] == ["I prefer tea.\nAlways."]
-    machines = said_in("User: hi\nAssistant: hello\nTool: {}")
+    assert [one.content for one in messages_in("I prefer tea.\nAlways.")] == [
+        "I prefer tea.\nAlways."
+    ]
+    machines = messages_in("User: hi\nAssistant: hello\nTool: {}")
     assert [(one.name, one.role) for one in machines] == [
         ("", "user"), ("", "assistant"), ("", "tool"),
     ]  # fmt: skip

@@ -52,7 +52,7 @@ def test_whoever_comes_second_is_told_who_was_first(
     acts(member(workspace, username="ada"), "keep-both", waiting)
     [result] = acts(member(workspace), "approve", waiting)
 
-    assert (result["ok"], result["told"]) == (False, "ada kept both just now.")
+    assert (result["ok"], result["message"]) == (False, "ada kept both just now.")
 
 
 def test_what_cannot_be_replaced_any_more_is_said(
@@ -64,7 +64,7 @@ def test_what_cannot_be_replaced_any_more_is_said(
     [result] = acts(alice, "approve", waiting)
 
     assert (result["ok"], result["state"]) == (False, "pending")
-    assert "no longer live" in result["told"]
+    assert "no longer live" in result["message"]
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "undo", "redo"])

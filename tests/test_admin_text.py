@@ -1,5 +1,5 @@
-from memories.admin.highlighting import Span, excerpt, segments
-from workspaces.adminbase.worddiff import side, word_diff
+from memories.admin.highlighting import CitedSpan, excerpt, segments
+from workspaces.adminbase.word_diff import side, word_diff
 
 
 def said(old: str, new: str) -> list[tuple[str, str]]:
@@ -31,7 +31,7 @@ def test_very_long_texts_are_told_apart_as_wholes() -> None:
 
 
 def cut(text: str, *spans: tuple[int, int]) -> list[tuple[str, int]]:
-    found = segments(text, [Span(start, end, n) for n, (start, end) in enumerate(spans)])
+    found = segments(text, [CitedSpan(start, end, n) for n, (start, end) in enumerate(spans)])
     return [(segment.text, len(segment.spans)) for segment in found]
 
 

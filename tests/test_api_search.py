@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memories.api.search import SearchBody, request_of
+from memories.api.search_routes import SearchBody, request_of
 from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from memories.search import Recency
@@ -36,16 +36,16 @@ def ask(http: Caller, query: str = "dark mode", **more: Any) -> Answer:
 def test_what_is_read_beside_a_key_is_the_workspace_as_it_is(alice: Person) -> None:
     scope = scope_for_key(alice.key, workspace_index.BESIDE_KEY)
     assert scope is not None
-    assert told(workspace_index.space_for(scope)) == told(
-        workspace_index.space_of(alice.workspace.pk)
+    assert told(workspace_index.index_for(scope)) == told(
+        workspace_index.index_of(alice.workspace.pk)
     )
-    alice.workspace.settings = {"conflict_rule": "nearest", "extractors": ["patterns"]}
+    alice.workspace.settings = {"conflictRule": "nearest", "extractors": ["patterns"]}
     alice.workspace.save()
     scope = scope_for_key(alice.key, workspace_index.BESIDE_KEY)
     assert scope is not None
-    assert workspace_index.space_for(scope).conflict_rule == "nearest"
-    assert told(workspace_index.space_for(scope)) == told(
-        workspace_index.space_of(alice.workspace.pk)
+    assert workspace_index.index_for(scope).conflict_rule == "nearest"
+    assert told(workspace_index.index_for(scope)) == told(
+        workspace_index.index_of(alice.workspace.pk)
     )
 
 

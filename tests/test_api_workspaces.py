@@ -215,8 +215,8 @@ def test_name_and_settings_are_changed_by_admins(alice: Person) -> None:
     settings = {"llm": "always", "ranking": {"keyword": 0.2}}
     told = http.patch("", {"name": "Big Orchard", "settings": settings})
     assert (told.status, told.body["name"], told.body["settings"]) == (200, "Big Orchard", settings)
-    http.patch("", {"settings": {"llm": None, "conflict_rule": "nearest"}})
-    left = {"ranking": {"keyword": 0.2}, "conflict_rule": "nearest"}
+    http.patch("", {"settings": {"llm": None, "conflictRule": "nearest"}})
+    left = {"ranking": {"keyword": 0.2}, "conflictRule": "nearest"}
     assert http.get().body["settings"] == left
     assert AuditEntry.objects.filter(action="change_workspace").count() == 2
     assert member(alice.workspace, "editor").patch("", {"name": "Mine"}).status == 403
@@ -228,12 +228,35 @@ def test_name_and_settings_are_changed_by_admins(alice: Person) -> None:
     ({"extractors": [{"provider": "x"}]}, "settings.extractors[0].provider"),
     ({"extractors": 5}, "settings.extractors"), ({"featureSets": []}, "settings.featureSets"),
     ({"review": {"similarity": 3}}, "settings.review.similarity"), ({"review": []}, "settings.review"),
-    ({"conflict_rule": {}}, "settings.conflict_rule"), ({"llm": []}, "settings.llm"),
+    ({"conflictRule": {}}, "settings.conflictRule"), ({"llm": []}, "settings.llm"),
 ])  # fmt: skip
 def test_settings_are_validated(alice: Person, settings: dict[str, Any], field: str) -> None:
     answer = caller(alice).patch("", {"settings": settings})
     assert (answer.status, answer.fields) == (400, [field])
     assert caller(alice).get().body["settings"] == {}
+
+
+def test_all_that_is_wrong_with_settings_is_told_at_once(alice: Person) -> None:
+    extractors = [{"provider": "openai", "timeout": 0, "apiKey": "x"}, {"provider": "x"}]
+    wrong = {
+        "conflict_rule": "nearest",
+        "conflictRule": "fastest",
+        "extractors": extractors,
+        "featureSets": {"messages": 0, "categories": [{"name": "a", "tags": [{"name": ""}]}]},
+        "ranking": {"keyword": 9, "vektor": 1},
+        "review": {"similarity": [0.9, 0.8], "confidence": True, "categories": ["secrets"]},
+    }
+    answer = caller(alice).patch("", {"settings": wrong})
+    assert answer.status == 400
+    assert sorted(answer.fields) == sorted(
+        f"settings.{place}"
+        for place in (
+            "conflict_rule", "conflictRule", "extractors[0].timeout", "extractors[0].apiKey",
+            "extractors[1].provider", "featureSets.messages",
+            "featureSets.categories[0].tags[0].name", "ranking.keyword", "ranking.vektor",
+            "review.similarity", "review.confidence", "review.categories[0]",
+        )
+    )  # fmt: skip
 
 
 # ---- from the shell -------------------------------------------------------------------------

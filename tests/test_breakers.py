@@ -360,7 +360,7 @@ def test_what_is_written_meanwhile_waits_for_its_vector_without_a_count(
     alice: Person, silent: HTTPServer, settings: Settings
 ) -> None:
     settings.PROCESS_KIND = "worker"
-    space = workspace_index.space_of(alice.workspace.pk)
+    space = workspace_index.index_of(alice.workspace.pk)
     entry = DueVector.objects.get().entry_id
     for _ in range(4):
         DueVector.objects.update(next_attempt_at=timezone.now())
@@ -422,7 +422,7 @@ def bodies(alice: Person, settings: Settings, httpserver: HTTPServer) -> list[Js
 def test_what_would_wait_is_handed_on_before_anything_is_sent_or_written(
     alice: Person, bodies: list[Json], elsewhere: None, route: str
 ) -> None:
-    workspace_index.space_of(alice.workspace.pk)
+    workspace_index.index_of(alice.workspace.pk)
     with pytest.raises(network.NeedsNetwork):
         caller(alice).post(f"/memories/{route}", {"query": "gate"}, idempotency_key="one")
     assert (bodies, metrics.snapshot()) == ([], [])
@@ -441,7 +441,7 @@ def test_a_query_that_is_known_is_answered_on_the_spot(
 def test_an_open_breaker_answers_on_the_spot_and_is_tried_beside(
     alice: Person, bodies: list[Json], elsewhere: None, settings: Settings
 ) -> None:
-    embedder = workspace_index.embedder_of(workspace_index.space_of(alice.workspace.pk))
+    embedder = workspace_index.embedder_of(workspace_index.index_of(alice.workspace.pk))
     name = workspace_index.line_to(embedder, "query", settings.QUERY_TIMEOUT).name
     past = timezone.now() - timedelta(seconds=1)
     Breaker.objects.create(name=name, purpose="query", state="open", next_try_at=past)
@@ -481,7 +481,7 @@ def test_all_tries_of_a_call_and_their_pauses_have_one_time(
     busy = failing(503, {}, retry_after="15")
     serve_in_turn(httpserver, "/v1/embeddings", busy)
     with pytest.raises(TimedOut):
-        due.embed(workspace_index.space_of(alice.workspace.pk), [["gate"]])
+        due.embed(workspace_index.index_of(alice.workspace.pk), [["gate"]])
 
 
 def test_an_answer_that_drips_has_the_same_time(

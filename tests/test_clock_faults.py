@@ -233,8 +233,8 @@ def test_a_sweep_dates_nothing_anew_whichever_clock_is_wrong(wrongly_dated: Pers
     sweep.sweep()
     assert [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)] == before
     tell(wrongly_dated, ROME)
-    space = workspace_index.space_of(wrongly_dated.workspace.pk)
-    assert check.check(space, lambda _: None).broken == {}
+    space = workspace_index.index_of(wrongly_dated.workspace.pk)
+    assert check.check_index(space, lambda _: None).broken == {}
 
 
 def test_the_time_of_a_keys_last_use_goes_on(alice: Person) -> None:

@@ -26,7 +26,7 @@ def many(alice: Person, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
 
 def test_the_sweep_notes_the_share_of_common_words(many: Person) -> None:
     assert sweep().counted == 1
-    space = workspace_index.space_of(many.scope.workspace_id)
+    space = workspace_index.index_of(many.scope.workspace_id)
     shares = CommonTerm.objects.filter(workspace=space, layer=Layer.MEMORIES)
     assert max(shares.values_list("share", flat=True)) == 1.0
     assert LargeLayer.objects.get().counted_live == len(WORDS)

@@ -6,7 +6,7 @@ from memories import review, search
 from memories.models import Memory
 from memories.search import Hit, SearchRequest
 from memories.search.context import Context, context
-from memories.search.echoes import echoed_by
+from memories.search.echoes import collapsed_into
 from memories.search.scored import Scored
 from tests.api_fixtures import caller
 from tests.people import Person
@@ -67,7 +67,7 @@ def ids_of(person: Person) -> list[UUID]:
 def test_what_it_was_folded_into_can_be_asked() -> None:
     echo = Scored("episodes", 1, UUID(int=1), 0.5, {})
     hit = Scored("memories", 2, UUID(int=2), 0.5, {}, echoes=(echo,))
-    assert echoed_by([hit]) == {echo.item: hit}
+    assert collapsed_into([hit]) == {echo.item: hit}
 
 
 def test_words_of_a_replaced_belief_stand_below_what_replaced_it(alice: Person) -> None:

@@ -307,7 +307,7 @@ def test_features_go_with_their_words(furnished: Person) -> None:
     erase(furnished, "subject", subject().pk)
     assert not Feature.objects.filter(subject__external_id="ada").exists()
     assert (
-        not Entry.objects.filter(workspace=workspace_index.space_of(furnished.workspace.pk).number)
+        not Entry.objects.filter(workspace=workspace_index.index_of(furnished.workspace.pk).number)
         .filter(item__in=Feature.objects.filter(ended_at__isnull=False))
         .exists()
     )

@@ -19,8 +19,11 @@ from tests.test_feature_folding import folded, known, told
 def erase(person: Person, content: str) -> None:
     gone = Episode.objects.get(content=content)
     with transaction.atomic():
-        remove.remove_episodes(workspace_index.space_of(person.workspace.pk), [gone.pk])
-    assert check.check(workspace_index.space_of(person.workspace.pk), lambda _: None).broken == {}
+        remove.remove_episodes(workspace_index.index_of(person.workspace.pk), [gone.pk])
+    assert (
+        check.check_index(workspace_index.index_of(person.workspace.pk), lambda _: None).broken
+        == {}
+    )
 
 
 def episode(content: str) -> Episode:
@@ -31,7 +34,7 @@ def add(person: Person, value: str, *contents: str, tag: str = "likes") -> Featu
     """As a model would: a feature that cites these episodes whole."""
     found, space = (
         FeatureSet.objects.get(key="user:ada"),
-        workspace_index.space_of(person.workspace.pk),
+        workspace_index.index_of(person.workspace.pk),
     )
     cited = tuple(
         Cited(e.pk, 0, len(e.content), e.content, e.occurred_at)

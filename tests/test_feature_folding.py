@@ -123,7 +123,7 @@ def test_what_is_erased_takes_its_features_and_their_history_with_it(alice: Pers
     told(alice, "I live in Porto now.")
     gone = Episode.objects.get(content="I live in Porto now.")
     with transaction.atomic():
-        remove.remove_episodes(workspace_index.space_of(alice.workspace.pk), [gone.pk])
+        remove.remove_episodes(workspace_index.index_of(alice.workspace.pk), [gone.pk])
     assert not FeatureChange.objects.filter(after__value="Porto").exists()
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon")}
@@ -139,12 +139,14 @@ def test_a_merged_subject_s_words_are_folded_into_the_other_s_set(alice: Person)
     review.merge_subjects(alice.scope, *ids)
     folded(alice)
     assert known(alice) == {("home", "home", "Lisbon"), ("work", "job", "nurse")}
-    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert (
+        check.check_index(workspace_index.index_of(alice.workspace.pk), lambda _: None).broken == {}
+    )
 
 
 def test_who_died_between_taking_in_and_merging_has_left_nothing_unmerged(alice: Person) -> None:
     told(alice, "I like rowing.")
-    found, space = FeatureSet.objects.get(), workspace_index.space_of(alice.workspace.pk)
+    found, space = FeatureSet.objects.get(), workspace_index.index_of(alice.workspace.pk)
     cited = (Cited(Episode.objects.get().pk, 0, 6, "I like", timezone.now()),)
     alike = [
         Command(ADD, "preferences", "likes", "likes", value, about="Ada", cited=cited)

@@ -47,4 +47,6 @@ def test_every_episode_is_taken_in_once_though_workers_are_killed(
     assert list(FeatureSet.objects.values_list("waiting", flat=True)) == [0] * SETS
     told = Feature.objects.live().values_list("set", "value")
     assert len(told) == len(set(told)) > 0
-    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert (
+        check.check_index(workspace_index.index_of(alice.workspace.pk), lambda _: None).broken == {}
+    )

@@ -17,7 +17,7 @@ import pytest
 
 from memoryproject.address import Pulse
 from memoryproject.front.lanes import Lane
-from memoryproject.front.pools import Connection, Gone, Pool, Queued
+from memoryproject.front.pools import Gone, Pool, PoolConnection, Queued
 from memoryproject.front.waits import Waits
 from memoryproject.front.wire import packed
 from tests.live_server import wait_for
@@ -78,7 +78,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def bench(folder: Path, lane: Lane) -> AsyncIterator[Bench]:
     pool, path = Pool(lane), folder / "s"
     server = await asyncio.get_running_loop().create_unix_server(
-        lambda: Connection({lane.name: pool}), path
+        lambda: PoolConnection({lane.name: pool}), path
     )
     place = Bench(pool, path, [])
     try:

@@ -138,7 +138,7 @@ def impatient(alice: Person) -> Iterator[Person]:
 def test_a_write_waits_for_the_lock_of_its_workspace_for_a_bounded_time(
     impatient: Person,
 ) -> None:
-    number = workspace_index.space_of(impatient.workspace.pk).number
+    number = workspace_index.index_of(impatient.workspace.pk).number
     with owner_connection() as other:
         other.execute("select pg_advisory_lock(%s, %s)", [workspace_index.LOCK_CLASS, number])
         refused = caller(impatient).post("/memories", {"content": "I keep bees."})

@@ -4,7 +4,7 @@ import pytest
 
 from memories.models import Layer
 from memories.search import Hit
-from memories.search.fusing import by_place
+from memories.search.fuse import by_place
 from memories.search.scored import Scored
 from tests.people import Person
 from workspaces.ids import uuid7

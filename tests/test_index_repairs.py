@@ -78,7 +78,7 @@ def test_rows_of_another_version_are_made_anew(old: Person, version: int) -> Non
 def test_reindex_leaves_nothing_to_repair(old: Person) -> None:
     call_command("reindex", stdout=StringIO(), stderr=StringIO())
     assert index_repairs.ring() == 0
-    assert repair.count_stale(workspace_index.space_of(old.workspace.pk)) == 0
+    assert repair.count_stale(workspace_index.index_of(old.workspace.pk)) == 0
 
 
 def test_the_sweep_finds_them_and_rings_once(old: Person) -> None:
@@ -149,7 +149,7 @@ def test_passages_that_were_cut_otherwise_are_embedded_anew(
 def test_only_the_subject_that_is_spoken_of_is_made_anew_first(old: Person) -> None:
     told = old.say("I moved to Cork, I live in Cork now.", user_id="mira")
     assert len(told.updated_ids) == 1
-    space = workspace_index.space_of(old.workspace.pk)
+    space = workspace_index.index_of(old.workspace.pk)
     jonas = Memory.objects.get(subject__external_id="jonas")
     assert (jonas.slots, repair.count_stale(space) > 0) == ([], True)
 
@@ -159,5 +159,5 @@ def test_a_workspace_s_repair_leaves_others_alone(old: Person, mallory: Person) 
     as_of(0)
     index_repairs.begin()
     run_to_its_end(old)
-    theirs = workspace_index.space_of(Workspace.objects.get(slug="swamp").pk)
+    theirs = workspace_index.index_of(Workspace.objects.get(slug="swamp").pk)
     assert (theirs.rules, repair.count_stale(theirs)) == (0, 1)

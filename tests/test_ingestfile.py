@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from memories.models import Conversation, Episode, Fact, Memory, MemorySession
 from memories.transcripts import Transcript, read
-from memories.transfer.transcript_import import Wish, import_transcript
+from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.models import Workspace
 from workspaces.scope import worker_scope
 
@@ -76,7 +76,7 @@ def test_a_file_that_grew_adds_what_is_new(orchard: Workspace, talk: Path) -> No
 
 def test_an_interrupted_import_goes_on_where_it_was(orchard: Workspace, talk: Path) -> None:
     transcript = next(part for part in read(talk) if isinstance(part, Transcript))
-    batches = import_transcript(worker_scope(orchard.pk), transcript, Wish(batch=1))
+    batches = import_transcript(worker_scope(orchard.pk), transcript, ImportOptions(batch=1))
     next(batches)
     batches.close()
     told = _ingest(talk)

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from memories import languages
 from memories.german import dates, patterns
+from memories.workspace_settings import faults_of
 from tests.api_fixtures import caller
 from tests.people import Person
 
@@ -80,9 +81,9 @@ def test_a_german_date_in_a_query_meets_its_day(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("wrong", [["fr"], "de", [], [7]])
-def test_a_language_that_there_is_not_is_refused(alice: Person, wrong: object) -> None:
-    assert languages.faults_of(wrong)
-    assert not languages.faults_of(["en", "de"])
+def test_a_language_that_there_is_not_is_refused(wrong: object) -> None:
+    assert faults_of({"languages": wrong})
+    assert not faults_of({"languages": ["en", "de"]})
 
 
 def name_german(person: Person) -> None:

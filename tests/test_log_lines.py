@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils.log import log_response
 from pytest_django.fixtures import Settings
 
+from memories.index import rebuild, workspace_index
 from memories.models import EvaluationRun
 from memoryproject.log_lines import JSONLines
 from tests.api_fixtures import caller
@@ -52,6 +53,38 @@ def test_a_failure_still_tells_where_in_the_code() -> None:
         log_response("Failed", response=HttpResponse(status=500), exception=ZeroDivisionError())
 
     assert "ZeroDivisionError" in log.getvalue()
+
+
+# ---- what an operator asks about ------------------------------------------------------------
+
+
+def test_a_slow_search_is_a_line_without_its_words(alice: Person, settings: Settings) -> None:
+    alice.note("Zora keeps bees.")
+    settings.SLOW_SEARCH_SECONDS = 1e-9
+    with written() as log:
+        alice.ask("zora bees")
+
+    [line] = log.getvalue().splitlines()
+    assert f"Slow search in workspace {alice.workspace.pk}" in line
+    assert "hybrid" in line
+    assert "bees" not in line
+
+
+def test_a_search_within_its_time_is_not_told(alice: Person, settings: Settings) -> None:
+    settings.SLOW_SEARCH_SECONDS = 0
+    with written() as log:
+        alice.ask("zora bees")
+
+    assert log.getvalue() == ""
+
+
+def test_an_index_that_was_made_anew_is_a_line(alice: Person) -> None:
+    alice.note("Zora keeps bees.")
+    with written() as log:
+        rebuild.rebuild(workspace_index.index_of(alice.workspace.pk), lambda _: None)
+
+    [line] = log.getvalue().splitlines()
+    assert f"Index of workspace {alice.workspace.pk} made anew" in line
 
 
 # ---- who was refused ------------------------------------------------------------------------

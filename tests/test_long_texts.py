@@ -206,5 +206,5 @@ def test_the_index_agrees_with_long_messages_among_short_ones(alice: Person) -> 
 
 
 def agrees(person: Person) -> bool:
-    space = workspace_index.space_of(person.workspace.pk)
-    return check.check(space, lambda _: None).holds
+    space = workspace_index.index_of(person.workspace.pk)
+    return check.check_index(space, lambda _: None).holds

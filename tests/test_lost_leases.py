@@ -112,7 +112,9 @@ def test_who_lost_the_lease_applies_nothing(
     assert (FeatureMark.objects.count(), FeatureChange.objects.count()) == (1, 1)
     found = FeatureSet.objects.get()
     assert (found.waiting, found.lease_until, found.error, found.claims) == (0, None, "", 2)
-    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert (
+        check.check_index(workspace_index.index_of(alice.workspace.pk), lambda _: None).broken == {}
+    )
 
 
 def test_who_comes_back_while_the_other_is_still_at_work_leaves_its_lease_alone(

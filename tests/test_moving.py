@@ -146,7 +146,7 @@ def test_memories_that_are_alike_are_found_in_pairs(alice: Person) -> None:
     first = alice.note("We always encrypt the backups", user_id="ada", visibility="team")
     again = alice.note("We always encrypt the backups", user_id="ada", visibility="global")
     other = alice.note("Prefers tea", user_id="ada")
-    space = workspace_index.space_of(alice.workspace.pk)
+    space = workspace_index.index_of(alice.workspace.pk)
     [(one, two, cosine)] = subjects.alike(space, [other.pk, again.pk, first.pk])
 
     assert (one, two) == (first.pk, again.pk)

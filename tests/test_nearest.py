@@ -28,7 +28,7 @@ def placement(transactional_db: None, settings: Any) -> Iterator[Placement]:
     workspace = place.scope.workspace_id
     yield Placement(workspace, place.subject_id, None, (), True, "user", None, "")
     settings.VECTOR_INDEX_FROM = 0
-    build_segments.settle()
+    build_segments.build_and_drop()
 
 
 def pairs(placement: Placement, size: int, visibility: str = "private") -> list[Pair]:
@@ -38,7 +38,7 @@ def pairs(placement: Placement, size: int, visibility: str = "private") -> list[
 
 
 def space(placement: Placement) -> WorkspaceIndex:
-    return workspace_index.space_of(placement.workspace_id)
+    return workspace_index.index_of(placement.workspace_id)
 
 
 def alike(ones: list[Pair], others: list[Pair]) -> bool:
@@ -77,7 +77,7 @@ def test_a_sealed_layer_shows_the_same(
     placement: Placement, by_join: list[Pair], settings: Any, size: int
 ) -> None:
     settings.VECTOR_INDEX_FROM = SIZE // 2
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     with connection.cursor() as cursor:
         cursor.execute("set enable_sort to off; set enable_seqscan to off")
         found = pairs(placement, size)
@@ -90,12 +90,12 @@ def test_what_came_after_the_seal_is_found_beside_what_came_before(
     placement: Placement, settings: Any, size: int
 ) -> None:
     settings.VECTOR_INDEX_FROM = SIZE // 2
-    build_segments.settle()
+    build_segments.build_and_drop()
     sealed = space(placement)
     with transaction.atomic():
         write_more(placement, CORPUS.block(0, 0, 60).vectors)
     found = pairs(placement, size)
-    sealed.seals = ()
+    sealed.segments = ()
     with transaction.atomic():
         vectors = CORPUS.near(CORPUS.block(0, 0, SIZE).vectors, 40)[:size]
         exact = nearest.nearest(sealed, placement, [*vectors], ["private"] * size, REACH)

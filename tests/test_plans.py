@@ -24,7 +24,7 @@ from memories.resolve import neighbours as resolving
 from memories.resolve import rejections
 from memories.resolve import write as writing
 from memories.search import candidates, conditions, filters
-from memories.search.conditions import Asked, Wanted
+from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.hits import MEMORY_ROWS
 from tests.statements_sent import generic_plan
 from workspaces.keys import NOTHING
@@ -39,18 +39,21 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
     settings.VECTOR_INDEX_FROM = 0
     yield load(PLOTS, CORPUS, lambda n: None)[0]
     settings.VECTOR_INDEX_FROM = 0
-    build_segments.settle()
+    build_segments.build_and_drop()
 
 
-def asked(place: Place, **more: Any) -> Asked:
+def asked(place: Place, **more: Any) -> LayerQuery:
     vector = CORPUS.block(0, 0, 1).vectors[0]
-    return Asked(place.scope, Layer.MEMORIES, "bonumi takuzu", vector, **more)
+    return LayerQuery(place.scope, Layer.MEMORIES, "bonumi takuzu", vector, **more)
 
 
 def wanted() -> dict[str, Any]:
     values: dict[str, Any] = {}
     tree = filters.parse({"field": "category", "op": "eq", "value": "plan"}, ("memories",))
-    return {"wanted": Wanted(filters.sql_of(tree, "memories", values)), "wanted_values": values}
+    return {
+        "wanted": RowCondition(filters.sql_of(tree, "memories", values)),
+        "wanted_values": values,
+    }
 
 
 def placement(place: Place) -> Placement:
@@ -102,7 +105,7 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         lambda p: (MEMORY_ROWS, {"ids": [], "workspace": p.scope.workspace_id, "history": False}),
         "_pkey",
     ),
-    "the space": (lambda p: (workspace_index.SPACE, {"workspace": p.scope.workspace_id}), ""),
+    "the space": (lambda p: (workspace_index.INDEX_ROW, {"workspace": p.scope.workspace_id}), ""),
     "the key": (lambda p: (NOTHING.statement, {"prefix": "a"}), "prefix"),
     "the key, with the space": (
         lambda p: (workspace_index.BESIDE_KEY.statement, {"prefix": "a"}),
@@ -214,8 +217,8 @@ def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
 
 def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 2_000
-    assert build_segments.settle() == 1
-    place.space.seals = workspace_index.space_of(place.scope.workspace_id).seals
+    assert build_segments.build_and_drop() == 1
+    place.space.segments = workspace_index.index_of(place.scope.workspace_id).segments
     filtered = asked(place, **wanted())
     sealed = {
         "linea": (lambda p: candidates.linea_statement(p.space, asked(p)), "vector_sealed"),

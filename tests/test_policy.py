@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memories import workspace_settings
-from memories.english.statements.policy import Policy, Replacement, faults_of
+from memories.english.statements.policy import Policy, Replacement
 from memories.errors import Invalid
 from memories.models import Category, Memory, Supersession, WorkspaceIndex
 from tests.people import Person
@@ -54,7 +54,6 @@ def test_the_first_reason_that_applies_holds_it_back(
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong: Any) -> None:
-    assert faults_of(wrong, CATEGORIES)
     assert workspace_settings.faults_of({"review": wrong})
 
 

@@ -39,7 +39,7 @@ def bodies(kept: Path, httpserver: HTTPServer) -> list[Json]:
 
 
 def ask(person: Person, query: str = "gate") -> np.ndarray:
-    found = query_vectors.vector_of(workspace_index.space_of(person.workspace.pk), query)
+    found = query_vectors.vector_of(workspace_index.index_of(person.workspace.pk), query)
     assert found is not None
     return found
 
@@ -164,7 +164,7 @@ def test_it_can_be_switched_off(
 def test_where_a_failing_provider_is_and_what_it_said_stands_in_the_log_alone(
     alice: Person, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    workspace_index.space_of(alice.workspace.pk)
+    workspace_index.index_of(alice.workspace.pk)
     answered = failing(401, openai_error("the disk of rack 7"))
     httpserver.expect_request("/v1/embeddings").respond_with_response(answered)
     answer = caller(alice).post("/memories/search", {"query": "gate", "ranking": "vector"})

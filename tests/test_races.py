@@ -146,7 +146,9 @@ def test_what_is_learned_while_subjects_merge_and_part_is_about_one_of_them(alic
 
     assert raised == []
     assert run_due() == 16
-    assert check.check(workspace_index.space_of(alice.workspace.pk), lambda _: None).broken == {}
+    assert (
+        check.check_index(workspace_index.index_of(alice.workspace.pk), lambda _: None).broken == {}
+    )
     assert Fact.objects.exclude(subject=F("memory__subject")).count() == 0
 
 

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memories.declared import faults
 from memories.ranking import (
     Candidate,
     Mark,
@@ -17,7 +18,6 @@ from memories.ranking import (
     linea,
     marks,
 )
-from memories.ranking.weights import faults_of
 
 FRIENDS = [Participant("Alice", False, 50), Participant("Bob", False, 50)]
 CHAT = [Participant("User", False, 50), Participant("Assistant", True, 50)]
@@ -330,7 +330,7 @@ def test_what_a_query_asks_for_is_looked_for() -> None:
     ],
 )
 def test_weights_of_a_workspace_have_names_and_ranges(own: object, faulty: list[str]) -> None:
-    assert list(faults_of(own)) == faulty
+    assert [fault.field for fault in faults(Weights, own)] == faulty
 
 
 def test_a_faulty_weight_counts_as_not_said() -> None:

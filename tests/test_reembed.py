@@ -108,7 +108,7 @@ def test_only_the_workspace_that_is_named_is_done(filled: Person, mallory: Perso
     Vector.objects.all().delete()
     reembed(workspace="swamp")
     assert set(Vector.objects.values_list("workspace", flat=True)) == {
-        workspace_index.space_of(mallory.workspace.pk).number
+        workspace_index.index_of(mallory.workspace.pk).number
     }
 
 
@@ -181,7 +181,7 @@ def test_a_writer_that_began_under_the_old_model_is_made_due(
     filled: Person, small: HTTPServer
 ) -> None:
     serve_embeddings(small, 1536)
-    before = workspace_index.space_of(filled.workspace.pk)
+    before = workspace_index.index_of(filled.workspace.pk)
     [item] = truth.items(Layer.MEMORIES, [Memory.objects.filter(superseded_by=None)[0].pk])
     vectors = due.embed(before, [item.texts])
     reembed()
@@ -198,7 +198,7 @@ def test_a_sweep_that_began_under_the_old_model_leaves_it_due(
     filled: Person, small: HTTPServer
 ) -> None:
     serve_embeddings(small, 1536)
-    before = workspace_index.space_of(filled.workspace.pk)
+    before = workspace_index.index_of(filled.workspace.pk)
     reembed()
     entry = Entry.objects.filter(layer=Layer.MEMORIES, live=True)[0]
     Vector.objects.filter(entry_id=entry.pk).delete()

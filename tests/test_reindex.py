@@ -62,7 +62,7 @@ def tell_a_story(person: Person) -> None:
 
 def picture(workspace: Workspace) -> dict[str, list[Any]]:
     """All that the index of a workspace says, but for what a rebuild may choose: entry ids."""
-    number = workspace_index.space_of(workspace.pk).number
+    number = workspace_index.index_of(workspace.pk).number
     kept = [f.name for f in Entry._meta.fields if f.name not in ("id", "weights")]
     entries = Entry.objects.filter(workspace=number).order_by("layer", "item")
     counts = WorkspaceIndex.objects.filter(pk=number)
@@ -117,7 +117,7 @@ def test_a_rebuilt_index_is_the_one_that_grew(workspace: Workspace) -> None:
     tell_a_story(person)
     reindex()
     again = backend_of(Workspace.objects.create(slug="twin", name="Twin"))
-    workspace_index.space_of(again.workspace.pk)
+    workspace_index.index_of(again.workspace.pk)
     tell_a_story(again)
     grown = picture(again.workspace)
     reindex()
@@ -315,7 +315,7 @@ def test_harm_is_found(filled: Person, harm: Any, rule: str) -> None:
 
 def test_only_the_workspace_that_is_named_is_checked(filled: Person, mallory: Person) -> None:
     mallory.tell("The swamp is deep.")
-    Entry.objects.filter(workspace=workspace_index.space_of(mallory.workspace.pk).number).delete()
+    Entry.objects.filter(workspace=workspace_index.index_of(mallory.workspace.pk).number).delete()
     assert rules(workspace="orchard") == []
     with pytest.raises(CommandError, match="swamp"):
         call_command("checkindex", stdout=StringIO(), stderr=StringIO())

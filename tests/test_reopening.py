@@ -29,7 +29,7 @@ def held(doubted: Supersession) -> Supersession:
     """One that is held back while it waits."""
     Memory.objects.filter(pk=doubted.new_id).update(held_at=timezone.now())
     with transaction.atomic():
-        space = workspace_index.space_of(doubted.workspace_id)
+        space = workspace_index.index_of(doubted.workspace_id)
         entries.set_live(space, Layer.MEMORIES, [doubted.new_id], live=False)
     Liveness.objects.filter(memory=doubted.new_id).delete()
     return doubted

@@ -256,7 +256,7 @@ def test_an_edit_gives_the_memory_the_attributes_of_its_new_words(alice: Person)
 
 
 def test_a_workspace_chooses_the_rule(alice: Person) -> None:
-    Workspace.objects.update(settings={"conflict_rule": "nearest"})
+    Workspace.objects.update(settings={"conflictRule": "nearest"})
     told(alice, "Ann lives in Oslo", "Ann moved to Bergen")
     assert alice.live() == ["Ann lives in Oslo", "Ann moved to Bergen"]
 

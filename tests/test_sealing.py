@@ -18,7 +18,7 @@ from memories.index import build_segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory
 from memories.review import forget
 from memories.search import SearchRequest, candidates, filters, search
-from memories.search.conditions import Asked
+from memories.search.conditions import LayerQuery
 from memories.sweep import sweep
 from memoryproject.owner import owner_connection
 from workspaces.models import Agent, Workspace
@@ -39,7 +39,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
 
 @pytest.fixture
 def sealed(place: Place) -> Place:
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     with connection.cursor() as cursor:
         # So few rows are faster sorted: a plan that is right at 400 is not the one to be tested.
         cursor.execute("set enable_sort to off; set enable_seqscan to off")
@@ -48,7 +48,7 @@ def sealed(place: Place) -> Place:
 
 def fresh(place: Place) -> Place:
     """As the next request sees it."""
-    space = workspace_index.space_of(place.scope.workspace_id)
+    space = workspace_index.index_of(place.scope.workspace_id)
     values = {name: getattr(place, name) for name in ("plot", "number", "slug", "key", "scope")}
     return Place(**values, space=space, subject_id=place.subject_id)
 
@@ -70,7 +70,7 @@ def found(place: Place, query: str, **wish: Any) -> list[str]:
 def path(place: Place) -> str:
     """The plan of the nearest, as a search would have it."""
     vector = CORPUS.block(0, 0, 1).vectors[0]
-    asked = Asked(place.scope, Layer.MEMORIES, "", vector)
+    asked = LayerQuery(place.scope, Layer.MEMORIES, "", vector)
     text, values = candidates.linea_statement(place.space, asked, by_words=False)
     with connection.cursor() as cursor:
         cursor.execute(f"explain {text}", values)
@@ -80,13 +80,13 @@ def path(place: Place) -> str:
 def test_a_small_layer_is_compared_one_by_one(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = SIZE + 1
     assert not build_segments.is_due()
-    assert build_segments.settle() == 0
+    assert build_segments.build_and_drop() == 0
     assert "vector_sealed" not in path(place)
 
 
 def test_zero_means_never(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 0
-    assert build_segments.settle() == 0
+    assert build_segments.build_and_drop() == 0
 
 
 def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
@@ -99,7 +99,7 @@ def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
 def test_sealing_again_changes_nothing(sealed: Place) -> None:
     before = indexes()
     assert not build_segments.is_due()
-    assert build_segments.settle() == 0
+    assert build_segments.build_and_drop() == 0
     assert indexes() == before
 
 
@@ -116,7 +116,7 @@ def test_scores_tell_the_path_through_the_index(sealed: Place, settings: Any, ra
     few = filters.parse({"field": "pinned", "op": "eq", "value": True}, ("memories",))
     assert told_path(sealed, ranking=ranking, filter=few) == "hnsw_then_exact"
     settings.VECTOR_INDEX_FROM = SIZE * 4
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     assert told_path(fresh(sealed), ranking=ranking) == "exact"
 
 
@@ -142,14 +142,14 @@ def test_a_long_tail_is_sealed_anew(
     settings.VECTOR_INDEX_FROM = 8
     for word in ("honey", "wax", "smoke"):
         review.create(sealed.scope, review.NewMemory(f"Ada sells {word} at the gate"))
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     assert len(indexes()) == 2
     assert not set(indexes()) & set(before)
 
 
 def test_a_layer_that_has_shrunk_loses_its_indexes(sealed: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 2 * SIZE + 2
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     assert indexes() == []
     assert "vector_sealed" not in path(fresh(sealed))
 
@@ -178,21 +178,21 @@ def test_a_lost_index_is_told_and_made_again(sealed: Place) -> None:
         owner.execute(f"drop index {indexes()[0]}")
     with pytest.raises(CommandError, match="disagree in grown"):
         call_command("checkindex", workspace="grown", verbosity=0)
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     assert len(indexes()) == 2
 
 
 def test_what_a_killed_builder_left_is_taken_into_use(sealed: Place) -> None:
     before = indexes()
     LargeLayer.objects.update(sealed_upto=None, embedding_model=None)
-    assert build_segments.settle() == 1
+    assert build_segments.build_and_drop() == 1
     assert indexes() == before
 
 
 def test_two_do_not_build_at_once(place: Place) -> None:
     with owner_connection() as owner:
         owner.execute(f"select pg_advisory_lock({build_segments.LOCK_CLASS}, 0)")
-        assert build_segments.settle() == 0
+        assert build_segments.build_and_drop() == 0
     assert indexes() == []
 
 
@@ -209,5 +209,5 @@ def test_indexes_of_a_removed_workspace_are_dropped(sealed: Place) -> None:
     assert done is not None
     assert done.state == "done"
     assert build_segments.is_due()
-    build_segments.settle()
+    build_segments.build_and_drop()
     assert indexes() == []

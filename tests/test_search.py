@@ -13,7 +13,7 @@ from memories.models import Memory
 from memories.ranking import analyse
 from memories.review import forget
 from memories.search import SearchRequest, filters
-from memories.search.rankings import depth_of
+from memories.search.rank import depth_of
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions
 from workspaces.models import Subject
@@ -48,7 +48,7 @@ def test_as_many_are_found_as_are_asked_for(alice: Person, ranking: str) -> None
 
 def test_the_newest_are_looked_at_for_a_turn_and_not_for_a_few_words(alice: Person) -> None:
     def looks_at_newest(query: str) -> bool:
-        space = workspace_index.space_of(alice.workspace.pk)
+        space = workspace_index.index_of(alice.workspace.pk)
         return depth_of(space, SearchRequest(query), analyse(query)).newest
 
     assert not looks_at_newest("who painted the orchard gate green this spring?")

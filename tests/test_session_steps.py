@@ -137,7 +137,7 @@ def check_session(workspace: Workspace, *, attempts: int) -> MemorySession:
     said = Fact.objects.values_list("statement", "citations__episode_id")
     assert len(said) == len(set(said)) == session.counts["facts"] >= NUMBER
     assert sorted(session.created_ids) == sorted(Memory.objects.values_list("pk", flat=True))
-    assert check.check(workspace_index.space_of(workspace.pk), lambda _: None).broken == {}
+    assert check.check_index(workspace_index.index_of(workspace.pk), lambda _: None).broken == {}
     return session
 
 
@@ -173,7 +173,7 @@ def test_a_request_that_was_killed_is_finished_from_where_it_was(
 def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Popen[str]) -> None:
     """The request waits for the workspace's lock three times longer than its lease."""
     with connection.cursor() as cursor:
-        number = workspace_index.space_of(alice.workspace.pk).number
+        number = workspace_index.index_of(alice.workspace.pk).number
         cursor.execute("select pg_advisory_lock(%s, %s)", [workspace_index.LOCK_CLASS, number])
         first = MemorySession.objects.get().lease_until
         try:

@@ -97,7 +97,9 @@ def test_a_change_of_the_embedder_makes_vectors_and_then_changes_over(ada: Perso
         2,
     )
     assert "home (home): Lisbon" in " ".join(finds(ada))
-    assert check.check(workspace_index.space_of(ada.workspace.pk), lambda _: None).broken == {}
+    assert (
+        check.check_index(workspace_index.index_of(ada.workspace.pk), lambda _: None).broken == {}
+    )
 
 
 def test_search_goes_on_while_the_vectors_are_made(
@@ -171,7 +173,7 @@ def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Per
 def test_a_change_of_the_workspace_s_model_leaves_the_set_s_own(ada: Person) -> None:
     configure(ada, LOCAL)
     work()
-    reembedding.drop_others(workspace_index.space_of(ada.workspace.pk))
+    reembedding.drop_others(workspace_index.index_of(ada.workspace.pk))
     assert Vector.objects.filter(embedding_model_id=_local().pk).count() == 2
 
 
@@ -199,7 +201,7 @@ def test_erased_features_leave_no_vector_of_either_model(ada: Person) -> None:
         ({"provider": "hash", "model": "other"}, "config.embedder.model"),
         ({"provider": "local", "dimensions": 3}, "config.embedder.dimensions"),
         ({"provider": "openai", "model": "unheard-of"}, "config.embedder.dimensions"),
-        ({"provider": "openai", "url": "x"}, "config.embedder"),
+        ({"provider": "hash", "url": "x"}, "config.embedder.url"),
     ],
 )
 def test_an_embedder_that_there_is_not_is_refused_by_its_field(

@@ -14,7 +14,7 @@ OLD, NEW = "The orchard gate is painted green", "The orchard gate is painted blu
 @pytest.fixture(autouse=True)
 def _easily_the_same(alice: Person) -> None:
     """With the hashing embedder, one other word of six is about .8."""
-    Workspace.objects.filter(pk=alice.workspace.pk).update(settings={"conflict_rule": "nearest"})
+    Workspace.objects.filter(pk=alice.workspace.pk).update(settings={"conflictRule": "nearest"})
     alice.tell("Something that makes the embedding model known.", user_id="nobody")
     EmbeddingModel.objects.update(duplicate_threshold=0.6)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memories.transcripts import FORMATS, BadLine, Message, Transcript, Unreadable, read
+from memories.transcripts import FORMATS, BadLine, Transcript, TranscriptMessage, Unreadable, read
 
 
 def _write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -20,7 +20,7 @@ def _said(path: Path, form: str | None = None) -> list[str]:
     return [message.content for message in _messages(path, form)]
 
 
-def _messages(path: Path, form: str | None = None) -> list[Message]:
+def _messages(path: Path, form: str | None = None) -> list[TranscriptMessage]:
     parts = [part for part in read(path, form) if isinstance(part, Transcript)]
     return [message for part in parts for message in part.messages]
 

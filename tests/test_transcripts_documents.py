@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from memories.transcripts import Message, Transcript, read
+from memories.transcripts import Transcript, TranscriptMessage, read
 
 
-def _read(folder: Path, name: str, text: str) -> tuple[str, list[Message]]:
+def _read(folder: Path, name: str, text: str) -> tuple[str, list[TranscriptMessage]]:
     path = folder / name
     path.write_text(text)
     parts = [part for part in read(path) if isinstance(part, Transcript)]

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memories.transcripts import BadLine, Message, Transcript, read
+from memories.transcripts import BadLine, Transcript, TranscriptMessage, read
 
 Node = dict[str, object]
 
@@ -69,7 +69,7 @@ def test_chatgpt_trees_that_bite_their_tail_end(tmp_path: Path) -> None:
     assert [m.content for m in talk.messages] == ["One", "Two"]
 
 
-def _only(folder: Path, node: Node) -> Message:
+def _only(folder: Path, node: Node) -> TranscriptMessage:
     [talk] = _transcripts(folder, [_chatgpt(node, current=str(node["id"]))])
     [message] = talk.messages
     return message

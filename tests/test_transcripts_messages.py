@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memories.transcripts import BadLine, Message, Transcript, read
+from memories.transcripts import BadLine, Transcript, TranscriptMessage, read
 
 
 def _read(folder: Path, value: object, name: str = "talk.json") -> list[Transcript | BadLine]:
@@ -19,11 +19,11 @@ def _transcripts(folder: Path, value: object) -> list[Transcript]:
     return [part for part in _read(folder, value) if isinstance(part, Transcript)]
 
 
-def _messages(folder: Path, *values: object) -> list[Message]:
+def _messages(folder: Path, *values: object) -> list[TranscriptMessage]:
     return [m for part in _transcripts(folder, list(values)) for m in part.messages]
 
 
-def _shape(message: Message) -> tuple[str, str, str]:
+def _shape(message: TranscriptMessage) -> tuple[str, str, str]:
     return message.role, message.kind, message.content
 
 

@@ -92,8 +92,8 @@ def test_what_was_believed_is_believed_and_truth_and_index_agree(
     assert beliefs() == recorded
     repair_all()
     assert beliefs() == recorded
-    space = workspace_index.space_of(backend.workspace.pk)
-    assert check.check(space, lambda done: None).broken == {}
+    space = workspace_index.index_of(backend.workspace.pk)
+    assert check.check_index(space, lambda done: None).broken == {}
     assert (space.rules, repair.count_stale(space)) == (RULES_VERSION, 0)
 
 
@@ -102,7 +102,7 @@ def test_new_words_replace_old_beliefs_before_the_repair(backend: Person) -> Non
     assert len(told.updated_ids) > 0
     assert [home for home in homes_of(backend, "mira") if "Porto" in home] == []
     assert tell(backend, "rada", "I moved to Sofia, I live in Sofia now.").updated_ids != []
-    assert repair.count_stale(workspace_index.space_of(backend.workspace.pk)) > 0
+    assert repair.count_stale(workspace_index.index_of(backend.workspace.pk)) > 0
 
 
 def test_what_is_written_by_hand_replaces_old_beliefs_before_the_repair(backend: Person) -> None:

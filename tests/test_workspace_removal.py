@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memories import ingest, outbox, sweep
 from memories.erase import workspace_removal
-from memories.erase.workspace_removal import Table, tables
+from memories.erase.workspace_removal import WorkspaceTable, tables
 from memories.ingest import IngestRequest
 from memories.models import Entry, EvaluationRun, Figure, LargeLayer, Layer, WorkspaceIndex
 from tests.admin_pages import SECRET, rows_of
@@ -51,7 +51,7 @@ def columns(kinds: str) -> Iterator[tuple[str, str]]:
         yield from cursor.fetchall()
 
 
-def count(table: Table, workspace: Workspace) -> int:
+def count(table: WorkspaceTable, workspace: Workspace) -> int:
     number = WorkspaceIndex.objects.filter(workspace=workspace).values_list("number", flat=True)
     with connection.cursor() as cursor:
         values = {"id": workspace.pk, "number": number.first()}

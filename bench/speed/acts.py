@@ -16,7 +16,7 @@ from bench.speed.recall import FILTERS
 from bench.speed.timing import Act
 from memories.models import Category, Layer
 from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
-from memories.search.conditions import Asked
+from memories.search.conditions import LayerQuery
 from memoryproject import databases
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
 
@@ -56,7 +56,7 @@ def questions(place: Place, queries: Sequence[str]) -> list[Question]:
     fetch_values = {"workspace": place.scope.workspace_id, "history": False}
     made = []
     for query in queries:
-        asked = Asked(place.scope, Layer.MEMORIES, query, query_vector(place.space, query))
+        asked = LayerQuery(place.scope, Layer.MEMORIES, query, query_vector(place.space, query))
         statement, values = candidates.linea_statement(place.space, asked)
         made.append(Question(statement, values, MEMORY_ROWS, fetch_values))
     return made

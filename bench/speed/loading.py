@@ -107,7 +107,7 @@ def _place(plot: Plot, number: int) -> Place:
     part = {"metadata": {"part": number}}
     subject, _ = Subject.objects.get_or_create(workspace=workspace, external_id=USER, defaults=part)
     _, key = issue_key(workspace.pk, KeyOptions("benchmark"), actor="benchmark")
-    scope, space = worker_scope(workspace.pk, "benchmark"), workspace_index.space_of(workspace.pk)
+    scope, space = worker_scope(workspace.pk, "benchmark"), workspace_index.index_of(workspace.pk)
     return Place(plot, subject.metadata["part"], plot.slug, key, scope, space, subject.pk)
 
 
@@ -148,10 +148,10 @@ def prepared(places: Sequence[Place]) -> list[Place]:
     """The places as they are once the worker has done all that their sizes call for."""
     common_terms.count_due()
     while build_segments.is_due():
-        build_segments.settle()
+        build_segments.build_and_drop()
         time.sleep(PAUSE)  # the server's own worker may be at it
     return [
-        replace(place, space=workspace_index.space_of(place.scope.workspace_id)) for place in places
+        replace(place, space=workspace_index.index_of(place.scope.workspace_id)) for place in places
     ]
 
 

@@ -8,7 +8,7 @@ from bench.speed.corpus import Corpus, Matrix
 from bench.speed.loading import Place, category_of
 from memories.models import Category, Layer
 from memories.search import candidates
-from memories.search.conditions import Asked, Wanted
+from memories.search.conditions import LayerQuery, RowCondition
 
 QUERIES = 40
 DEPTH = 10
@@ -64,9 +64,9 @@ def _tenth_best(place: Place, corpus: Corpus, asked: Matrix) -> dict[str, list[f
 
 
 def _found(place: Place, vector: Matrix, category: Category | None) -> list[float]:
-    wanted = Wanted("row.category = %(category)s" if category else "")
+    wanted = RowCondition("row.category = %(category)s" if category else "")
     values = {"category": str(category)} if category else {}
-    asked = Asked(place.scope, Layer.MEMORIES, "", vector, wanted=wanted, wanted_values=values)
+    asked = LayerQuery(place.scope, Layer.MEMORIES, "", vector, wanted=wanted, wanted_values=values)
     rows = candidates.linea(place.space, asked, by_words=False)
     cosines = [row.cosine for row in rows if row.cosine is not None]
     return sorted(cosines, reverse=True)[:DEPTH]

@@ -3,23 +3,22 @@
 from django.contrib import admin
 from django_q.models import Success
 
-from memories.admin import condition
-from memories.admin.beliefs import MemoryAdmin
-from memories.admin.conversations import ConversationAdmin
-from memories.admin.episodes import EpisodeAdmin
-from memories.admin.erasures import ErasureAdmin
-from memories.admin.facts import FactAdmin
-from memories.admin.feature_sets import FeatureAdmin, FeatureSetAdmin
-from memories.admin.misses import MissAdmin
-from memories.admin.own_words import WorkspaceChangeAdmin, WorkspaceSlotAdmin
-from memories.admin.patterns import WorkspacePatternAdmin
-from memories.admin.profiles import SubjectAdmin
-from memories.admin.rejections import RejectionAdmin
-from memories.admin.runs import RunAdmin
-from memories.admin.sessions import SessionAdmin
-from memories.admin.supersessions import SupersessionAdmin
-from memories.admin.system import PAGES, BreakerAdmin
-from memories.admin.workspace_page import SettledWorkspaceAdmin
+from memories.admin.conversation_admin import ConversationAdmin
+from memories.admin.episode_admin import EpisodeAdmin
+from memories.admin.erasure_admin import ErasureAdmin
+from memories.admin.fact_admin import FactAdmin
+from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
+from memories.admin.memory_admin import MemoryAdmin
+from memories.admin.miss_admin import MissAdmin
+from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAdmin
+from memories.admin.pattern_admin import WorkspacePatternAdmin
+from memories.admin.rejection_admin import RejectionAdmin
+from memories.admin.run_admin import RunAdmin
+from memories.admin.session_admin import SessionAdmin
+from memories.admin.subject_admin import SubjectAdmin
+from memories.admin.supersession_admin import SupersessionAdmin
+from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
+from memories.admin.workspace_settings_admin import WorkspaceSettingsAdmin
 from memories.models import (
     Breaker,
     Conversation,
@@ -58,8 +57,8 @@ admin.site.register(EvaluationRun, RunAdmin)
 admin.site.register(Breaker, BreakerAdmin)
 admin.site.register(Subject, SubjectAdmin)
 
-admin.site.register(Workspace, SettledWorkspaceAdmin)
+admin.site.register(Workspace, WorkspaceSettingsAdmin)
 
-admin.site.unregister([Success, *PAGES])
-for model, page in {**PAGES, **condition.PAGES}.items():
+admin.site.unregister([Success, *QUEUE_ADMINS])
+for model, page in {**QUEUE_ADMINS, **SERVER_ADMINS}.items():
     admin.site.register(model, page)

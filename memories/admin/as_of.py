@@ -24,12 +24,12 @@ Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SpanBar:
     """A span on an axis, in percent of it."""
 
     left: float
     width: float
-    told: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Axis:
     at: datetime | None
     typed: str
     fault: str
-    bars: tuple[tuple[int, tuple[Bar, ...]], ...]
+    bars: tuple[tuple[int, tuple[SpanBar, ...]], ...]
 
     @property
     def label(self) -> str:
@@ -67,7 +67,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ChainAsOf:
     """Both axes, and the versions that were believed there."""
 
     known: Axis
@@ -87,7 +87,9 @@ class Look:
         return self.known, self.valid
 
 
-def look(asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[Liveness]]) -> Look:
+def chain_as_of(
+    asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[Liveness]]
+) -> ChainAsOf:
     """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest first."""
     as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
     believed = [[(life.from_at, life.until_at) for life in each] for each in lives]
@@ -95,12 +97,12 @@ def look(asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[
         [(m.valid_from, m.valid_until)] if m.valid_from or m.valid_until else [] for m in memories
     ]
     rows = Memory.objects.filter(pk__in=[memory.pk for memory in memories])
-    found = rows.believed(memories[0].workspace_id, as_of).order_by("created_at", "pk")
+    believed_there = rows.believed(memories[0].workspace_id, as_of).order_by("created_at", "pk")
     versions = [memory.version for memory in memories]
-    return Look(
+    return ChainAsOf(
         _axis("known", as_of.known_at, asked, list(zip(versions, believed, strict=True))),
         _axis("valid", as_of.valid_at, asked, list(zip(versions, true, strict=True))),
-        tuple(found),
+        tuple(believed_there),
     )
 
 
@@ -109,18 +111,14 @@ def _instant(asked: QueryDict, name: str) -> datetime | None:
     typed, slid = asked.get(f"{name}_on", ""), asked.get(name, "")
     try:
         if typed:
-            return _typed(typed)
+            # Raises ValueError for a day that no calendar has.
+            if day := parse_date(typed):
+                return datetime.combine(day, time.max, UTC)
+            at = parse_datetime(typed)
+            return at.replace(tzinfo=UTC) if at and not at.tzinfo else at
         return datetime.fromtimestamp(int(slid), UTC) if slid else None
     except (ValueError, OverflowError, OSError):
         return None  # what no calendar has is no date
-
-
-def _typed(text: str) -> datetime | None:
-    """Raises ValueError for a day that no calendar has."""
-    if day := parse_date(text):
-        return datetime.combine(day, time.max, UTC)
-    at = parse_datetime(text)
-    return at.replace(tzinfo=UTC) if at and not at.tzinfo else at
 
 
 def _axis(
@@ -131,7 +129,7 @@ def _axis(
 ) -> Axis:
     ends = [end for _, each in spans for span in each for end in span if end is not None]
     now = timezone.now()
-    first, last, step = _range(min([*ends, now]), max([*ends, now]))
+    first, last, step = _ends_of(min([*ends, now]), max([*ends, now]))
     typed = asked.get(f"{name}_on", "")
     if at is not None and at.timestamp() >= last and not typed:
         at = None
@@ -140,7 +138,7 @@ def _axis(
     return Axis(name, first, last, step, at, typed, fault, tuple(bars))
 
 
-def _range(start: datetime, end: datetime) -> tuple[int, int, int]:
+def _ends_of(start: datetime, end: datetime) -> tuple[int, int, int]:
     """First, last and step in seconds; a step before the first event and one after the last."""
     seconds = end.timestamp() - start.timestamp()
     step = next((each for each in STEPS if seconds / each <= MOST_STEPS), STEPS[-1])
@@ -148,15 +146,15 @@ def _range(start: datetime, end: datetime) -> tuple[int, int, int]:
     return first, int(end.timestamp() // step + 2) * step, step
 
 
-def _bar(span: Span, first: int, last: int) -> Bar:
+def _bar(span: Span, first: int, last: int) -> SpanBar:
     start, end = span
     left = _percent(start.timestamp(), first, last) if start else 0.0
     right = _percent(end.timestamp(), first, last) if end else 100.0
-    words = f"{_told(start) or 'always'} to {_told(end) or 'open'}"
-    return Bar(round(left, 2), round(max(right - left, 0.6), 2), words)
+    words = f"{_minute_text(start) or 'always'} to {_minute_text(end) or 'open'}"
+    return SpanBar(round(left, 2), round(max(right - left, 0.6), 2), words)
 
 
-def _told(at: datetime | None) -> str:
+def _minute_text(at: datetime | None) -> str:
     return at.strftime("%Y-%m-%d %H:%M") if at else ""
 
 

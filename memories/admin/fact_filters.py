@@ -25,9 +25,9 @@ class RuleFilter(DropdownFilter):
         mine = access_of(request).limit(Fact.objects.all(), "workspace")
         newest = Fact.objects.filter(pk__in=mine.order_by("-pk").values("pk")[:NEWEST])
         rules = newest.exclude(rule="").order_by().values_list("rule", flat=True)
-        found = set(rules.distinct()[:MOST_OFFERED])
+        shown = set(rules.distinct()[:MOST_OFFERED])
         asked = request.GET.get(self.parameter_name)
-        return [(rule, rule) for rule in sorted(found | ({asked} if asked else set()))]
+        return [(rule, rule) for rule in sorted(shown | ({asked} if asked else set()))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(rule=self.value()) if self.value() else queryset

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CitedSpan:
     """Characters `start` to `end` of a text, and what they are cited for."""
 
     start: int
@@ -15,22 +15,22 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class MarkedText:
     """A run of text under the same spans; none for plain text."""
 
     text: str
-    spans: tuple[Span, ...] = ()
+    spans: tuple[CitedSpan, ...] = ()
 
 
-def segments(text: str, spans: Sequence[Span]) -> list[Segment]:
+def segments(text: str, spans: Sequence[CitedSpan]) -> list[MarkedText]:
     """The whole of `text` in order; spans may overlap, and what lies outside of it is left out."""
     inside = [s for s in spans if 0 <= s.start < s.end <= len(text)]
     cuts = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
-    found = []
+    result = []
     for start, end in zip(cuts, cuts[1:], strict=False):
         over = tuple(s for s in inside if s.start <= start and end <= s.end)
-        found.append(Segment(text[start:end], over))
-    return found
+        result.append(MarkedText(text[start:end], over))
+    return result
 
 
 def excerpt(text: str, start: int, end: int, *, around: int = 240) -> tuple[str, str, str]:

@@ -21,7 +21,7 @@ NEWEST = 20_000  # misses that are looked through
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MissGroup:
     """Open misses alike; `newest` is the one that a pattern is made from."""
 
     category: str
@@ -45,14 +45,14 @@ class ShapeFilter(DropdownFilter):
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         shapes = _open(request).exclude(shape="").values_list("shape", flat=True).distinct()
         asked = request.GET.get(self.parameter_name)
-        found = set(shapes[:MOST_SHAPES]) | ({asked} if asked else set())
-        return [(shape, shape) for shape in sorted(found)]
+        shown = set(shapes[:MOST_SHAPES]) | ({asked} if asked else set())
+        return [(shape, shape) for shape in sorted(shown)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(shape=self.value()) if self.value() else queryset
 
 
-def groups(request: HttpRequest) -> Sequence[Group]:
+def groups(request: HttpRequest) -> Sequence[MissGroup]:
     """The largest groups of at least two, largest first."""
     alike = ("workspace_id", "category", "shape")
     counted = list(
@@ -71,11 +71,11 @@ def groups(request: HttpRequest) -> Sequence[Group]:
     return [_group(request, newest[tuple(key)], count) for *key, count in counted]
 
 
-def _group(request: HttpRequest, newest: Miss, count: int) -> Group:
+def _group(request: HttpRequest, newest: Miss, count: int) -> MissGroup:
     may = access_of(request).may(Capability.CURATE, newest.workspace_id)
     address = reverse("admin:memories_workspacepattern_add")
     url = f"{address}?miss={newest.pk}" if may else ""
-    return Group(newest.category, newest.shape, count, newest, url)
+    return MissGroup(newest.category, newest.shape, count, newest, url)
 
 
 def _open(request: HttpRequest) -> QuerySet[Miss]:

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from memories.models import MemorySession, Supersession
 from workspaces.adminbase.access import Access, access_of
-from workspaces.adminbase.counting import bounded_count, told
+from workspaces.adminbase.counting import bounded_count, count_text
 from workspaces.models import Capability
 
 MOST_WAITING = 99
@@ -27,20 +27,17 @@ def waiting(request: HttpRequest) -> Waiting:
     """Counted once per request: the home page shows what the side bar shows."""
     known: Waiting | None = getattr(request, KEPT, None)
     if known is None:
-        known = _waiting(access_of(request))
+        access = access_of(request)
+        pending = Supersession.objects.filter(state=Supersession.State.PENDING)
+        stuck = MemorySession.objects.filter(
+            state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
+        )
+        known = Waiting(
+            bounded_count(access.limit(pending, "workspace"), MOST_WAITING),
+            bounded_count(access.limit(stuck, "workspace"), MOST_WAITING),
+        )
         setattr(request, KEPT, known)
     return known
-
-
-def _waiting(access: Access) -> Waiting:
-    pending = Supersession.objects.filter(state=Supersession.State.PENDING)
-    stuck = MemorySession.objects.filter(
-        state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
-    )
-    return Waiting(
-        bounded_count(access.limit(pending, "workspace"), MOST_WAITING),
-        bounded_count(access.limit(stuck, "workspace"), MOST_WAITING),
-    )
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
@@ -130,5 +127,5 @@ def _system() -> list[dict[str, Any]]:
 def _item(title: str, icon: str, page: str, *, waits: int = 0) -> dict[str, Any]:
     item: dict[str, Any] = {"title": title, "icon": icon, "link": reverse(f"admin:{page}")}
     if waits:
-        item |= {"badge": told(waits, MOST_WAITING), "badge_variant": "warning"}
+        item |= {"badge": count_text(waits, MOST_WAITING), "badge_variant": "warning"}
     return item

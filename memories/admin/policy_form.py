@@ -9,8 +9,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories.english.statements.policy import LONGEST
 from memories.models import Category
+from memories.workspace_settings import MOST_NAMES
 from workspaces.models import Agent, Workspace
 
 
@@ -52,9 +52,9 @@ class PolicyForm(forms.Form):
     )
 
     def __init__(self, workspace: Workspace, data: Any = None) -> None:
-        said = workspace.settings.get("review") or {}
-        low, high = said.get("similarity") or (None, None)
-        super().__init__(data, initial={**said, "low": low, "high": high})
+        policy = workspace.settings.get("review") or {}
+        low, high = policy.get("similarity") or (None, None)
+        super().__init__(data, initial={**policy, "low": low, "high": high})
         choice = self.fields["agents"]
         assert isinstance(choice, forms.ModelMultipleChoiceField)
         choice.queryset = Agent.objects.filter(workspace=workspace).order_by("external_id")
@@ -66,12 +66,12 @@ class PolicyForm(forms.Form):
             self.add_error("high" if high is None else "low", "A range has two ends.")
         if low is not None and high is not None and low > high:
             self.add_error("high", "The smaller number comes first.")
-        if len(values.get("agents") or ()) > LONGEST:
-            self.add_error("agents", f"At most {LONGEST}.")
+        if len(values.get("agents") or ()) > MOST_NAMES:
+            self.add_error("agents", f"At most {MOST_NAMES}.")
         return values
 
     @property
-    def said(self) -> dict[str, Any]:
+    def policy(self) -> dict[str, Any]:
         """The setting `review`, without what was left empty."""
         values = self.cleaned_data
         parts = {

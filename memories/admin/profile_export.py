@@ -1,13 +1,13 @@
 """What is known of a subject as a file: JSON for programs, Markdown for people."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Prefetch
 from django.utils import timezone
 
-from memories.admin.profile_parts import Sections, features
+from memories.admin.profile_parts import features
 from memories.features.profile import GROUPS
 from memories.models import Citation, Fact, Feature, Memory
 from workspaces.models import Subject
@@ -18,7 +18,7 @@ CHUNK = 500
 
 def as_json(scope: Scope, subject: Subject) -> str:
     sections = features(scope, subject)
-    told = {
+    profile = {
         "userId": subject.external_id,
         "name": subject.name,
         "metadata": subject.metadata,
@@ -29,7 +29,7 @@ def as_json(scope: Scope, subject: Subject) -> str:
             for category, tags in sections.items()
         },
     }
-    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(profile, ensure_ascii=False, indent=2) + "\n"
 
 
 def as_markdown(scope: Scope, subject: Subject) -> str:
@@ -37,8 +37,15 @@ def as_markdown(scope: Scope, subject: Subject) -> str:
     for name, memories in _grouped(scope, subject).items():
         if memories:
             lines += ["", f"## {name.capitalize()}", ""]
-            lines += [part for memory in memories for part in _told(memory)]
-    lines += _sections(features(scope, subject))
+        for memory in memories:
+            about = f"{memory.category}, {memory.created_at:%Y-%m-%d}"
+            lines.append(f"- {_line(memory.content)} ({about})")
+            lines += [f"  > {_line(quote)}" for quote in _quotes(memory)]
+    for category, tags in features(scope, subject).items():
+        lines += ["", f"## {category.capitalize()}"]
+        for tag, rows in tags.items():
+            lines += ["", f"### {tag}", ""]
+            lines += [f"- {_line(each.feature)}: {_line(each.value)}" for each in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -49,18 +56,14 @@ FORMATS: dict[str, tuple[str, Callable[[Scope, Subject], str]]] = {
 
 
 def _grouped(scope: Scope, subject: Subject) -> dict[str, list[Memory]]:
-    found: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
-    for memory in _memories(scope, subject):
-        found[GROUPS[memory.fact_type]].append(memory)
-    return found
-
-
-def _memories(scope: Scope, subject: Subject) -> Iterator[Memory]:
-    """All live ones, oldest first, with the quotes that they stand on."""
+    """All live memories, oldest first, with the quotes that they stand on."""
     quotes = Prefetch("citations", Citation.objects.only("fact_id", "quote"))
     facts = Prefetch("facts", Fact.objects.visible_to(scope).prefetch_related(quotes))
     rows = Memory.objects.visible_to(scope).live().filter(subject=subject)
-    return rows.prefetch_related(facts).order_by("id").iterator(chunk_size=CHUNK)
+    grouped: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
+    for memory in rows.prefetch_related(facts).order_by("id").iterator(chunk_size=CHUNK):
+        grouped[GROUPS[memory.fact_type]].append(memory)
+    return grouped
 
 
 def _quotes(memory: Memory) -> list[str]:
@@ -83,21 +86,6 @@ def _memory(memory: Memory) -> dict[str, Any]:
 
 def _feature(feature: Feature) -> dict[str, Any]:
     return {"id": str(feature.pk), "feature": feature.feature, "value": feature.value}
-
-
-def _told(memory: Memory) -> list[str]:
-    words = [f"- {_line(memory.content)} ({memory.category}, {memory.created_at:%Y-%m-%d})"]
-    return words + [f"  > {_line(quote)}" for quote in _quotes(memory)]
-
-
-def _sections(sections: Sections) -> list[str]:
-    lines: list[str] = []
-    for category, tags in sections.items():
-        lines += ["", f"## {category.capitalize()}"]
-        for tag, found in tags.items():
-            lines += ["", f"### {tag}", ""]
-            lines += [f"- {_line(each.feature)}: {_line(each.value)}" for each in found]
-    return lines
 
 
 def _line(text: str) -> str:

@@ -21,7 +21,7 @@ from memories.models import (
     Supersession,
 )
 from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.counting import bounded_counts, told
+from workspaces.adminbase.counting import bounded_counts, count_text
 from workspaces.ids import first_uuid7
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
@@ -38,7 +38,7 @@ ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both",
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MemoryGroup:
     """Memories of one kind; `more` of the newest are not shown."""
 
     name: str
@@ -47,7 +47,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DuplicatePair:
     """Two live memories that the model takes for the same statement."""
 
     older: Memory
@@ -60,13 +60,13 @@ def newest(scope: Scope, subject: Subject) -> list[Memory]:
     return list(rows.order_by("-id")[:NEWEST])
 
 
-def groups_of(memories: Sequence[Memory]) -> list[Group]:
-    found: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
+def groups_of(memories: Sequence[Memory]) -> list[MemoryGroup]:
+    grouped: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
     for memory in memories:
-        found[GROUPS[memory.fact_type]].append(memory)
+        grouped[GROUPS[memory.fact_type]].append(memory)
     return [
-        Group(name, each[:PER_GROUP], max(0, len(each) - PER_GROUP))
-        for name, each in found.items()
+        MemoryGroup(name, each[:PER_GROUP], max(0, len(each) - PER_GROUP))
+        for name, each in grouped.items()
         if each
     ]
 
@@ -82,9 +82,9 @@ def acts_of_this_week(subject: Subject) -> list[tuple[AuditEntry, str]]:
     lines = AuditEntry.objects.filter(
         workspace_id=subject.workspace_id, action__in=ACTS, subject_id=subject.pk, pk__gte=since
     )
-    found = list(lines.order_by("-id")[:MOST])
-    names = names_of(line.actor for line in found)
-    return [(line, names.get(line.actor, line.actor)) for line in found]
+    rows = list(lines.order_by("-id")[:MOST])
+    names = names_of(line.actor for line in rows)
+    return [(line, names.get(line.actor, line.actor)) for line in rows]
 
 
 def waiting(scope: Scope, subject: Subject) -> list[Supersession]:
@@ -94,17 +94,17 @@ def waiting(scope: Scope, subject: Subject) -> list[Supersession]:
     return list(pending.select_related("old", "new").order_by("-id")[:MOST])
 
 
-def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[Pair]:
+def duplicates(scope: Scope, memories: Sequence[Memory]) -> list[DuplicatePair]:
     """Pairs that nobody decided on yet."""
     seen = {memory.pk: memory for memory in memories}
-    alike = subjects.alike(workspace_index.space_of(scope.workspace_id), list(seen))
+    alike = subjects.alike(workspace_index.index_of(scope.workspace_id), list(seen))
     ids = [one for pair in alike for one in pair[:2]]
     if not ids:
         return []
     decided = Supersession.objects.filter(Q(old__in=ids) & Q(new__in=ids))
     known = {frozenset(each) for each in decided.values_list("old_id", "new_id")}
     return [
-        Pair(seen[older], seen[newer], cosine)
+        DuplicatePair(seen[older], seen[newer], cosine)
         for older, newer, cosine in alike
         if frozenset((older, newer)) not in known
     ]
@@ -121,11 +121,11 @@ def conversations(subject: Subject) -> list[Conversation]:
 def merges(subject: Subject) -> list[SubjectMerge]:
     """What this subject was merged into, and what into it, as long as that stands."""
     of_it = SubjectMerge.objects.filter(Q(source=subject) | Q(target=subject), undone_at=None)
-    found = list(of_it.select_related("source", "target").order_by("-id")[:MOST])
-    names = names_of(made.merged_by for made in found)
-    for made in found:
+    rows = list(of_it.select_related("source", "target").order_by("-id")[:MOST])
+    names = names_of(made.merged_by for made in rows)
+    for made in rows:
         made.merged_by = names.get(made.merged_by, made.merged_by)
-    return found
+    return rows
 
 
 Sections = dict[str, dict[str, list[Feature]]]
@@ -134,10 +134,10 @@ Sections = dict[str, dict[str, list[Feature]]]
 def features(scope: Scope, subject: Subject) -> Sections:
     """By category and tag, in alphabetical order."""
     rows = Feature.objects.visible_to(scope).live().filter(subject=subject)
-    found: Sections = {}
+    sections: Sections = {}
     for feature in rows.order_by("category", "tag", "feature", "-id")[:MOST_FEATURES]:
-        found.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
-    return found
+        sections.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
+    return sections
 
 
 def plan(subject: Subject) -> str:
@@ -145,7 +145,7 @@ def plan(subject: Subject) -> str:
     models: list[Any] = [Memory, Conversation, Episode, Fact, Feature]
     counts = bounded_counts(*(model._default_manager.filter(subject=subject) for model in models))
     words = [
-        f"{told(count)} {model._meta.verbose_name_plural}"
+        f"{count_text(count)} {model._meta.verbose_name_plural}"
         for model, count in zip(models, counts, strict=True)
         if count
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from memories.models import EvaluationRun
-from workspaces.adminbase.charts import MOST_LINES, Chart, Frame, Line, line_chart, moments
+from workspaces.adminbase.charts import MOST_LINES, Chart, ChartLine, Frame, line_chart, moments
 
 Kind = EvaluationRun.Kind
 
@@ -43,7 +43,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ChartRule:
     """A chart of the figures whose whole name matches; a line is called by what the groups hold."""
 
     title: str
@@ -52,40 +52,40 @@ class Wanted:
     note: str = ""
 
     def drawing(self, names: Iterable[str]) -> Drawing:
-        found = {}
+        by_label = {}
         for name in names:
             if match := re.fullmatch(self.pattern, name):
-                found[", ".join(part for part in match.groups() if part)] = name
-        lines = {label: found[label] for label in sorted(found, key=_order)}
+                by_label[", ".join(part for part in match.groups() if part)] = name
+        lines = {label: by_label[label] for label in sorted(by_label, key=_order)}
         return Drawing(self.title, lines, self.unit, self.note)
 
 
-WANTED = {
+CHARTS = {
     Kind.BENCHMARK: (
-        Wanted("Facts in batches", r"1,000 facts, verb, ([^,]+): per s", "/s"),
-        Wanted("Messages in batches", r"ingest of 100 messages, HTTP, ([^,]+): per s", "/s"),
-        Wanted("95 of 100 searches", r"(linea|hybrid), HTTP, ([^,]+): p95 ms", "ms",
+        ChartRule("Facts in batches", r"1,000 facts, verb, ([^,]+): per s", "/s"),
+        ChartRule("Messages in batches", r"ingest of 100 messages, HTTP, ([^,]+): per s", "/s"),
+        ChartRule("95 of 100 searches", r"(linea|hybrid), HTTP, ([^,]+): p95 ms", "ms",
                "took at most"),
-        Wanted("By the raw statement", r"(linea|hybrid), HTTP, ([^,]+): x raw", "times",
+        ChartRule("By the raw statement", r"(linea|hybrid), HTTP, ([^,]+): x raw", "times",
                "medians of one run"),
-        Wanted("Recall@10 of the vector side", r"vector side, ([^,]+): recall@10", "",
+        ChartRule("Recall@10 of the vector side", r"vector side, ([^,]+): recall@10", "",
                "against a full comparison"),
-        Wanted("The same with filters", r"vector side, (.+), filter (.+): recall@10", "",
+        ChartRule("The same with filters", r"vector side, (.+), filter (.+): recall@10", "",
                "recall@10 of the vector side"),
-        Wanted("Many clients", r"(.+ clients): per s", "/s"),
-        Wanted("Growth of the median", r"(.+): growth exponent", "", "size to the power"),
-        Wanted("Writes with indexes of vectors", r"writes, (.+): x without indexes of vectors",
+        ChartRule("Many clients", r"(.+ clients): per s", "/s"),
+        ChartRule("Growth of the median", r"(.+): growth exponent", "", "size to the power"),
+        ChartRule("Writes with indexes of vectors", r"writes, (.+): x without indexes of vectors",
                "times", "by the same without"),
-        Wanted("Memory", r"(.+): MB", "MB"),
+        ChartRule("Memory", r"(.+): MB", "MB"),
     ),
     Kind.EXTRACTION: (
-        Wanted("Facts", "(fact (?:recall|precision|F1))"),
-        Wanted("Turns", "(coverage|turn precision|fact-bearing)"),
-        Wanted("Turns that are skipped", "(skipped|skipped rightly|lost by skipping)"),
-        Wanted("Time of a turn", "ms (p50|p95)", "ms"),
+        ChartRule("Facts", "(fact (?:recall|precision|F1))"),
+        ChartRule("Turns", "(coverage|turn precision|fact-bearing)"),
+        ChartRule("Turns that are skipped", "(skipped|skipped rightly|lost by skipping)"),
+        ChartRule("Time of a turn", "ms (p50|p95)", "ms"),
     ),
     Kind.CONFLICTS: (
-        Wanted("Decisions", "(duplicates merged|updates superseded|left to a person|"
+        ChartRule("Decisions", "(duplicates merged|updates superseded|left to a person|"
                "different merged or superseded)"),
     ),
 }  # fmt: skip
@@ -103,7 +103,7 @@ class RunSeries:
 
 def run_series() -> list[RunSeries]:
     """Of each kind those that ran last, the last of them open; each point leads to its run."""
-    found = []
+    result = []
     for kind in Kind:
         newest = EvaluationRun.objects.filter(kind=kind).defer("details")[:MOST_RUNS]
         alike: dict[str, list[EvaluationRun]] = {}
@@ -111,8 +111,8 @@ def run_series() -> list[RunSeries]:
             alike.setdefault(run.name, []).insert(0, run)
         for place, (name, runs) in enumerate(list(alike.items())[:MOST_SERIES]):
             title = f"{kind.label}: {name}"
-            found.append(RunSeries(title, len(runs), charts(kind, runs), place == 0))
-    return found
+            result.append(RunSeries(title, len(runs), charts(kind, runs), place == 0))
+    return result
 
 
 def charts(kind: str, runs: Sequence[EvaluationRun]) -> list[Chart]:
@@ -122,7 +122,7 @@ def charts(kind: str, runs: Sequence[EvaluationRun]) -> list[Chart]:
         line_chart(
             Frame(each.title, steps, urls=urls, unit=each.unit, note=each.note),
             [
-                Line(label, [run.figures.get(name) for run in runs], number)
+                ChartLine(label, [run.figures.get(name) for run in runs], number)
                 for number, (label, name) in enumerate(each.lines.items(), 1)
                 if number <= MOST_LINES
             ],
@@ -133,12 +133,12 @@ def charts(kind: str, runs: Sequence[EvaluationRun]) -> list[Chart]:
 
 def drawings(kind: str, names: set[str]) -> list[Drawing]:
     """What these figures are drawn as; those that no chart wants are on their run's page."""
-    found = [wanted.drawing(names) for wanted in WANTED.get(Kind(kind), ())]
+    result = [wanted.drawing(names) for wanted in CHARTS.get(Kind(kind), ())]
     if kind == Kind.BENCHMARK:
-        found = [*_speeds(names), *found]
+        result = [*_speeds(names), *result]
     elif kind == Kind.RETRIEVAL:
-        found = list(_rankings(names))
-    return [drawing for drawing in found if drawing.lines]
+        result = list(_rankings(names))
+    return [drawing for drawing in result if drawing.lines]
 
 
 def _speeds(names: set[str]) -> Iterator[Drawing]:
@@ -155,19 +155,19 @@ def _speeds(names: set[str]) -> Iterator[Drawing]:
 def _rankings(names: set[str]) -> Iterator[Drawing]:
     """Of all questions every measure, of each category the one that decides; the baselines beside
     our ranking in each."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    by_measure: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
         if match := RANKED.fullmatch(name):
             ranking, category, measure = match.groups()
             if category == "all" or measure == BEST:
-                found.setdefault((category, measure), {})[ranking] = name
+                by_measure.setdefault((category, measure), {})[ranking] = name
 
     def first(key: tuple[str, str]) -> tuple[bool, bool, tuple[int, str], str]:
         category, measure = key
         return measure != BEST, category != "all", _order(measure), category
 
-    for category, measure in sorted(found, key=first):
-        lines = found[category, measure]
+    for category, measure in sorted(by_measure, key=first):
+        lines = by_measure[category, measure]
         own = [ranking for ranking in RANKINGS if ranking in lines]
         order = [*own, *sorted(set(lines) - set(own))]
         yield Drawing(f"{measure}, {category}", {ranking: lines[ranking] for ranking in order})

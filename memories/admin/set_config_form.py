@@ -48,7 +48,7 @@ def name_of(setting: str, part: str) -> str:
     return f"{setting}.{part}"
 
 
-def told_value(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """A setting in words, for people."""
     if value in (None, "", "none"):
         return {None: "the workspace’s own", "": "nothing beside the product’s words"}.get(
@@ -66,8 +66,8 @@ def _short(text: str) -> str:
 class SetConfigForm(forms.Form):
     """All but the categories. Its fields are named as the settings are: `languageModel.model`."""
 
-    def __init__(self, found: FeatureSet, data: Any = None) -> None:
-        own, inherited = found.config, inherited_of(found)
+    def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
+        own, inherited = feature_set.config, inherited_of(feature_set)
         super().__init__(data, initial=dict(_initial(own)))
         for name, label in TEXTS.items():
             self.fields[name] = _text(label, _hint(inherited[name]), rows=4)
@@ -97,12 +97,12 @@ class SetConfigForm(forms.Form):
         read is left out."""
         values = self.cleaned_data
         unread = {name.partition(".")[0] for name in self.errors}
-        said = {name: values.get(name) or None for name in TEXTS}
-        said |= {name: values.get(name) for name in NUMBERS}
-        said |= {name: _model(name, values) for name in PARTS if name not in unread}
-        return {name: value for name, value in said.items() if name not in unread}
+        own = {name: values.get(name) or None for name in TEXTS}
+        own |= {name: values.get(name) for name in NUMBERS}
+        own |= {name: _model(name, values) for name in PARTS if name not in unread}
+        return {name: value for name, value in own.items() if name not in unread}
 
-    def tell(self, refusal: Invalid) -> None:
+    def show(self, refusal: Invalid) -> None:
         """Say what is wrong at its field, where there is one."""
         name = refusal.field.removeprefix("config.")
         self.add_error(name if name in self.fields else None, refusal.message)
@@ -114,13 +114,13 @@ def _initial(own: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
         elif isinstance(value, Mapping):
             yield name, OWN
-            yield from ((name_of(name, part), said) for part, said in value.items())
+            yield from ((name_of(name, part), own_value) for part, own_value in value.items())
         else:
             yield name, value or INHERITED
 
 
 def _hint(inherited: EffectiveSetting) -> str:
-    return f"Left empty: {_short(told_value(inherited.value))}, as the {inherited.source} has it."
+    return f"Left empty: {_short(setting_text(inherited.value))}, as the {inherited.source} has it."
 
 
 def _text(label: str, hint: str, rows: int) -> forms.CharField:
@@ -131,17 +131,17 @@ def _text(label: str, hint: str, rows: int) -> forms.CharField:
 def _model_fields(
     setting: str, parts: Mapping[str, str], inherited: EffectiveSetting
 ) -> dict[str, forms.Field]:
-    told = f"As the {inherited.source} has it: {told_value(inherited.value)}"
-    choices = [(INHERITED, told), (OWN, "One of its own, below")]
+    inherits = f"As the {inherited.source} has it: {setting_text(inherited.value)}"
+    choices = [(INHERITED, inherits), (OWN, "One of its own, below")]
     if setting == "languageModel":
         choices.insert(1, (NONE, "None: rules alone"))
     which = forms.ChoiceField(
         label="Which", required=False, choices=choices, widget=UnfoldAdminSelectWidget
     )
-    found: dict[str, forms.Field] = {setting: which}
+    fields: dict[str, forms.Field] = {setting: which}
     for part, label in parts.items():
-        found[name_of(setting, part)] = _part(setting, part, label)
-    return found
+        fields[name_of(setting, part)] = _part(setting, part, label)
+    return fields
 
 
 def _part(setting: str, part: str, label: str) -> forms.Field:
@@ -186,7 +186,7 @@ class CategoryForm(forms.Form):
     )
 
     @property
-    def said(self) -> dict[str, Any] | None:
+    def category(self) -> dict[str, Any] | None:
         """None where the row is empty or to be removed."""
         values = self.cleaned_data
         if values.get("DELETE") or not any(values.get(n) for n in ("name", "description", "tags")):
@@ -199,9 +199,9 @@ class CategoryForm(forms.Form):
 
 
 def _as_tag(line: str) -> dict[str, str]:
-    found = _tag.match(line)
-    assert found is not None
-    return {"name": found[1].strip(), "description": found[2].strip()}
+    parts = _tag.match(line)
+    assert parts is not None
+    return {"name": parts[1].strip(), "description": parts[2].strip()}
 
 
 class _Rows(forms.BaseFormSet):
@@ -218,13 +218,13 @@ Rows: Any = forms.formset_factory(
 )  # fmt: skip
 
 
-class Categories:
+class CategoriesForm:
     """The rows of the page: those that count now. Where one is changed, the set has its own."""
 
-    def __init__(self, found: FeatureSet, data: Any = None) -> None:
-        counts = effective_of(found)["categories"]
+    def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
+        counts = effective_of(feature_set)["categories"]
         self.source, self.is_own = counts.source, counts.source == "set"
-        self.inherited = inherited_of(found)["categories"]
+        self.inherited = inherited_of(feature_set)["categories"]
         self.given_back = data is not None and "categories.inherit" in data
         self.rows = Rows(data, prefix="categories", initial=[_row(each) for each in counts.value])
 
@@ -237,14 +237,14 @@ class Categories:
         if self.given_back:
             return {"categories": None}
         is_said = self.rows.is_valid() and self.rows.has_changed()
-        return {"categories": [said for _, said in self._kept]} if is_said else {}
+        return {"categories": [own for _, own in self._kept]} if is_said else {}
 
     @cached_property
     def _kept(self) -> list[tuple[CategoryForm, dict[str, Any]]]:
         """The rows that say something; read once, for a row that is told its fault forgets."""
-        return [(row, said) for row in self.rows if (said := row.said) is not None]
+        return [(row, category) for row in self.rows if (category := row.category) is not None]
 
-    def tell(self, refusal: Invalid) -> None:
+    def show(self, refusal: Invalid) -> None:
         """Say what is wrong at the row, and there at the field, that it names."""
         named = re.fullmatch(r"config\.categories\[(\d+)\](?:\.(\w+))?.*", refusal.field)
         if named is None:

@@ -37,11 +37,17 @@ SETS = (
     " languageModel, embedder. Default: the product's own."
 )
 OTHERS = "What has no field above, as JSON. What waits for a person is set on the page Policy."
+# What the fields that hold JSON must be.
+KINDS: tuple[tuple[str, type[Any], str], ...] = (
+    ("settings", dict, "object"),
+    ("sets", dict, "object"),
+    ("extractors", list, "list"),
+)
 WEIGHT, SET = "ranking.", f"{WORKSPACE_SETTING}."
 
 
-class Json(forms.JSONField):
-    """Empty where nothing is said, and indented where something is."""
+class IndentedJsonField(forms.JSONField):
+    """Empty where there is nothing, and indented where there is something."""
 
     def prepare_value(self, value: Any) -> Any:
         if value is None or isinstance(value, str):
@@ -50,7 +56,7 @@ class Json(forms.JSONField):
 
 
 def _json(label: str, about: str) -> forms.JSONField:
-    return Json(
+    return IndentedJsonField(
         label=label,
         help_text=about,
         required=False,
@@ -115,52 +121,52 @@ class SettingsForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= weight_fields() | number_fields()
-        said = dict(self.instance.settings)
-        ranking, sets = said.pop("ranking", {}), dict(said.pop(WORKSPACE_SETTING, {}))
+        settings = dict(self.instance.settings)
+        ranking, sets = settings.pop("ranking", {}), dict(settings.pop(WORKSPACE_SETTING, {}))
         known: dict[str, Any] = {name: ranking.get(name.removeprefix(WEIGHT)) for name in WEIGHTS}
         known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
-        known["conflict_rule"] = said.pop("conflict_rule", "")
-        known["extractors"] = said.pop("extractors", None)
-        self.review = said.pop("review", None)
-        self.initial = {**self.initial, **known, "sets": sets or None, "settings": said or None}
+        known["conflict_rule"] = settings.pop("conflictRule", "")
+        known["extractors"] = settings.pop("extractors", None)
+        self.review = settings.pop("review", None)
+        self.initial = {**self.initial, **known, "sets": sets or None, "settings": settings or None}
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        if not self.errors and isinstance(self._others(values), dict):
-            self.instance.settings = said = self._said(values)
-            for fault in faults_of(said):
-                self.add_error(self._field_of(fault), fault)
-        return values
-
-    def _others(self, values: Mapping[str, Any]) -> Any:
-        others = values["settings"] or {}
-        for name, kind, word in (("settings", dict, "object"), ("sets", dict, "object"),
-                                 ("extractors", list, "list")):  # fmt: skip
+        if self.errors:
+            return values
+        for name, kind, word in KINDS:
             if not isinstance(values[name] or kind(), kind):
                 self.add_error(name, f"A JSON {word} is wanted.")
-        return None if self.errors else others
+        if not self.errors:
+            self.instance.settings = settings = self.settings_of(values)
+            for fault in faults_of(settings):
+                self.add_error(self.field_of(fault.field), str(fault))
+        return values
 
-    def _said(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """All that is said, and nothing where it is not."""
-        said = dict(values["settings"] or {})
+    def settings_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What is filled, by its name among the settings."""
+        others = dict(values["settings"] or {})
         ranking = _given(values, WEIGHTS, WEIGHT)
         sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
         known = {
-            "conflict_rule": values["conflict_rule"],
+            "conflictRule": values["conflict_rule"],
             "extractors": values["extractors"],
-            "review": said.get("review", self.review),
+            "review": others.get("review", self.review),
             "ranking": ranking,
             WORKSPACE_SETTING: sets,
         }
-        return said | {name: value for name, value in known.items() if value}
+        return others | {name: value for name, value in known.items() if value}
 
-    def _field_of(self, fault: str) -> str | None:
-        """The field that a fault names by its beginning; None: of the whole."""
-        name = fault.partition(":")[0].strip()
+    def field_of(self, name: str) -> str:
+        """The field of the form that a fault's place leads to."""
         if name in self.fields:
             return name
         beginning = name.partition(".")[0].partition("[")[0]
-        named = {WORKSPACE_SETTING: "sets", "ranking": "settings"}.get(beginning, beginning)
+        named = {
+            WORKSPACE_SETTING: "sets",
+            "ranking": "settings",
+            "conflictRule": "conflict_rule",
+        }.get(beginning, beginning)
         return named if named in self.fields else "settings"
 
 

@@ -9,11 +9,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from memories.api.shapes import CitationJson
 from memories.models import Feature, FeatureChange, Visibility
-from workspaces.api.json_answers import AgentId, Json, ThreadId, UserId
+from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId
 from workspaces.request_fields import Free
 
 
-class FeatureJson(Json):
+class FeatureJson(JsonAnswer):
     id: UUID
     set_key: str
     category: str
@@ -33,7 +33,7 @@ class FeatureJson(Json):
     citations: list[CitationJson] | UnsetType = UNSET
 
 
-class ChangeJson(Json):
+class ChangeJson(JsonAnswer):
     """One step in a feature's history; `after` null: it ended. Changes of one act share `batch`."""
 
     id: UUID
@@ -56,20 +56,20 @@ class ChangeJson(Json):
         """`row.cited` are its citations that the asker may see."""
         return super().of(
             row,
-            before=_shown(row.before),
-            after=_shown(row.after),
+            before=_without_slot(row.before),
+            after=_without_slot(row.after),
             citations=[CitationJson.of_model(one) for one in row.cited],
         )
 
 
-def _shown(snapshot: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _without_slot(snapshot: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """A snapshot without what is the machine's own."""
     if snapshot is None:
         return None
     return {name: value for name, value in snapshot.items() if name != "slot"}
 
 
-class EmbeddingJson(Json):
+class EmbeddingJson(JsonAnswer):
     """The embedding model that a set shall speak and the one it speaks; null: the workspace's."""
 
     wanted: str | None
@@ -80,7 +80,7 @@ class EmbeddingJson(Json):
     error: str | None
 
 
-class SetJson(Json):
+class SetJson(JsonAnswer):
     """What waits is told to those who see the whole workspace."""
 
     id: UUID
@@ -108,7 +108,7 @@ class SetJson(Json):
         return cls.of(row, waiting=None, waiting_since=None, due_at=None, error=None)
 
 
-class RefusalJson(Json):
+class RefusalJson(JsonAnswer):
     id: UUID
     batch: UUID
     command: Free

@@ -97,7 +97,7 @@ def _activity(content: str | None, payload: dict[str, Any], path: str) -> str | 
     for name, fault in activities.faults_of(payload).items():
         raise Invalid(f"{path}.payload.{name}", fault)
     refuse_written_out(content, f"{path}.content")
-    told = activities.told(payload)
+    told = activities.sentence_of(payload)
     if not told or content == told:
         return content
     return f"{told} {content}" if content else told
@@ -113,7 +113,7 @@ def kind_of(body: MessageBody) -> str:
     """A tool's call by its input, its result by its output, what somebody did by its payload,
     else what the role says."""
     role = body.role
-    if role == "user" and activities.is_told(body.payload):
+    if role == "user" and activities.is_activity(body.payload):
         return Kind.ACTIVITY
     if role in ("assistant", "tool") and body.input is not None:
         return Kind.TOOL_USE

@@ -21,11 +21,11 @@ from memories.models import (
     Supersession,
     Visibility,
 )
-from workspaces.api.json_answers import AgentId, Json, ThreadId, UserId, column
+from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, column
 from workspaces.request_fields import Free
 
 
-class MemoryJson(Json):
+class MemoryJson(JsonAnswer):
     id: UUID
     content: str
     scope: MemoryScope
@@ -77,7 +77,7 @@ class MemoryJson(Json):
         return memory
 
 
-class EpisodeJson(Json):
+class EpisodeJson(JsonAnswer):
     id: UUID
     external_id: str | None
     kind: Episode.Kind
@@ -95,7 +95,7 @@ class EpisodeJson(Json):
     created_at: datetime
 
 
-class CitationJson(Json):
+class CitationJson(JsonAnswer):
     """The words a fact stands on: `quote` is the episode's content from start to end."""
 
     fact_id: UUID | None
@@ -116,7 +116,7 @@ class CitationJson(Json):
         return cls.of(row, external_id=row.episode.external_id)
 
 
-class FactJson(Json):
+class FactJson(JsonAnswer):
     id: UUID
     statement: str
     category: Category
@@ -141,7 +141,7 @@ class FactJson(Json):
         return super().of(row, citations=[CitationJson.of_model(c) for c in row.citations.all()])
 
 
-class ConversationJson(Json):
+class ConversationJson(JsonAnswer):
     id: UUID
     thread_id: Annotated[str, column("external_id")]
     user_id: UserId
@@ -153,7 +153,7 @@ class ConversationJson(Json):
     updated_at: datetime
 
 
-class OutcomeJson(Json):
+class OutcomeJson(JsonAnswer):
     """What a session came to, in the words of an ingest's answer."""
 
     session_id: Annotated[UUID, column("id")]
@@ -207,7 +207,7 @@ class SessionJson(OutcomeJson):
     finished_at: datetime | None
 
 
-class DecisionJson(Json):
+class DecisionJson(JsonAnswer):
     """A supersession without its memories, as it stands in a chain."""
 
     id: UUID
@@ -234,7 +234,7 @@ class SupersessionJson(DecisionJson):
         return super().of(row, old=MemoryJson.of(row.old), new=MemoryJson.of(row.new))
 
 
-class LinkJson(Json):
+class LinkJson(JsonAnswer):
     memory: MemoryJson
     supersession: DecisionJson | None
 

@@ -7,6 +7,6 @@ At last `proof` looks for what was said, by searching and by reading every table
 
 from memories.erase.lifecycle import due, request, run
 from memories.erase.plan import plan
-from memories.erase.target import Target, target_of
+from memories.erase.target import ErasureTarget, target_of
 
-__all__ = ["Target", "due", "plan", "request", "run", "target_of"]
+__all__ = ["ErasureTarget", "due", "plan", "request", "run", "target_of"]

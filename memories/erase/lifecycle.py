@@ -22,7 +22,7 @@ from memories.erase.remove import (
     remove_features,
     remove_memories,
 )
-from memories.erase.target import Target, target_again
+from memories.erase.target import ErasureTarget, target_again
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import Erasure, WorkspaceIndex
@@ -45,9 +45,9 @@ returning *
 
 
 @transaction.atomic(durable=True)
-def request(scope: Scope, target: Target) -> Erasure:
+def request(scope: Scope, target: ErasureTarget) -> Erasure:
     """Write down that it is to go, and wake the worker; asked twice, it is the same erasure."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     open_ones = Erasure.objects.filter(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
@@ -115,7 +115,7 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 
 
 def _steps(row: Erasure) -> Iterator[TALLY]:
-    target, space = target_again(row), workspace_index.space_of(row.workspace_id)
+    target, space = target_again(row), workspace_index.index_of(row.workspace_id)
     remainder.stop_sessions(target)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)

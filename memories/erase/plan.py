@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from memories.erase.target import Kind, Target
+from memories.erase.target import ErasureTarget, Kind
 from memories.features import redact
 from memories.index import statements
 from memories.models import (
@@ -40,7 +40,7 @@ ANSWERED = """a.workspace_id = %(workspace)s and exists (
 COUNT_ANSWERS = f"select count(*) as n from memories_idempotentanswer a where {ANSWERED}"
 
 
-def plan(target: Target) -> dict[str, int]:
+def plan(target: ErasureTarget) -> dict[str, int]:
     """Rows that go, by what they are; what is `recomputed` stays, with what else it stands on."""
     gone, kept = doomed(target)
     memories = with_edits(set(gone.values_list("pk", flat=True)))
@@ -65,20 +65,15 @@ def plan(target: Target) -> dict[str, int]:
         "rejections": rejections.count(),
         "misses": misses.count(),
         **counts,
-        **_of_the_sets(target, episodes),
+        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
+        "feature sets": target.sets.count(),
+        "summaries": ConversationSummary.objects.filter(
+            conversation__in=target.episodes.values("conversation")
+        ).count(),
         **_of_the_index(episodes, memories, features.gone),
         "kept answers": _answers(target, named),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
-    }
-
-
-def _of_the_sets(target: Target, episodes: Sequence[uuid.UUID]) -> dict[str, int]:
-    heard = target.episodes.values("conversation")
-    return {
-        "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
-        "feature sets": target.sets.count(),
-        "summaries": ConversationSummary.objects.filter(conversation__in=heard).count(),
     }
 
 
@@ -102,7 +97,9 @@ class _Features:
     named: set[uuid.UUID]  # with their changes, and those that stay but are touched
 
 
-def _features(target: Target, episodes: Sequence[uuid.UUID]) -> tuple[_Features, dict[str, int]]:
+def _features(
+    target: ErasureTarget, episodes: Sequence[uuid.UUID]
+) -> tuple[_Features, dict[str, int]]:
     """Those of its own sets go; of others what does not stand on other words."""
     own = set(target.own_features.values_list("pk", flat=True))
     left = [each for each in redact.redactions(episodes) if each.feature.pk not in own]
@@ -120,7 +117,7 @@ def _features(target: Target, episodes: Sequence[uuid.UUID]) -> tuple[_Features,
     return _Features(gone, gone | changes | fallen | {each.feature.pk for each in kept}), counts
 
 
-def _ending(target: Target) -> dict[str, int]:
+def _ending(target: ErasureTarget) -> dict[str, int]:
     """A conversation in which others spoke too stays."""
     if target.kind == Kind.EPISODE:
         return {}
@@ -130,7 +127,7 @@ def _ending(target: Target) -> dict[str, int]:
     return ended | ({"subjects": 1} if target.kind == Kind.SUBJECT else {})
 
 
-def _sessions(target: Target) -> set[uuid.UUID]:
+def _sessions(target: ErasureTarget) -> set[uuid.UUID]:
     """Their own, and those that lose some of their words."""
     heard = target.episodes.filter(session__isnull=False).values_list("session", flat=True)
     conversations = target.conversations.values_list("pk", flat=True)
@@ -151,7 +148,7 @@ def with_edits(ids: set[uuid.UUID]) -> set[uuid.UUID]:
         found |= more
 
 
-def doomed(target: Target) -> tuple[MemoryRows, MemoryRows]:
+def doomed(target: ErasureTarget) -> tuple[MemoryRows, MemoryRows]:
     """The memories that go, and those that stay on other words."""
     touched = Memory.objects.filter(workspace_id=target.workspace_id, facts__in=target.facts)
     others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=target.facts.values("pk"))
@@ -162,20 +159,20 @@ def doomed(target: Target) -> tuple[MemoryRows, MemoryRows]:
     return gone, kept
 
 
-def rejections_of(target: Target, gone: MemoryRows) -> RejectionRows:
+def rejections_of(target: ErasureTarget, gone: MemoryRows) -> RejectionRows:
     rows = Rejection.objects.filter(workspace_id=target.workspace_id)
     own = Q(subject=target.id) if target.kind == Kind.SUBJECT else Q(pk=None)
     return rows.filter(own | Q(memory__in=gone.values("pk")))
 
 
-def audit_of(target: Target, named: set[uuid.UUID]) -> AuditRows:
+def audit_of(target: ErasureTarget, named: set[uuid.UUID]) -> AuditRows:
     """Lines whose values are blanked; that somebody did something stays."""
     rows = AuditEntry.objects.filter(WRITTEN, workspace_id=target.workspace_id)
     own = Q(subject_id=target.id) if target.kind == Kind.SUBJECT else Q(pk=None)
     return rows.filter(own | Q(target_id__in=named))
 
 
-def _answers(target: Target, named: set[uuid.UUID]) -> int:
+def _answers(target: ErasureTarget, named: set[uuid.UUID]) -> int:
     values = {"workspace": target.workspace_id, "ids": list(named)}
     return int(statements.rows(COUNT_ANSWERS, values)[0].n)
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Cast
 
 from memories.english.patterns import clauses
 from memories.erase.copies import CONTENT, UNREADABLE
-from memories.erase.target import Target
+from memories.erase.target import ErasureTarget
 from memories.models import Entry, Episode, Memory, WorkspaceIndex
 from memories.search import SearchRequest, search
 from memories.search.request import LAYERS
@@ -23,7 +23,7 @@ SHORTEST = 16  # characters
 _plain = re.compile(r"[^\"\\\n\r\t]+")
 
 
-def probes(target: Target) -> tuple[list[str], int]:
+def probes(target: ErasureTarget) -> tuple[list[str], int]:
     """Words that nothing else of the workspace says, and how many others say too."""
     said = list(target.episodes.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
@@ -49,7 +49,7 @@ def _pieces(texts: Sequence[str]) -> Iterator[str]:
                 yield longest[:200]
 
 
-def _is_shared(target: Target, text: str) -> bool:
+def _is_shared(target: ErasureTarget, text: str) -> bool:
     others = Episode.objects.filter(workspace_id=target.workspace_id, content__contains=text)
     if others.exclude(pk__in=target.episodes.values("pk")).exists():
         return True
@@ -58,7 +58,7 @@ def _is_shared(target: Target, text: str) -> bool:
     return rest.exists()
 
 
-def prove(target: Target, texts: Sequence[str]) -> dict[str, Any]:
+def prove(target: ErasureTarget, texts: Sequence[str]) -> dict[str, Any]:
     """What was looked for and where, in numbers; `clean`: nothing was found."""
     tables = {name: n for name, n in _counted(target, texts) if n}
     hits = sum(_hits(target, text) for text in texts)
@@ -77,7 +77,7 @@ def prove(target: Target, texts: Sequence[str]) -> dict[str, Any]:
 RANKINGS = ("hybrid", "keyword")
 
 
-def _hits(target: Target, text: str) -> int:
+def _hits(target: ErasureTarget, text: str) -> int:
     """Results that say it, in all layers and rankings, by nobody's restrictions."""
     found = 0
     for ranking in RANKINGS:
@@ -95,7 +95,7 @@ def _columns() -> Iterator[tuple[Any, str]]:
                 yield model, name
 
 
-def _counted(target: Target, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _counted(target: ErasureTarget, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
     for model, name in _columns():
         rows = model.objects.filter(_of_workspace(model, target)).annotate(_text=_as_text(name))
         says = Q(pk__in=[])
@@ -104,7 +104,7 @@ def _counted(target: Target, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
         yield f"{model._meta.db_table}.{name}", rows.filter(says).count()
 
 
-def _of_workspace(model: Any, target: Target) -> Q:
+def _of_workspace(model: Any, target: ErasureTarget) -> Q:
     number = WorkspaceIndex.objects.filter(workspace=target.workspace_id).values("number")
     if model is Subject:
         return Q(workspace_id=target.workspace_id)

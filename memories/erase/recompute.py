@@ -9,7 +9,6 @@ from django.utils import timezone
 from memories.english import lexical
 from memories.index import entries, slots
 from memories.models import (
-    Fact,
     Layer,
     Liveness,
     Memory,
@@ -30,22 +29,20 @@ def recompute(space: WorkspaceIndex, ids: Ids) -> int:
         rows = Memory.objects.filter(pk=memory.pk)
         rows.update(source_count=len(facts), updated_at=timezone.now())
         own = bytes(memory.fingerprint)
-        if all(lexical.fingerprint(fact.statement) != own for fact in facts):
-            _tell(space, memory, facts[-1])
+        if any(lexical.fingerprint(fact.statement) == own for fact in facts):
+            continue
+        fact = facts[-1]
+        memory.content = fact.statement
+        memory.fingerprint = lexical.fingerprint(fact.statement)
+        memory.entities, memory.metadata = fact.entities, {}
+        memory.event_date = fact.event_date
+        memory.slots = slots.of_memory(memory, slots.words_of(space))
+        memory.save(
+            update_fields=["content", "fingerprint", "entities", "metadata", "event_date", "slots"]
+        )
+        entries.remove(space, Layer.MEMORIES, [memory.pk])
+        entries.write(space, [entries.memory_item(memory)], None)
     return len(ids)
-
-
-def _tell(space: WorkspaceIndex, memory: Memory, fact: Fact) -> None:
-    memory.content = fact.statement
-    memory.fingerprint = lexical.fingerprint(fact.statement)
-    memory.entities, memory.metadata = fact.entities, {}
-    memory.event_date = fact.event_date
-    memory.slots = slots.of_memory(memory, slots.words_of(space))
-    memory.save(
-        update_fields=["content", "fingerprint", "entities", "metadata", "event_date", "slots"]
-    )
-    entries.remove(space, Layer.MEMORIES, [memory.pk])
-    entries.write(space, [entries.memory_item(memory)], None)
 
 
 def unlink_all(space: WorkspaceIndex, gone: Ids) -> int:
@@ -53,26 +50,21 @@ def unlink_all(space: WorkspaceIndex, gone: Ids) -> int:
     the head again. The number of decisions that go with them."""
     before = Memory.objects.filter(superseded_by__in=gone).exclude(pk__in=gone)
     for old in before.order_by("pk"):
-        _unlink(space, old, gone)
+        removed = heir = old.superseded_by
+        while heir is not None and heir.pk in gone:
+            heir = heir.superseded_by
+        if old.valid_until is not None and removed and old.valid_until == removed.valid_from:
+            old.valid_until = heir.valid_from if heir else None
+        old.superseded_by = heir
+        old.superseded_at = old.superseded_at if heir else None
+        old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+        if heir is not None:
+            decisions = Supersession.objects.filter(old=old, state=Supersession.State.APPLIED)
+            decisions.update(new=heir, similarity=None, note="")
+        elif old.forgotten_at is None and old.held_at is None:
+            _revive(space, old)
     of_both = Q(old__in=gone) | Q(new__in=gone)
     return Supersession.objects.filter(of_both).delete()[0]
-
-
-def _unlink(space: WorkspaceIndex, old: Memory, gone: Ids) -> None:
-    removed = old.superseded_by
-    heir = removed
-    while heir is not None and heir.pk in gone:
-        heir = heir.superseded_by
-    if old.valid_until is not None and removed and old.valid_until == removed.valid_from:
-        old.valid_until = heir.valid_from if heir else None
-    old.superseded_by = heir
-    old.superseded_at = old.superseded_at if heir else None
-    old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
-    decision = Supersession.objects.filter(old=old, state=Supersession.State.APPLIED)
-    if heir is not None:
-        decision.update(new=heir, similarity=None, note="")
-    elif old.forgotten_at is None and old.held_at is None:
-        _revive(space, old)
 
 
 def _revive(space: WorkspaceIndex, memory: Memory) -> None:

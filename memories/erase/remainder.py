@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories.erase.plan import rejections_of
 from memories.erase.remove import TALLY, blank, forget_traces
-from memories.erase.target import Kind, Target
+from memories.erase.target import ErasureTarget, Kind
 from memories.models import (
     Conversation,
     IdempotentAnswer,
@@ -20,7 +20,7 @@ from memories.models import (
 from workspaces.models import AuditEntry, Subject
 
 
-def stop_sessions(target: Target) -> int:
+def stop_sessions(target: ErasureTarget) -> int:
     """Nobody learns from it any more: a worker that is at it finds its claim gone."""
     rows = MemorySession.objects.filter(workspace_id=target.workspace_id).exclude(
         state__in=MemorySession.FINAL
@@ -34,7 +34,7 @@ def stop_sessions(target: Target) -> int:
     )  # fmt: skip
 
 
-def end(space: WorkspaceIndex, target: Target) -> TALLY:
+def end(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
     """In the caller's transaction, after all batches. Raises IntegrityError where rows came in."""
     if target.kind == Kind.EPISODE:
         return Counter()
@@ -50,7 +50,7 @@ def end(space: WorkspaceIndex, target: Target) -> TALLY:
     return done
 
 
-def _end_conversations(target: Target) -> TALLY:
+def _end_conversations(target: ErasureTarget) -> TALLY:
     """One in which others spoke too stays, without what it says of whom it was about."""
     rows = target.conversations
     own = Q(conversation__in=rows.values("pk"))
@@ -62,26 +62,19 @@ def _end_conversations(target: Target) -> TALLY:
     return done + Counter({"conversations": rows.delete()[1].get("memories.Conversation", 0)})
 
 
-def _end_subject(space: WorkspaceIndex, target: Target) -> TALLY:
+def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
     done: TALLY = Counter()
     done["rejections"] += rejections_of(target, Memory.objects.none()).delete()[0]
     lines = AuditEntry.objects.filter(workspace_id=target.workspace_id)
     done += blank(lines.filter(Q(subject_id=target.id) | Q(target_id=target.id)))
     Speaker.objects.filter(workspace=space.number, subject=target.id).delete()
     for subject in Subject.objects.filter(pk=target.id):
-        answers = IdempotentAnswer.objects.filter(workspace_id=target.workspace_id)
-        done["kept answers"] += answers.filter(_names(subject)).delete()[0]
+        name = {"userId": subject.external_id}
+        named = Q(body__contains=name)  # at the top, or in what the answer lists
+        for listed in ("results", "memories", "facts"):
+            named |= Q(**{f"body__{listed}__contains": [name]})
+        answers = IdempotentAnswer.objects.filter(named, workspace_id=target.workspace_id)
+        done["kept answers"] += answers.delete()[0]
         subject.delete()
         done["subjects"] += 1
     return done
-
-
-def _names(subject: Subject) -> Q:
-    """Kept answers that name the subject, at the top or in what they list."""
-    told = {"userId": subject.external_id}
-    lists = ("results", "memories", "facts")
-    listed = [Q(**{f"body__{name}__contains": [told]}) for name in lists]
-    found = Q(body__contains=told)
-    for one in listed:
-        found |= one
-    return found

@@ -25,7 +25,7 @@ Kind = Erasure.Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ErasureTarget:
     """A subject, a conversation or an episode of a workspace."""
 
     workspace_id: uuid.UUID
@@ -95,7 +95,7 @@ class Target:
         return Q(**{names[Kind(self.kind)]: self.id})
 
 
-def target_of(scope: Scope, kind: str, row_id: uuid.UUID) -> Target:
+def target_of(scope: Scope, kind: str, row_id: uuid.UUID) -> ErasureTarget:
     """What `scope` sees under this id. Raises NotFound."""
     if kind == Kind.SUBJECT:
         rows = Subject.objects.filter(workspace_id=scope.workspace_id, pk=row_id)
@@ -106,8 +106,8 @@ def target_of(scope: Scope, kind: str, row_id: uuid.UUID) -> Target:
         is_seen = Episode.objects.visible_to(scope).filter(pk=row_id).exists()
     if not is_seen:
         raise NotFound(kind.capitalize())
-    return Target(scope.workspace_id, kind, row_id)
+    return ErasureTarget(scope.workspace_id, kind, row_id)
 
 
-def target_again(erasure: Erasure) -> Target:
-    return Target(erasure.workspace_id, erasure.kind, erasure.target_id)
+def target_again(erasure: Erasure) -> ErasureTarget:
+    return ErasureTarget(erasure.workspace_id, erasure.kind, erasure.target_id)

@@ -68,7 +68,7 @@ class _TakenOver(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WorkspaceTable:
     """Where rows of a workspace stand: `rows` is the SQL condition, by its id or its number."""
 
     model: type[models.Model]
@@ -79,16 +79,16 @@ class Table:
         return self.model._meta.db_table
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return str(self.model._meta.verbose_name_plural)
 
 
 @cache
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[WorkspaceTable, ...]:
     """Every table that holds rows of workspaces; what points at others stands before them."""
     every = [*apps.get_app_config("memories").get_models(include_auto_created=True)]
     every += apps.get_app_config("workspaces").get_models(include_auto_created=True)
-    found: dict[type[models.Model], Table] = {}
+    found: dict[type[models.Model], WorkspaceTable] = {}
 
     def visit(model: type[models.Model]) -> None:
         if model in found or not (rows := _rows_of(model)):
@@ -96,7 +96,7 @@ def tables() -> tuple[Table, ...]:
         for pointing in every:
             if pointing is not model and model in _pointed_at(pointing):
                 visit(pointing)
-        found[model] = Table(model, rows)
+        found[model] = WorkspaceTable(model, rows)
 
     for model in every:
         visit(model)
@@ -135,11 +135,11 @@ def plan(workspace: Workspace) -> dict[str, int]:
     values = {"id": workspace.pk, "number": number.first()}
     for table in tables():
         if table.model is not WorkspaceIndex:  # a part of the workspace
-            found[table.told] += _count(table, values)
+            found[table.label] += _count(table, values)
     return {told: rows for told, rows in found.items() if rows}
 
 
-def _count(table: Table, values: Mapping[str, Any]) -> int:
+def _count(table: WorkspaceTable, values: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"select count(*) from {table.name} where {table.rows}", values)
         return int(cursor.fetchone()[0])
@@ -149,7 +149,7 @@ def _count(table: Table, values: Mapping[str, Any]) -> int:
 def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
     """Let nobody in any more, free its slug, and write down that it is to go; asked twice, it is
     the same removal, and one that was given up is tried again."""
-    space = workspace_index.space_of(workspace.pk)
+    space = workspace_index.index_of(workspace.pk)
     workspace_index.lock(space)
     if known := WorkspaceRemoval.objects.filter(workspace_id=workspace.pk).first():
         failed = WorkspaceRemoval.objects.filter(pk=known.pk, state=State.FAILED)
@@ -245,14 +245,14 @@ def _steps(row: WorkspaceRemoval) -> Iterator[int]:
             yield taken
 
 
-def _batch(row: WorkspaceRemoval, text: str, table: Table | None = None) -> int:
+def _batch(row: WorkspaceRemoval, text: str, table: WorkspaceTable | None = None) -> int:
     """One step in one transaction, counted with what it takes away."""
     with transaction.atomic(durable=True), erasing_audit(), connection.cursor() as cursor:
         workspace_index.lock(WorkspaceIndex(number=row.number))
         cursor.execute(text, {"id": row.workspace_id, "number": row.number})
         taken: int = cursor.rowcount
         if table is not None and taken:
-            row.removed[table.told] = row.removed.get(table.told, 0) + taken
+            row.removed[table.label] = row.removed.get(table.label, 0) + taken
             if table.model in HAVE_TASKS:
                 outbox.forget([one for (one,) in cursor.fetchall()])
         before, row.lease_until = row.lease_until, timezone.now() + LEASE

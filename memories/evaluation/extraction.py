@@ -15,7 +15,7 @@ from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import ExtractOptions
 from memories.ingest.previous_messages import LAST
 from memories.models import Episode, MemorySession
-from memories.transcripts import Message
+from memories.transcripts import TranscriptMessage
 
 MATCH = 0.5  # overlap of terms from which two statements count as the same fact
 
@@ -96,7 +96,9 @@ def _conversation(
     return matched
 
 
-def _in_order(case: Case) -> Iterator[tuple[Message, tuple[extraction.Message, ...]]]:
+def _in_order(
+    case: Case,
+) -> Iterator[tuple[TranscriptMessage, tuple[extraction.Message, ...]]]:
     """Each message with the last ones before it in the same sitting, as they reach a server that
     is told one message at a time."""
     for part in case.transcripts:
@@ -107,7 +109,10 @@ def _in_order(case: Case) -> Iterator[tuple[Message, tuple[extraction.Message, .
 
 
 def _read(
-    message: Message, before: tuple[extraction.Message, ...], is_bearing: bool, found: Turns
+    message: TranscriptMessage,
+    before: tuple[extraction.Message, ...],
+    is_bearing: bool,
+    found: Turns,
 ) -> list[str]:
     """The statements found in one turn, counted."""
     wish = ExtractOptions(MemorySession.Extract.PATTERNS, before=before)
@@ -127,7 +132,7 @@ def _read(
     return [claim.statement for claim in claims]
 
 
-def _as_message(message: Message) -> extraction.Message:
+def _as_message(message: TranscriptMessage) -> extraction.Message:
     kind = message.kind or Episode.Kind.USER
     return extraction.Message(
         index=0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memories.transcripts import Message, Transcript, Unreadable, read
+from memories.transcripts import Transcript, TranscriptMessage, Unreadable, read
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 ADVERSARIAL = 5  # has no answer
@@ -44,7 +44,7 @@ class Case:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[TranscriptMessage]:
         return [message for part in self.transcripts for message in part.messages]
 
 

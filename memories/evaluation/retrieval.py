@@ -14,7 +14,7 @@ from memories.evaluation.locomo import Case, Question
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
 from memories.search import Hit, SearchRequest, search
-from memories.transfer.transcript_import import Wish, import_transcript
+from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
 
@@ -93,7 +93,7 @@ def scratch() -> Iterator[Scope]:
     try:
         yield worker_scope(workspace.pk, "evaluate")
     finally:
-        number = workspace_index.space_of(workspace.pk).number
+        number = workspace_index.index_of(workspace.pk).number
         Entry.objects.filter(workspace=number).delete()
         Speaker.objects.filter(workspace=number).delete()
         with erasing_audit():
@@ -101,7 +101,7 @@ def scratch() -> Iterator[Scope]:
 
 
 def _fill(scope: Scope, case: Case, advance: Advance) -> None:
-    wish = Wish(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
+    wish = ImportOptions(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
     for transcript in case.transcripts:
         for batch in import_transcript(scope, transcript, wish):
             advance(batch.messages)

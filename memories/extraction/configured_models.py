@@ -2,35 +2,82 @@
 variables of the server, each of which goes to one address only."""
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from memories.declared import Declared, between, checked, faults, one_of, wrong
 from memories.errors import Invalid
 from memories.providers.allowed_addresses import is_refused
 from memoryproject.env import env_secret, env_str
 
 WHEN = UNMATCHED, ALWAYS = ("unmatched", "always")  # the setting `llm`: which messages are read
 PROVIDERS = ("openai", "anthropic")
-FIELDS = {"provider", "model", "baseUrl", "timeout", "dailyCap", "keyEnv"}
-MOST_RUNGS = 10
+MOST_MODELS = 10
 LONGEST_TIMEOUT = 300.0
 # Only these variables can be named: others hold what is none of a workspace's business.
 NAME = re.compile(r"EXTRACTOR_KEY_([A-Z0-9_]{1,60})")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredModel:
-    """One extractor of a chain. `timeout` in seconds; `daily_cap` of calls, None for no end."""
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise wrong("A text in one line.")
+    return text.strip()
 
-    provider: str
-    model: str = ""
-    base_url: str = ""
-    timeout: float = 30.0
-    daily_cap: int | None = None
-    key_env: str = ""
+
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise wrong("An address that begins with http:// or https://.")
+    return text.rstrip("/")
+
+
+def _key_name(text: str) -> str:
+    if text and not is_name(text):
+        raise wrong("The name of a variable EXTRACTOR_KEY_<NAME>.")
+    return text
+
+
+def _owned(url: str, info: ValidationInfo) -> str:
+    """A call goes only where the operator allows it, and a key of the server's only to the address that
+    the operator gave with it."""
+    key_env = info.data.get("key_env", "")
+    allowed = _allowed(url, key_env)
+    if url and allowed is not None and is_refused(url, allowed):
+        raise wrong(
+            "A public https address, or one that the operator allows (EXTRACTOR_ALLOWED_HOSTS)."
+        )
+    if key_env and url != address_for(key_env):
+        raise wrong(f"The key {key_env} may only go to the address in {address_env(key_env)}.")
+    return url
+
+
+class ConfiguredModel(Declared):
+    """One model of a chain. `timeout` in seconds; `daily_cap` of calls, None for no end."""
+
+    provider: Annotated[str, Field(validate_default=True), one_of(PROVIDERS)] = ""
+    model: Annotated[str, Field(max_length=200), AfterValidator(_printable)] = ""
+    key_env: Annotated[str, Field(max_length=80), AfterValidator(_key_name)] = ""
+    base_url: Annotated[
+        str,
+        Field(max_length=500, validate_default=True),
+        AfterValidator(_printable),
+        AfterValidator(_address),
+        AfterValidator(_owned),
+    ] = ""
+    timeout: Annotated[float, between(1, LONGEST_TIMEOUT)] = Field(
+        default_factory=lambda: settings.PROVIDER_TIMEOUT
+    )
+    daily_cap: Annotated[int, between(0, 10**9)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, raw: object) -> object:
+        """null says nothing, as where the field is left out."""
+        return {k: v for k, v in raw.items() if v is not None} if isinstance(raw, dict) else raw
 
     @property
     def name(self) -> str:
@@ -38,95 +85,35 @@ class ConfiguredModel:
         return f"{self.provider}|{self.model}|{self.base_url}"[:300]
 
 
+Models = Annotated[list[ConfiguredModel], Field(max_length=MOST_MODELS)]
+
+
 def models_from(raw: object) -> tuple[ConfiguredModel, ...]:
-    """The models that `settings["extractors"]` names. Raises Invalid, with the path of the field."""
-    if not isinstance(raw, list) or len(raw) > MOST_RUNGS:
-        raise Invalid("extractors", f"A list of at most {MOST_RUNGS} extractors.")
-    return tuple(_rung(f"extractors[{number}]", each) for number, each in enumerate(raw))
+    """The models that `settings["extractors"]` names. Raises Invalid, with the path of each field."""
+    return tuple(checked(Models, raw, "extractors"))
 
 
-def faults_of(workspace_settings: dict[str, Any]) -> list[str]:
-    """What is wrong with the extractors that a workspace's settings name; [] where nothing is."""
-    try:
-        models_from(workspace_settings.get("extractors") or [])
-    except Invalid as error:
-        return [str(error)]
-    return []
-
-
-def _rung(path: str, raw: object) -> ConfiguredModel:
-    if not isinstance(raw, dict):
-        raise Invalid(path, "An object with provider, model, baseUrl, timeout, dailyCap, keyEnv.")
-    if unknown := set(raw) - FIELDS:
-        raise Invalid(f"{path}.{min(map(str, unknown))}", "There is no such field.")
-    if raw.get("provider") not in PROVIDERS:
-        raise Invalid(f"{path}.provider", f"One of {', '.join(PROVIDERS)}.")
-    model = ConfiguredModel(
-        provider=raw["provider"],
-        model=_text(path, raw, "model", 200),
-        base_url=_text(path, raw, "baseUrl", 500).rstrip("/"),
-        timeout=_number(path, raw, "timeout", (1, LONGEST_TIMEOUT)) or settings.PROVIDER_TIMEOUT,
-        daily_cap=_cap(path, raw),
-        key_env=_text(path, raw, "keyEnv", 80),
-    )
-    _check_address(path, model)
-    return model
-
-
-def _text(path: str, raw: dict[str, Any], name: str, longest: int) -> str:
-    value = raw.get(name) or ""
-    if not isinstance(value, str) or len(value) > longest or not value.isprintable():
-        raise Invalid(f"{path}.{name}", f"A text of at most {longest} characters.")
-    return value.strip()
-
-
-def _number(path: str, raw: dict[str, Any], name: str, bounds: tuple[float, float]) -> float | None:
-    value = raw.get(name)
-    if value is None:
-        return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not bounds[0] <= value <= bounds[1]:
-        raise Invalid(f"{path}.{name}", f"A number from {bounds[0]:g} to {bounds[1]:g}.")
-    return float(value)
-
-
-def _cap(path: str, raw: dict[str, Any]) -> int | None:
-    value = _number(path, raw, "dailyCap", (0, 10**9))
-    if value is not None and value != int(value):
-        raise Invalid(f"{path}.dailyCap", "A whole number of calls.")
-    return None if value is None else int(value)
-
-
-def _check_address(path: str, model: ConfiguredModel) -> None:
-    """A call goes only where the operator allows it, and a key of the server's only to the address that
-    the operator gave with it."""
-    parts = urlsplit(model.base_url)
-    if model.base_url and (parts.scheme not in ("http", "https") or not parts.hostname):
-        raise Invalid(f"{path}.baseUrl", "An address that begins with http:// or https://.")
-    allowed = allowed_to(model)
-    if model.base_url and allowed is not None and is_refused(model.base_url, allowed):
-        raise Invalid(
-            f"{path}.baseUrl",
-            "A public https address, or one that the operator allows (EXTRACTOR_ALLOWED_HOSTS).",
-        )
-    if not model.key_env:
-        return
-    if not is_name(model.key_env):
-        raise Invalid(f"{path}.keyEnv", "The name of a variable EXTRACTOR_KEY_<NAME>.")
-    if model.base_url != address_for(model.key_env):
-        raise Invalid(
-            f"{path}.baseUrl",
-            f"The key {model.key_env} may only go to the address in {address_env(model.key_env)}.",
-        )
+def faults_of_model(raw: object, place: str) -> list[Invalid]:
+    """What is wrong with the one model of a set's own; a text or null is none."""
+    if not isinstance(raw, Mapping):
+        return []
+    found = faults(ConfiguredModel, raw, place)
+    if not found and not raw.get("model"):
+        found = [Invalid(f"{place}.model", "Name the model that is to be asked.")]
+    return found
 
 
 def allowed_to(model: ConfiguredModel) -> tuple[str, ...] | None:
     """Which addresses a call of this model may go to (`providers.allowed_addresses`); None where the
     operator's own settings name its address."""
+    return _allowed(model.base_url, model.key_env)
+
+
+def _allowed(base_url: str, key_env: str) -> tuple[str, ...] | None:
     own = {settings.OPENAI_BASE_URL, settings.ANTHROPIC_BASE_URL, ""}
-    if model.key_env and is_name(model.key_env):
-        own.add(address_for(model.key_env))
-    if model.base_url.rstrip("/") in {address.rstrip("/") for address in own}:
+    if key_env and is_name(key_env):
+        own.add(address_for(key_env))
+    if base_url.rstrip("/") in {address.rstrip("/") for address in own}:
         return None
     return tuple(settings.EXTRACTOR_ALLOWED_HOSTS)
 
@@ -139,7 +126,7 @@ def server_model() -> ConfiguredModel | None:
     if provider == "none":
         return None
     is_openai = provider == "openai"
-    return ConfiguredModel(
+    return ConfiguredModel.model_construct(
         provider=provider,
         model=settings.EXTRACTION_MODEL,
         base_url=settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL,

@@ -17,8 +17,8 @@ from memories.extraction.extraction_types import (
     visibility_of,
 )
 from memories.extraction.fallback import FallbackChain
-from memories.extraction.model_claims import asked, missed_in, to_ask
-from memories.extraction.pattern_claims import listened, not_read, talk_before
+from memories.extraction.model_claims import ask_model, messages_to_ask, missed_in
+from memories.extraction.pattern_claims import read_by_patterns, talk_before, unread_notes
 from memories.models import Category, Fact, FactType, MemorySession, Source
 from memories.resolve import Claim, Quote
 
@@ -56,7 +56,7 @@ class ExtractionRun:
             texts = [message for message in messages if message.text.strip()]
             _keep_whole(texts, self.options, "none", self.found)
             return
-        heard, unmatched = listened(messages, self.options, self.found, self.talk)
+        heard, unmatched = read_by_patterns(messages, self.options, self.found, self.talk)
         self.heard += heard
         self.unmatched += unmatched
 
@@ -66,29 +66,24 @@ class ExtractionRun:
         if options.extract == MemorySession.Extract.NONE:
             found.notes += _too_long(found)
             return
-        found.notes += not_read(found)
+        found.notes += unread_notes(found)
         if options.extract != MemorySession.Extract.LLM:
             found.steps.append(step("patterns", len(found.claims), found.milliseconds["patterns"]))
-        chosen = to_ask(self.heard if options.asks_always else self.unmatched, options)
+        chosen = messages_to_ask(self.heard if options.asks_always else self.unmatched, options)
         if chosen:
-            asked(chosen, self.messages, options, chain, found)
+            ask_model(chosen, self.messages, options, chain, found)
         if options.extract == MemorySession.Extract.AUTO:
             found.missed = list(missed_in(self.unmatched, found.claims))
-        if not found.claims and self.heard:
-            _nothing(self.heard, options, found)
+        if not found.claims and self.heard and options.is_whole_text:
+            # A text is kept whole, as in the seed; of messages the episodes alone.
+            _keep_whole(self.heard, options, "whole", found)
+            found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
+            found.notes += _too_long(found)
+            found.steps.append(step("whole", len(found.claims)))
+        elif not found.claims and self.heard:
+            found.notes.insert(0, "no claim found")
         if not found.claims and options.is_whole_text:
             found.too_long = sum(_is_too_long(message) for message in self.messages)
-
-
-def _nothing(heard: list[Message], options: ExtractOptions, found: Extraction) -> None:
-    """No claim at all: a text is kept whole, as in the seed; of messages the episodes alone."""
-    if options.is_whole_text:
-        _keep_whole(heard, options, "whole", found)
-        found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
-        found.notes += _too_long(found)
-        found.steps.append(step("whole", len(found.claims)))
-    else:
-        found.notes.insert(0, "no claim found")
 
 
 def _keep_whole(

@@ -4,6 +4,7 @@ A workspace names its own in `settings["extractors"]`; else it is the one of the
 Each step is told, also those that failed.
 """
 
+import logging
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -41,6 +42,7 @@ from memories.providers import (
 from workspaces.models import Workspace
 
 Answer = TypeVar("Answer")
+log = logging.getLogger(__name__)
 
 MOST_PIECES = 20  # requests that the messages of one ingest are read in
 STEPS = 4  # so many of the server's time-outs may the messages of one ingest take
@@ -199,6 +201,8 @@ class _Climb:
             with network.patience(self.ends_at - time.monotonic()):
                 found = _call(self.chain.workspace_id, model, lambda model: model.extract(piece))
         except ProviderError as error:
+            workspace_id = self.chain.workspace_id
+            log.warning("a model failed workspace %s: %s", workspace_id, error.own_words)
             took = (time.perf_counter() - started) * 1e3
             step = ModelAttempt(
                 f"llm:{number}", model.model, error.message, milliseconds=round(took, 2)

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memories import providers
@@ -19,98 +19,91 @@ from memories.extraction.extraction_types import (
     visibility_of,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
-from memories.extraction.quotes import verified
+from memories.extraction.quotes import verified_quotes
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
 from memories.providers import ExtractionRequest
 from memories.resolve import Claim, Quote
 
 
-def to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:
+def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:
     """What a model shall read. An assistant's words alone are no reason to ask: with its person's
     they are read, and so an exchange costs one call, however it comes in."""
     if options.extract == MemorySession.Extract.LLM:
         return messages
     is_asked = options.extract == MemorySession.Extract.AUTO
-    told = any(message.kind != Episode.Kind.ASSISTANT for message in messages)
-    return messages if is_asked and told else []
+    has_person = any(message.kind != Episode.Kind.ASSISTANT for message in messages)
+    return messages if is_asked and has_person else []
 
 
-def asked(
+def ask_model(
     unmatched: list[Message],
-    heard: Sequence[Message],
+    messages: Sequence[Message],
     options: ExtractOptions,
     chain: FallbackChain | None,
-    found: Extraction,
+    result: Extraction,
 ) -> None:
-    """Add what a model finds in `unmatched`; `heard` are all messages, these among them."""
+    """Add what a model finds in `unmatched`; `messages` are all, these among them."""
     if chain is None:
-        found.notes.append("no model is configured")
+        result.notes.append("no model is configured")
         return
     started = time.perf_counter()
-    answer = chain.extract(_request(unmatched, options.before))
-    found.milliseconds["model"] = since(started)
-    found.steps += [step.as_json() for step in answer.steps]
+    request = ExtractionRequest(
+        messages=tuple(map(_prompt_message, unmatched)),
+        context=tuple(map(_prompt_message, options.before)),
+    )
+    answer = chain.extract(request)
+    result.milliseconds["model"] = since(started)
+    result.steps += [step.as_json() for step in answer.steps]
     if answer.error is not None:
-        found.error = answer.error
-        found.notes.append(f"provider failed: {answer.error.message}")
+        result.error = answer.error
+        result.notes.append(f"provider failed: {answer.error.message}")
     if answer.unread:
         read = len(answer.pieces) - answer.unread
-        found.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
-    known = {lexical.fingerprint(claim.statement) for claim in found.claims}
-    said = [*options.before, *heard]
-    for claim in _once(_claims(answer, unmatched, options)):
-        if doubt := doubt_of(claim, said, options.subject):
-            found.quarantined.append((_shortened(claim), doubt))
+        result.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
+    known = {lexical.fingerprint(claim.statement) for claim in result.claims}
+    context = [*options.before, *messages]
+    for claim in _distinct_claims(answer, unmatched, options):
+        if doubt := doubt_of(claim, context, options.subject):
+            text = claim.statement  # what nobody believes need not be kept at any length
+            short = text if len(text) <= STATEMENT else f"{text[:STATEMENT]}…"
+            result.quarantined.append((replace(claim, statement=short), doubt))
         elif lexical.fingerprint(claim.statement) not in known:
-            found.claims.append(claim)
-    if found.quarantined:
-        found.notes.append(f"{len(found.quarantined)} claims of the model had no evidence")
+            result.claims.append(claim)
+    if result.quarantined:
+        result.notes.append(f"{len(result.quarantined)} claims of the model had no evidence")
 
 
-def _claims(
+def _distinct_claims(
     answer: ChainAnswer, messages: Sequence[Message], options: ExtractOptions
-) -> Iterator[tuple[int, Claim]]:
-    """What a model claims, each with the number of the piece in which it read that."""
+) -> Iterator[Claim]:
+    """What a model claims, once. Pieces overlap: what a later one reads out of words from which one
+    before it read something is that again, in whatever words. So is the same statement of the same
+    words."""
     by_index = {message.index: message for message in messages}
-    for read in answer.facts:
-        quotes = verified(read.fact, answer.pieces[read.piece], by_index)
-        yield read.piece, _model_claim(read, quotes, by_index, options)
-
-
-def _once(claims: Iterable[tuple[int, Claim]]) -> Iterator[Claim]:
-    """Pieces overlap: what a later one reads out of words from which one before it read something
-    is that again, in whatever words. So is the same statement of the same words."""
     taken: list[tuple[int, bytes, tuple[Quote, ...]]] = []
-    for piece, claim in claims:
-        mark = lexical.fingerprint(claim.statement)
-        alike = [quotes for other, said, quotes in taken if said == mark or other != piece]
-        quoted = [quote for quotes in alike for quote in quotes]
-        is_again = all(any(_meet(quote, other) for other in quoted) for quote in claim.quotes)
-        if is_again if claim.quotes else (piece, mark, ()) in taken:
+    for read in answer.facts:
+        piece = read.piece
+        quotes = verified_quotes(read.fact, answer.pieces[piece], by_index)
+        mark = lexical.fingerprint(read.fact.statement.strip())
+        quoted = [
+            quote for other, text, own in taken if text == mark or other != piece for quote in own
+        ]
+        is_again = all(
+            any(
+                quote.episode_id == other.episode_id
+                and quote.start < other.end
+                and other.start < quote.end
+                for other in quoted
+            )
+            for quote in quotes
+        )
+        if is_again if quotes else (piece, mark, ()) in taken:
             continue
-        taken.append((piece, mark, claim.quotes))
-        yield claim
+        taken.append((piece, mark, quotes))
+        yield _model_claim(read, quotes, by_index, options)
 
 
-def _meet(one: Quote, other: Quote) -> bool:
-    is_same_text = one.episode_id == other.episode_id
-    return is_same_text and one.start < other.end and other.start < one.end
-
-
-def _shortened(claim: Claim) -> Claim:
-    """What nobody believes need not be kept at any length."""
-    told = claim.statement
-    return claim if len(told) <= STATEMENT else replace(claim, statement=f"{told[:STATEMENT]}…")
-
-
-def _request(messages: Sequence[Message], before: Sequence[Message]) -> ExtractionRequest:
-    return ExtractionRequest(
-        messages=tuple(_told(message) for message in messages),
-        context=tuple(_told(message) for message in before),
-    )
-
-
-def _told(message: Message) -> providers.PromptMessage:
+def _prompt_message(message: Message) -> providers.PromptMessage:
     return providers.PromptMessage(
         index=message.index,
         role=message.role,

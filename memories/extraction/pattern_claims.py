@@ -31,7 +31,7 @@ def talk_before(options: ExtractOptions) -> Talk:
     return talk
 
 
-def listened(
+def read_by_patterns(
     messages: Sequence[Message], options: ExtractOptions, found: Extraction, talk: Talk
 ) -> tuple[list[Message], list[Message]]:
     """Add what patterns find; the messages that are worth reading, and of those the ones that no
@@ -40,7 +40,15 @@ def listened(
     heard, unmatched = [], []
     for message in messages:
         text = bounds.start_of(message.readable)
-        label = _passed_over(message, text, talk, options)
+        question = talk.question_to(message.speaker)
+        verdict = gatekeeper.verdict(text, message.role, message.kind, question)
+        label = "" if message.kind in SPEAKING else KEPT
+        if message.is_served:
+            label = "served"
+        elif verdict.skip:
+            label = verdict.label
+        elif languages.is_courtesy(text, options.languages):
+            label = "courtesy"
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
             found.skipped.append(Skip(message.index, reason, label))
@@ -59,26 +67,13 @@ def listened(
     return heard, unmatched
 
 
-def not_read(found: Extraction) -> Iterator[str]:
+def unread_notes(found: Extraction) -> Iterator[str]:
     """What was left out of messages that are kept as they are."""
     if found.unread:
         words, seconds = bounds.READ_WORDS, bounds.READ_SECONDS
         yield f"too long: of {found.unread} messages the beginning was read ({words} words, {seconds:g} s)"
     if found.cut:
         yield f"{found.cut} statements of more than {bounds.STATEMENT} characters"
-
-
-def _passed_over(message: Message, text: str, talk: Talk, options: ExtractOptions) -> str:
-    """Why a message is not read; empty where it is."""
-    if message.is_served:
-        return "served"
-    question = talk.question_to(message.speaker)
-    verdict = gatekeeper.verdict(text, message.role, message.kind, question)
-    if verdict.skip:
-        return verdict.label
-    if languages.is_courtesy(text, options.languages):
-        return "courtesy"
-    return "" if message.kind in SPEAKING else KEPT
 
 
 def _hear(talk: Talk, message: Message, text: str) -> None:
@@ -96,13 +91,13 @@ def _pattern_claims(
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
     hits += patterns.extract(*said, talk, budget)
-    library = [hit for hit in hits if _is_told(message, hit.category)]
-    tried = [pattern for pattern in options.patterns if _is_told(message, pattern.category)]
+    library = [hit for hit in hits if _is_read_of(message, hit.category)]
+    tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
     left = own.with_library(library, tried, *said, budget)
     return [_pattern_claim(message, hit, options, talk) for hit in left]
 
 
-def _is_told(message: Message, category: str) -> bool:
+def _is_read_of(message: Message, category: str) -> bool:
     return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
 
 

@@ -2,9 +2,8 @@
 
 import calendar
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from memories import providers
 from memories.english.patterns import entities
 from memories.extraction.extraction_types import Message
 from memories.providers import ExtractedFact, ExtractionRequest
@@ -15,40 +14,33 @@ _word = re.compile(r"[^\W\d_]{3,}")
 _DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
 
 
-def verified(
+def verified_quotes(
     fact: ExtractedFact, read: ExtractionRequest, by_index: dict[int, Message]
 ) -> tuple[Quote, ...]:
     """The quotes of a fact that really stand in what a model `read`, as they stand in its messages:
     of one that it read a part of, with their place in the whole."""
-    found = []
+    quotes = []
     for cited in fact.quotes:
-        for part in _first_named(cited.message_index, read.messages):
+        # What is named, then the others: models often count wrong, and copy right.
+        for part in sorted(read.messages, key=lambda part: part.index != cited.message_index):
             if span := find_quote(part.text, cited.text):
                 start, end = part.start + span[0], part.start + span[1]
                 message = by_index[part.index]
-                found.append(Quote(message.id, start, end, message.text[start:end]))
+                quotes.append(Quote(message.id, start, end, message.text[start:end]))
                 break
-    return tuple(dict.fromkeys(found))
-
-
-def _first_named(
-    index: int, parts: Sequence[providers.PromptMessage]
-) -> list[providers.PromptMessage]:
-    """What is named, then the others: models often count wrong, and copy right."""
-    return sorted(parts, key=lambda part: part.index != index)
+    return tuple(dict.fromkeys(quotes))
 
 
 def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
     """Whether `statement` names somebody or something that nobody named in `messages`: then its
     quotes may stand in the text, but what it says does not."""
-    said = " ".join(_heard(message) for message in messages).lower()
-    words = (word for name in entities.find(statement) for word in _word.findall(name))
-    return any(word.lower() not in said for word in words)
-
-
-def _heard(message: Message) -> str:
     # A model may reckon a day out of "yesterday".
-    return f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
+    texts = " ".join(
+        f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
+        for message in messages
+    ).lower()
+    words = (word for name in entities.find(statement) for word in _word.findall(name))
+    return any(word.lower() not in texts for word in words)
 
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:

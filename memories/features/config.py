@@ -3,11 +3,13 @@
 Each of the three may say any of the settings; the nearest one that says it counts, whole.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from memories.errors import Invalid
+from pydantic import AfterValidator, Field
+
+from memories.declared import Declared, between, named_once, one_of, wrong
 
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500
@@ -177,96 +179,57 @@ def config_of(workspace_settings: Mapping[str, Any], own: Mapping[str, Any]) -> 
     )
 
 
-def check(raw: object, path: str = "") -> None:
-    """Raise Invalid, naming the field, for what is no config of a set or workspace."""
-    if not isinstance(raw, Mapping):
-        raise Invalid(path or "config", "An object.")
-    for name, value in raw.items():
-        where = f"{path}.{name}" if path else str(name)
-        if name not in _CHECKS:
-            raise Invalid(where, "There is no such setting.", "unknown_field")
-        _CHECKS[name](where, value)
+def _not_blank(name: str) -> str:
+    if not name.strip():
+        raise wrong("A name that can be read.")
+    return name
 
 
-def faults_of(workspace_settings: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the workspace's settings for its sets; [] where nothing is."""
-    try:
-        check(workspace_settings.get(WORKSPACE_SETTING, {}), WORKSPACE_SETTING)
-    except Invalid as error:
-        return [str(error)]
-    return []
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_not_blank)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Prompt = Annotated[str, Field(max_length=LONGEST_PROMPT)]
 
 
-def _text(longest: int) -> Callable[[str, object], None]:
-    def check_text(path: str, value: object) -> None:
-        if not isinstance(value, str) or len(value) > longest:
-            raise Invalid(path, f"A text of at most {longest} characters.")
-
-    return check_text
+class TagSettings(Declared):
+    name: Name
+    description: Text = ""
 
 
-def _number(least: int, most: int) -> Callable[[str, object], None]:
-    def check_number(path: str, value: object) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise Invalid(path, f"A whole number from {least} to {most}.")
-
-    return check_number
-
-
-def _categories(path: str, value: object) -> None:
-    if not isinstance(value, list) or not 0 < len(value) <= MOST_CATEGORIES:
-        raise Invalid(path, f"A list of 1 to {MOST_CATEGORIES} categories.")
-    for number, each in enumerate(value):
-        _named(f"{path}[{number}]", each, {"name", "description", "tags"})
-        tags = each.get("tags")
-        if not isinstance(tags, list) or not 0 < len(tags) <= MOST_TAGS:
-            raise Invalid(f"{path}[{number}].tags", f"A list of 1 to {MOST_TAGS} tags.")
-        for at, tag in enumerate(tags):
-            _named(f"{path}[{number}].tags[{at}]", tag, {"name", "description"})
-        _once(f"{path}[{number}].tags", tags)
-    _once(path, value)
+class SectionSettings(Declared):
+    name: Name
+    description: Text = ""
+    tags: Annotated[
+        list[TagSettings], Field(min_length=1, max_length=MOST_TAGS), AfterValidator(named_once)
+    ]
 
 
-def _named(path: str, value: object, fields: set[str]) -> None:
-    if not isinstance(value, Mapping) or set(value) - fields:
-        raise Invalid(path, f"An object with {', '.join(sorted(fields))}.")
-    name = value.get("name")
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
-        raise Invalid(f"{path}.name", f"A name of 1 to {LONGEST_NAME} characters.")
-    _text(LONGEST_TEXT)(f"{path}.description", value.get("description", ""))
-
-
-def _once(path: str, named: list[Any]) -> None:
-    names = [each["name"] for each in named]
-    if len(set(names)) < len(names):
-        raise Invalid(path, "A name stands twice.")
-
-
-def _model(path: str, value: object) -> None:
-    """Its fields are checked by who asks it: see memories.extraction.fallback."""
-    if value is not None and value != "none" and not isinstance(value, Mapping):
-        raise Invalid(path, 'null (the workspace\'s), "none", or an object that names a model.')
-
-
-def _embedder(path: str, value: object) -> None:
+class EmbedderSettings(Declared):
     """Whether there is such a model is told by who asks it: see memories.features.set_embedding."""
-    if value is None:
-        return
-    if not isinstance(value, Mapping) or set(value) - {"provider", "model", "dimensions"}:
-        raise Invalid(path, "null (the workspace's), or an object: provider, model, dimensions.")
-    if value.get("provider") not in EMBEDDERS:
-        raise Invalid(f"{path}.provider", f"One of {', '.join(EMBEDDERS)}.")
-    _text(LONGEST_MODEL)(f"{path}.model", value.get("model", ""))
-    _number(0, MOST_DIMENSIONS)(f"{path}.dimensions", value.get("dimensions", 0))
+
+    provider: Annotated[str, Field(validate_default=True), one_of(EMBEDDERS)] = ""
+    model: Annotated[str, Field(max_length=LONGEST_MODEL)] = ""
+    dimensions: Annotated[int, between(0, MOST_DIMENSIONS)] = 0
 
 
-_CHECKS: dict[str, Callable[[str, object], None]] = {
-    "categories": _categories,
-    "updatePrompt": _text(LONGEST_PROMPT),
-    "consolidationPrompt": _text(LONGEST_PROMPT),
-    "languageModel": _model,
-    "embedder": _embedder,
-    "messages": _number(1, 10_000),
-    "seconds": _number(0, 7 * 86_400),
-    "featuresPerConsolidation": _number(2, 1_000),
-}
+def _language_model(raw: Any) -> Any:
+    """Its fields are checked by who asks it: see memories.extraction.configured_models."""
+    if raw is not None and raw != "none" and not isinstance(raw, Mapping):
+        raise wrong('null (the workspace\'s), "none", or an object that names a model.')
+    return raw
+
+
+class SetSettings(Declared):
+    """What a set says itself, or a workspace for all of its sets. Defaults: the product's own."""
+
+    categories: Annotated[
+        list[SectionSettings],
+        Field(min_length=1, max_length=MOST_CATEGORIES),
+        AfterValidator(named_once),
+    ] = []
+    update_prompt: Prompt = ""
+    consolidation_prompt: Prompt = ""
+    language_model: Annotated[Any, AfterValidator(_language_model)] = None
+    embedder: EmbedderSettings | None = None
+    messages: Annotated[int, between(1, 10_000)] = 20
+    seconds: Annotated[int, between(0, 7 * 86_400)] = 60
+    features_per_consolidation: Annotated[int, between(2, 1_000)] = 24

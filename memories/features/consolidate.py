@@ -95,9 +95,9 @@ def consolidate_long_sections(feature_set: FeatureSet) -> int:
 def _merge_sections(by: str, feature_set: FeatureSet, *, over: int) -> int:
     config = config_of(feature_set.workspace.settings, feature_set.config)
     models, apart, gone = models_of(feature_set), undone_merges(feature_set), 0
-    space = workspace_index.space_of(feature_set.workspace_id)
+    space = workspace_index.index_of(feature_set.workspace_id)
     own = feature_set.embedding_model
-    speaking = workspace_index.speaking(space, own) if own else space
+    speaking = workspace_index.under_model(space, own) if own else space
     agents = Feature.objects.live().filter(set=feature_set).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
         known = apply.known_features(apply.live_features(feature_set, agent_id).values())

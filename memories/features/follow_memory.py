@@ -115,7 +115,7 @@ def episodes_of(memory: Memory) -> list[uuid.UUID]:
 
 def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
     """One command on one feature, whoever made it."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     feature_set = apply.lock_set(space, feature.set)
     origin = ChangeOrigin(feature_set, scope.actor, feature.method, rule, feature.agent_id)
     apply.apply_commands(space, origin, [command], {})
@@ -125,7 +125,7 @@ def _add(
     scope: Scope, into: FeatureSet, commands: list[Command], agent_id: uuid.UUID | None
 ) -> None:
     """As far as the set's categories and what is newer in it allow."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     feature_set = apply.lock_set(space, into)
     origin = ChangeOrigin(feature_set, scope.actor, Feature.Method.RULE, "moved", agent_id)
     known = apply.known_features(apply.live_features(feature_set, agent_id).values())

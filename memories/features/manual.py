@@ -124,7 +124,7 @@ def _check(feature_set: FeatureSet, command: Command) -> None:
 def _do(
     scope: Scope, feature_set: FeatureSet, agent_id: uuid.UUID | None, command: Command
 ) -> ApplyResult:
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     text = Feature.text_of(command.tag, command.feature, command.value, command.about)
     vectors = apply.embed_texts(space, [text] if command.value else [])
     with transaction.atomic(durable=True):

@@ -60,7 +60,7 @@ def merge(scope: Scope, made: SubjectMerge) -> dict[str, list[uuid.UUID]]:
 
 def vectors_for_separation(made: SubjectMerge) -> Vectors:
     """What the features that ended with the merge will need to be found again."""
-    return vectors_before(workspace_index.space_of(made.workspace_id), _ended_with(made))
+    return vectors_before(workspace_index.index_of(made.workspace_id), _ended_with(made))
 
 
 def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
@@ -82,7 +82,7 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
         if not same.filter(fingerprint=fingerprint).exists():
             ended.append(change)
     if ended:
-        space = workspace_index.space_of(own.workspace_id)
+        space = workspace_index.index_of(own.workspace_id)
         undo_changes(scope, apply.lock_set(space, own), ended, vectors)
     for feature_set in FeatureSet.objects.filter(pk__in=[into.pk, *back]):
         _drop_foreign(scope, feature_set)
@@ -106,7 +106,7 @@ def _end(
     by_agent: dict[uuid.UUID | None, list[uuid.UUID]] = {}
     for agent, feature in ending.values_list("agent_id", "pk"):
         by_agent.setdefault(agent, []).append(feature)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     for agent_id, ids in by_agent.items():
         origin = ChangeOrigin(feature_set, scope.actor, Feature.Method.RULE, RULE, agent_id, batch)
         commands = [Command(DELETE, target=each, reason=reason) for each in ids]
@@ -130,7 +130,7 @@ def _give_features(scope: Scope, ids: Ids, into: FeatureSet) -> None:
 def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
     rows.update(subject=subject, updated_at=timezone.now())
     living = list(rows.filter(ended_at=None).values_list("pk", flat=True))
-    subjects.move(workspace_index.space_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
+    subjects.move(workspace_index.index_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
 
 
 def _drop_foreign(scope: Scope, feature_set: FeatureSet) -> None:

@@ -70,19 +70,19 @@ class SetEmbedding:
     error: str = ""
 
 
-def check(raw: object, path: str) -> None:
-    """Raise Invalid, naming the field, for an embedder that there is not."""
-    if isinstance(raw, Mapping):
-        try:
-            _embedder(raw)
-        except ProviderError as error:
-            where = "dimensions" if "dimensions" in error.message else "model"
-            raise Invalid(
-                f"{path}.{where}", f"{error.message[0].upper()}{error.message[1:]}."
-            ) from None
-        reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
-        if raw.get("provider") == "openai" and not reachable:
-            raise Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")
+def faults(raw: object, path: str) -> list[Invalid]:
+    """What is wrong with an embedder that is well declared: there is no such model, or no way to it."""
+    if not isinstance(raw, Mapping):
+        return []
+    try:
+        _embedder(raw)
+    except ProviderError as error:
+        where = "dimensions" if "dimensions" in error.message else "model"
+        return [Invalid(f"{path}.{where}", f"{error.message[0].upper()}{error.message[1:]}.")]
+    reachable = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
+    if raw.get("provider") == "openai" and not reachable:
+        return [Invalid(f"{path}.provider", "The server has no OPENAI_API_KEY to reach it with.")]
+    return []
 
 
 def wanted_by(feature_set: FeatureSet) -> EmbeddingModel | None:
@@ -117,7 +117,7 @@ def state_of(feature_set: FeatureSet) -> SetEmbedding:
     spoken = feature_set.embedding_model
     under_way = feature_set.embedding_due_at is not None or wanted != spoken
     state = "failing" if error else "under way" if under_way else "ready"
-    model = wanted or workspace_index.space_of(feature_set.workspace_id).embedding_model
+    model = wanted or workspace_index.index_of(feature_set.workspace_id).embedding_model
     row = statements.rows(COUNT, _values(feature_set, model.pk if model else None))[0]
     return SetEmbedding(
         wanted=str(wanted) if wanted else None,
@@ -178,7 +178,7 @@ def _embed(set_id: uuid.UUID, advance: Callable[[], object]) -> int:
         feature_set = rows.filter(pk=set_id, embedding_due_at__lte=timezone.now()).first()
         if feature_set is None:
             break
-        space = workspace_index.space_of(feature_set.workspace_id)
+        space = workspace_index.index_of(feature_set.workspace_id)
         try:
             wanted = wanted_by(feature_set)
             made += _fill(space, feature_set, wanted, advance) if wanted else 0
@@ -201,7 +201,7 @@ def _fill(
     advance: Callable[[], object],
 ) -> int:
     """In bounded batches; what is made stays, whatever comes."""
-    made, after, under = 0, 0, workspace_index.speaking(space, model)
+    made, after, under = 0, 0, workspace_index.under_model(space, model)
     while True:
         values = _values(feature_set, model.pk, after=after, most=reembedding.BATCH)
         ids = [row.id for row in statements.rows(MISSING, values)]
@@ -226,7 +226,7 @@ def _change_over(
     )  # fmt: skip
     before = feature_set.embedding_model
     if changed and before != wanted:
-        if before and before.pk != workspace_index.space_of(space.workspace_id).embedding_model_id:
+        if before and before.pk != workspace_index.index_of(space.workspace_id).embedding_model_id:
             statements.execute(DROP, _values(feature_set, before.pk))
         reembedding.note_use(before.pk if before else None, wanted)
     return bool(changed)

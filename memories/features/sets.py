@@ -10,11 +10,12 @@ from django.db.models import Count, Min, Sum
 from django.utils import timezone
 from pydantic import Field
 
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.extraction.configured_models import models_from
+from memories.declared import faults
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse
+from memories.extraction.configured_models import faults_of_model
 from memories.features import config, queue, set_embedding
 from memories.features.apply import lock_set
-from memories.features.config import PRODUCT, EffectiveSetting
+from memories.features.config import PRODUCT, EffectiveSetting, SetSettings
 from memories.index import entries, statements, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from workspaces.external_ids import NotAllowed, subject_to_write
@@ -132,7 +133,7 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
 
     Raises Invalid, Conflict for a key that is taken, Forbidden for a subject that is not covered.
     """
-    check_config(new.config)
+    refuse(faults_of_config(new.config))
     if new.key.startswith(FeatureSet.OWN):
         return _create_own(scope, new)
     _check_key(new.key)
@@ -180,40 +181,20 @@ def _subject(scope: Scope, user_id: str) -> Subject | None:
         raise Forbidden(error.message, "userId") from None
 
 
-def check_config(raw: Mapping[str, Any]) -> None:
-    """Raise Invalid, naming the field, for what is no config of a set."""
-    config.check(raw, "config")
-    model = raw.get("languageModel")
-    if isinstance(model, Mapping):
-        try:
-            if not models_from([model])[0].model:
-                raise Invalid("extractors[0].model", "Name the model that is to be asked.")
-        except Invalid as error:
-            where = error.field.replace("extractors[0]", "config.languageModel")
-            raise Invalid(where, error.message, error.code) from None
-    set_embedding.check(raw.get("embedder"), "config.embedder")
+def faults_of_changes(changes: Mapping[str, Any]) -> list[Invalid]:
+    """All that `configure` would refuse."""
+    return faults_of_config(
+        {name: value for name, value in changes.items() if value is not None or name not in PRODUCT}
+    )
 
 
-def faults_of(changes: Mapping[str, Any]) -> list[Invalid]:
-    """All that `configure` would refuse: of each setting, and of each category, the first."""
-    values = {name: value for name, value in changes.items() if value is not None}
-    faults = [
-        fault
-        for number, each in enumerate(values.get("categories", ()))
-        if (fault := _fault({"categories": [each]}, number))
-    ]
-    if faults:
-        del values["categories"]  # whether they go together is asked once each is right
-    return [*faults, *filter(None, (_fault({name: value}) for name, value in values.items()))]
-
-
-def _fault(raw: Mapping[str, Any], number: int = 0) -> Invalid | None:
-    try:
-        check_config(raw)
-    except Invalid as fault:
-        where = fault.field.replace("categories[0]", f"categories[{number}]", 1)
-        return Invalid(where, fault.message, fault.code)
-    return None
+def faults_of_config(raw: Mapping[str, Any]) -> list[Invalid]:
+    """All that is wrong with what a set is to say itself."""
+    found = faults(SetSettings, raw, "config")
+    found += faults_of_model(raw.get("languageModel"), "config.languageModel")
+    if not any(one.field.startswith("config.embedder") for one in found):
+        found += set_embedding.faults(raw.get("embedder"), "config.embedder")
+    return found
 
 
 @transaction.atomic(durable=True)
@@ -221,7 +202,7 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
     """Set what the set says itself; null takes it back, so that the workspace's counts again."""
     feature_set = own_set_to_write(scope, key)
     values = {name: value for name, value in changes.items() if value is not None}
-    check_config({name: changes[name] for name in changes if name in values or name not in PRODUCT})
+    refuse(faults_of_changes(changes))
     row = FeatureSet.objects.select_for_update().get(pk=feature_set.pk)
     before = dict(row.config)
     kept = {name: value for name, value in before.items() if name not in changes}
@@ -242,7 +223,7 @@ def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
 def delete(scope: Scope, key: str) -> None:
     """The set with its features, their history and its marks, for good. The set of a subject comes
     back when something more is said, and then takes in all from the beginning."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     row = lock_set(space, find(scope, key))
     ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))
     entries.remove(space, Layer.FEATURES, ids)

@@ -22,7 +22,7 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
     """Take the last change of a feature back; of a merge, all that it did. Undone again, the
     change before goes back too. Conflict where there is none, or another feature says it now."""
     feature = find_feature(scope, feature_id)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = vectors_before(space, _last_changes(feature))
     with transaction.atomic(durable=True):
         feature_set = apply.lock_set(space, feature.set)
@@ -57,7 +57,7 @@ def undo_changes(
             raise Conflict(f"Another feature says it now: {feature}.", "taken", "id")
         feature.save()
     here = [each for each in features if each.ended_at is None]
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     apply.reindex(space, [each.pk for each in features], here, vectors)
     apply.mark_changed(feature_set)
 

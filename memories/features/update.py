@@ -119,7 +119,7 @@ def _discovered(scope: Scope, key: str) -> FeatureSet:
 
 def _take_in(batch: EpisodeBatch, result: UpdateResult) -> None:
     proposed = propose(batch)
-    space = workspace_index.space_of(batch.set.workspace_id)
+    space = workspace_index.index_of(batch.set.workspace_id)
     texts = [
         Feature.text_of(each.tag, each.feature, each.value, each.about)
         for each in proposed.commands

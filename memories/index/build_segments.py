@@ -6,6 +6,7 @@ use, or dropped where it is no good.
 """
 
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,14 +17,14 @@ import psycopg
 from django.conf import settings
 
 from memories.index import statements
-from memories.index.segments import Seal
-from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer
+from memories.index.segments import Segment
+from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer
 from memoryproject.owner import owner_connection
 from workspaces.external_ids import NOBODY
 
 LOCK_CLASS = 4243  # one builder at a time: a build takes all the cores there are
-MOST = 100  # sealed layers: each index costs every search of the table a microsecond to plan
-TAIL = 0.05  # of the sealed entries; above it, and above a quarter of the threshold: seal anew
+MOST = 100  # segments: each index costs every search of the table a microsecond to plan
+TAIL = 0.05  # of the sealed entries; above it, and above a quarter of the threshold: build anew
 LARGE_SUBJECT = 0.1  # of the layer; of less, an HNSW would look at too much that is not asked for
 LINKS, EFFORT = 24, 100  # of the HNSW: m and ef_construction
 MOST_MEMORY = 2_000  # MB; a graph that does not fit is built slowly
@@ -42,7 +43,7 @@ select w.number, w.embedding_model_id as model, n.layer, n.live,
        l.sealed_upto is not null and l.embedding_model_id = w.embedding_model_id
          and 2 = (select count(*) from ({INDEXES} and i.indisvalid) x
                   where x.name in ('vector_sealed_' || {NAMED}, 'vector_tail_' || {NAMED}))
-       as is_sealed
+       as is_built, w.workspace_id
 from memories_workspaceindex w
 cross join lateral (
   values (1, live_memories), (2, live_episodes), (3, live_features)) n(layer, live)
@@ -74,19 +75,19 @@ where workspace = %(number)s and embedding_model_id = %(model)s and layer = %(la
 group by 1 having count(*) > %(least)s::float8
 """
 HNSW = """
-create index concurrently if not exists {seal.sealed_name} on memories_vector
-  using hnsw ((embedding::{seal.kind}) halfvec_ip_ops) with (m = {links}, ef_construction = {effort})
-  where {seal.rows} and entry_id <= {seal.upto}
+create index concurrently if not exists {segment.sealed_name} on memories_vector
+  using hnsw ((embedding::{segment.kind}) halfvec_ip_ops) with (m = {links}, ef_construction = {effort})
+  where {segment.rows} and entry_id <= {segment.upto}
 """
 TAIL_INDEX = """
-create index concurrently if not exists {seal.tail_name} on memories_vector (entry_id, part)
+create index concurrently if not exists {segment.tail_name} on memories_vector (entry_id, part)
   include (subject, agent, visibility, scope, place{covered})
-  where {seal.rows} and entry_id > {seal.upto}
+  where {segment.rows} and entry_id > {segment.upto}
 """
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class LayerState:
     """A layer that is large or was, as LAYERS selects it."""
 
     number: int
@@ -95,7 +96,8 @@ class State:
     live: int
     upto: int
     sealed_live: int | None
-    is_sealed: bool
+    is_built: bool
+    workspace_id: uuid.UUID
 
     @property
     def is_large(self) -> bool:
@@ -105,45 +107,50 @@ class State:
 
     @property
     def is_due(self) -> bool:
-        """To be sealed, for the first time or anew."""
+        """To be built, for the first time or anew."""
         if not self.is_large:
             return False
+        if not self.is_built:
+            return True
+        values = {"number": self.number, "layer": self.layer, "upto": self.upto}
         longest = max(settings.VECTOR_INDEX_FROM / 4, TAIL * (self.sealed_live or 0))
-        return not self.is_sealed or self._tail() > longest
+        return bool(statements.rows(TAIL_ENTRIES, values)[0].number > longest)
 
     @property
     def is_over(self) -> bool:
         return bool(self.upto) and not self.is_large
 
-    def _tail(self) -> int:
-        values = {"number": self.number, "layer": self.layer, "upto": self.upto}
-        found: int = statements.rows(TAIL_ENTRIES, values)[0].number
-        return found
 
-
-def states() -> list[State]:
+def layer_states() -> list[LayerState]:
     found = statements.rows(LAYERS, {"least": settings.VECTOR_INDEX_FROM})
-    return [State(*row) for row in found[:MOST]]
+    return [LayerState(*row) for row in found[:MOST]]
 
 
 def is_due() -> bool:
-    """Whether `settle` would do anything; cheap enough to be asked every minute."""
-    changing = any(state.is_due or state.is_over for state in states())
+    """Whether `build_and_drop` would do anything; cheap enough to be asked every minute."""
+    changing = any(state.is_due or state.is_over for state in layer_states())
     return changing or bool(statements.rows(LEFTOVERS, {}))
 
 
-def settle(tell: Callable[[str], object] = log.info) -> int:
-    """Seal and unseal until all is as it should be; the number of layers changed.
+def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
+    """Build and drop until all is as it should be; the number of layers changed.
 
     0 where another process is at it. `tell` hears of each step.
     """
     with _alone() as owner:
         if owner is None:
             return 0
-        changing = [state for state in states() if state.is_due or state.is_over]
+        changing = [state for state in layer_states() if state.is_due or state.is_over]
         for state in changing:
             tell(f"workspace {state.number}, layer {state.layer}: {state.live} entries")
-            _seal(state, owner) if state.is_due else _unseal(state)
+            started = time.perf_counter()
+            is_due = state.is_due
+            _build(state, owner) if is_due else _drop(state)
+            log.info(
+                "Segment %s: workspace %s, %s, %d live entries, %.1f s",
+                "built" if is_due else "dropped", state.workspace_id, Layer(state.layer).label,
+                state.live, time.perf_counter() - started,
+            )  # fmt: skip
         for row in statements.rows(LEFTOVERS, {}):
             owner.execute(f"drop index concurrently if exists {row.name}")
         return len(changing)
@@ -158,47 +165,33 @@ def _alone() -> Iterator[Owner | None]:
         yield owner if took and took[0] else None
 
 
-def _seal(state: State, owner: Owner) -> None:
+def _build(state: LayerState, owner: Owner) -> None:
     """Build the next indexes, then let searches change over to them."""
     model = EmbeddingModel.objects.get(pk=state.model or 0)
-    seal = Seal(state.number, model.pk, state.layer, model.dimensions, _upto(state))
+    layer = {"number": state.number, "model": model.pk, "layer": state.layer}
+    # The id up to which an index was begun that no search uses yet; else the newest one.
+    prefix = f"vector_sealed_{state.number}_{model.pk}_{state.layer}_"
+    begun: int = statements.rows(BEGUN, {"prefix": prefix})[0].upto or 0
+    upto = begun if begun > state.upto else statements.rows(NEWEST, layer)[0].upto
+    segment = Segment(state.number, model.pk, state.layer, model.dimensions, upto)
     owner.execute(f"set maintenance_work_mem = '{min(MOST_MEMORY, 64 + state.live // 400)}MB'")
     covered = ", embedding" if model.dimensions <= WIDEST_COVERED else ""
-    owner.execute(TAIL_INDEX.format(seal=seal, covered=covered))
-    owner.execute(HNSW.format(seal=seal, links=LINKS, effort=EFFORT))
+    owner.execute(TAIL_INDEX.format(segment=segment, covered=covered))
+    owner.execute(HNSW.format(segment=segment, links=LINKS, effort=EFFORT))
+    least = max(settings.VECTOR_INDEX_FROM, LARGE_SUBJECT * state.live)
+    subjects = statements.rows(SUBJECTS, layer | {"nobody": NOBODY, "least": least})
     LargeLayer.objects.update_or_create(
         workspace_id=state.number,
         layer=state.layer,
         defaults={
             "embedding_model": model,
-            "sealed_upto": seal.upto,
+            "sealed_upto": upto,
             "sealed_live": state.live,
-            "large_subjects": _large_subjects(state),
+            "large_subjects": [row.id for row in subjects],
         },
     )
 
 
-def _upto(state: State) -> int:
-    """The id up to which an index was begun that no search uses yet; else the newest one."""
-    values = {"number": state.number, "layer": state.layer}
-    prefix = f"vector_sealed_{state.number}_{state.model}_{state.layer}_"
-    begun: int | None = statements.rows(BEGUN, {"prefix": prefix})[0].upto
-    newest: int = statements.rows(NEWEST, values)[0].upto
-    return begun if begun and begun > state.upto else newest
-
-
-def _large_subjects(state: State) -> list[uuid.UUID]:
-    least = max(settings.VECTOR_INDEX_FROM, LARGE_SUBJECT * state.live)
-    values = {
-        "number": state.number,
-        "model": state.model,
-        "layer": state.layer,
-        "nobody": NOBODY,
-        "least": least,
-    }
-    return [row.id for row in statements.rows(SUBJECTS, values)]
-
-
-def _unseal(state: State) -> None:
+def _drop(state: LayerState) -> None:
     layer = LargeLayer.objects.filter(workspace=state.number, layer=state.layer)
     layer.update(sealed_upto=None, embedding_model=None, large_subjects=[])

@@ -67,28 +67,28 @@ def snapshot() -> Iterator[None]:
         yield
 
 
-def check(space: WorkspaceIndex, advance: Callable[[int], object]) -> Agreement:
+def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agreement:
     """Compare each thing of the workspace with its entry, then the rules of the whole."""
     found = Agreement()
     with snapshot():
         # What is counted is read here: the caller's row is from before the snapshot.
-        space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=space.pk)
-        words = slots.words_of(space)
+        index = WorkspaceIndex.objects.select_related("embedding_model").get(pk=index.pk)
+        words = slots.words_of(index)
         for layer in truth.TABLE:
-            for ids in truth.batches(space, layer):
-                _check_batch(space, layer, ids, words, found)
+            for ids in truth.batches(index, layer):
+                _check_batch(index, layer, ids, words, found)
                 advance(len(ids))
-        _check_counts(space, found)
-        _check_speakers(space, found)
-        _check_seals(space, found)
+        _check_counts(index, found)
+        _check_speakers(index, found)
+        _check_segments(index, found)
         for rule, statement in RULES.items():
-            _check_rule(space, rule, statement, found)
-        _check_cycles(space, found)
+            _check_rule(index, rule, statement, found)
+        _check_cycles(index, found)
     return found
 
 
 def _check_batch(
-    space: WorkspaceIndex,
+    index: WorkspaceIndex,
     layer: Layer,
     ids: Sequence[uuid.UUID],
     words: OwnWords,
@@ -107,44 +107,44 @@ def _check_batch(
         is_unmade = entry.length == 0 and len(item.text) > BESIDE
         if is_unmade and DueVector.objects.filter(entry=entry.pk).exists():
             continue  # its keys are due with its vectors
-        for column in _differing(space, entry, item):
+        for column in _differing(index, entry, item):
             found.add(f"{name} whose entry has another {column}", item.id)
     if layer == Layer.MEMORIES:
         for memory in slots.stale(ids, words):
             found.add("memories with other keys of attributes", memory.pk)
-    lacking = set(rebuild.incomplete(space, here))
-    _check_vectors(space, [(e, item) for e, item in here if e in lacking], found)
+    lacking = set(rebuild.incomplete(index, here))
+    _check_vectors(index, [(e, item) for e, item in here if e in lacking], found)
 
 
-def _differing(space: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
+def _differing(index: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
     names = [name for name in PLAIN_COLUMNS if getattr(entry, name) != getattr(item, name)]
     own = {
-        "workspace": entry.workspace == space.number,
+        "workspace": entry.workspace == index.number,
         "marks": entry.marks == ranking.marks(item.text),
-        "trigrams": entry.trigrams == lexical.trigram_keys(space.number, item.layer, item.text),
-        "terms": _has_terms(space, entry, item),
+        "trigrams": entry.trigrams == lexical.trigram_keys(index.number, item.layer, item.text),
+        "terms": _has_terms(index, entry, item),
         "weights": (entry.weights is None) == (not entry.terms),
     }
     return [*names, *(name for name, agrees in own.items() if not agrees)]
 
 
-def _has_terms(space: WorkspaceIndex, entry: Entry, item: Item) -> bool:
+def _has_terms(index: WorkspaceIndex, entry: Entry, item: Item) -> bool:
     """Its own words at least: what neighbours lend depends on the order in which they came."""
-    wanted = lexical.term_keys(space.number, item.layer, lexical.document(item.text))
+    wanted = lexical.term_keys(index.number, item.layer, lexical.document(item.text))
     if item.layer != Layer.EPISODES:
         return list(entry.terms) == wanted
     return set(wanted) <= set(entry.terms)
 
 
 def _check_vectors(
-    space: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], found: Agreement
+    index: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], found: Agreement
 ) -> None:
     """Of entries that have not one vector per text: is a text without one a text without words?"""
     if not lacking:
         return
-    values = {"ids": [entry for entry, _ in lacking], "model": space.embedding_model_id}
+    values = {"ids": [entry for entry, _ in lacking], "model": index.embedding_model_id}
     parts = {row.id: set(row.parts or ()) for row in statements.rows(rebuild.PARTS, values)}
-    wanted = _wanted_parts(space, [item for _, item in lacking])
+    wanted = _wanted_parts(index, [item for _, item in lacking])
     for (entry, item), expected in zip(lacking, wanted, strict=True):
         name = Layer(item.layer).label
         if expected - parts[entry]:
@@ -153,51 +153,51 @@ def _check_vectors(
             found.add(f"{name} with vectors of texts that are not there", item.id)
 
 
-def _wanted_parts(space: WorkspaceIndex, items: Sequence[Item]) -> list[set[int]]:
-    if space.embedding_model_id is None:
+def _wanted_parts(index: WorkspaceIndex, items: Sequence[Item]) -> list[set[int]]:
+    if index.embedding_model_id is None:
         return [set() for _ in items]
     if workspace_index.embedder_of(
-        space
+        index
     ).is_remote:  # asking it costs; what it cannot embed is blank
         return [{n for n, text in enumerate(item.texts) if embeddable(text)} for item in items]
-    vectors = due.embed(space, [item.texts for item in items])
+    vectors = due.embed(index, [item.texts for item in items])
     return [{n for n, vector in enumerate(own) if vector is not None} for own in vectors]
 
 
-def _check_counts(space: WorkspaceIndex, found: Agreement) -> None:
-    live = rebuild.live_counts(space)
+def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:
+    live = rebuild.live_counts(index)
     for layer in truth.TABLE:
-        noted = getattr(space, f"live_{layer.label}")
+        noted = getattr(index, f"live_{layer.label}")
         if noted != live.get(layer, 0):
             found.add(f"count of live {layer.label}", f"{noted} noted, {live.get(layer, 0)} there")
-    values = {"workspace": space.number, "model": space.embedding_model_id}
+    values = {"workspace": index.number, "model": index.embedding_model_id}
     totals = statements.rows(TOTALS, values)[0]
     found.entries, found.due = totals.entries, totals.due
     found.vectors, found.other_vectors = totals.vectors, totals.others
 
 
-def _check_speakers(space: WorkspaceIndex, found: Agreement) -> None:
-    for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(space)):
+def _check_speakers(index: WorkspaceIndex, found: Agreement) -> None:
+    for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
         found.add(
             "count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said"
         )
 
 
-def _check_seals(space: WorkspaceIndex, found: Agreement) -> None:
-    for state in build_segments.states():
-        if state.number == space.number and state.upto and not state.is_sealed:
+def _check_segments(index: WorkspaceIndex, found: Agreement) -> None:
+    for state in build_segments.layer_states():
+        if state.number == index.number and state.upto and not state.is_built:
             found.add("sealed layers without their vector index", Layer(state.layer).label)
 
 
-def _check_rule(space: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:
-    values = {"workspace": space.number, "owner": space.workspace_id, "most": SHOWN}
+def _check_rule(index: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:
+    values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
     rows = statements.rows(LISTED.format(statement), values)
     if rows:
         found.broken[rule] = Disagreement(rule, rows[0].number, [str(row.id) for row in rows])
 
 
-def _check_cycles(space: WorkspaceIndex, found: Agreement) -> None:
-    rows = statements.rows(SUCCESSORS, {"owner": space.workspace_id})
+def _check_cycles(index: WorkspaceIndex, found: Agreement) -> None:
+    rows = statements.rows(SUCCESSORS, {"owner": index.workspace_id})
     for memory in endless({row.id: row.superseded_by_id for row in rows}):
         found.add("memories whose chain has no head", memory)
 

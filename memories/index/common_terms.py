@@ -42,22 +42,22 @@ def count_due() -> int:
     return len(found)
 
 
-def count_in(space: WorkspaceIndex) -> None:
+def count_in(index: WorkspaceIndex) -> None:
     """Count anew in the large layers of one workspace, due or not."""
-    now = WorkspaceIndex.objects.get(pk=space.pk)
+    now = WorkspaceIndex.objects.get(pk=index.pk)
     for layer in (Layer.MEMORIES, Layer.EPISODES, Layer.FEATURES):
         if now.live(layer) >= FROM:
             count(now, layer)
 
 
 @transaction.atomic
-def count(space: WorkspaceIndex, layer: int) -> None:
+def count(index: WorkspaceIndex, layer: int) -> None:
     """Note which words are common in the layer now."""
-    live = space.live(layer)
-    values = {"number": space.number, "layer": int(layer)}
+    live = index.live(layer)
+    values = {"number": index.number, "layer": int(layer)}
     statements.execute(FORGET, values)
     every = 1 + live // SAMPLE
     statements.execute(COUNT, values | {"every": every, "common": COMMON})
     LargeLayer.objects.update_or_create(
-        workspace=space, layer=layer, defaults={"counted_live": live}
+        workspace=index, layer=layer, defaults={"counted_live": live}
     )

@@ -26,9 +26,9 @@ TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
 }
 
 
-def embed(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
+def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
     """Vectors of each sequence of texts; raises ProviderError."""
-    flat = _embedded(embedder_of(space), [text for group in texts for text in group])
+    flat = _embedded(embedder_of(index), [text for group in texts for text in group])
     found: list[Vectors] = []
     at = 0
     for group in texts:
@@ -44,21 +44,21 @@ def _embedded(embedder: Embedder, texts: list[str]) -> Vectors:
     return breakers.call(line, lambda: embedder.embed(texts))
 
 
-def embed_or_leave(space: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
+def embed_or_leave(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
     """Vectors, or None where the provider failed: then the entries stay due for the sweep."""
     try:
-        return embed(space, texts) if texts else []
+        return embed(index, texts) if texts else []
     except ProviderError:
         return None
 
 
-def fill(space: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
+def fill(index: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
     """Make the vectors that are due of these items; the number of entries done.
 
     A provider that fails again leaves them due, later each time.
     """
-    waiting = DueVector.objects.filter(entry__workspace=space.number, entry__item__in=list(items))
-    return fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
+    waiting = DueVector.objects.filter(entry__workspace=index.number, entry__item__in=list(items))
+    return fill_entries(index, list(waiting.values_list("entry_id", flat=True)))
 
 
 CLAIM = """
@@ -68,13 +68,13 @@ returning entry_id
 """
 
 
-def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
+def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these due entries, in bounded batches; the number done.
 
     A batch is tried again by nobody else before the lease on it runs out.
     """
     done = tried = 0
-    make_keys(space, ids)
+    make_keys(index, ids)
     for batch in batches(ids):
         tried += len(batch)
         values = {"ids": batch, "now": timezone.now(), "until": leases.end()}
@@ -83,11 +83,11 @@ def fill_entries(space: WorkspaceIndex, ids: Sequence[int]) -> int:
         found = items_of(Entry.objects.filter(pk__in=claimed))
         try:
             with leases.renewed(rows.all, "next_attempt_at"):
-                vectors = embed(space, [item.texts for _, item in found])
+                vectors = embed(index, [item.texts for _, item in found])
         except ProviderError as error:
             _postpone([*claimed, *ids[tried:]], error)
             break
-        done += _store(space, found, vectors)
+        done += _store(index, found, vectors)
     return done
 
 
@@ -100,13 +100,13 @@ order by e.id
 
 
 def make_keys(
-    space: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()
+    index: WorkspaceIndex, ids: Sequence[int] = (), items: Sequence[uuid.UUID] = ()
 ) -> None:
     """Make the keys of long episodes that were kept without: from here on words find them."""
     values = {"ids": list(ids), "items": list(items), "beside": BESIDE}
     for row in statements.rows(UNMADE, values):
         for _, item in items_of(Entry.objects.filter(pk=row.id)):
-            entries.set_keys(row.id, entries.keys_of_episode(space.number, item.text))
+            entries.set_keys(row.id, entries.keys_of_episode(index.number, item.text))
 
 
 SIZES = """
@@ -163,13 +163,13 @@ def _item(row: Entry, text: str) -> Item:
 
 @transaction.atomic
 def _store(
-    space: WorkspaceIndex, found: Sequence[tuple[int, Item]], vectors: Sequence[Vectors]
+    index: WorkspaceIndex, found: Sequence[tuple[int, Item]], vectors: Sequence[Vectors]
 ) -> int:
     """Write vectors of entries that are still due; another worker may have been faster.
 
     The workspace's lock, because an entry may be superseded between reading and writing.
     """
-    lock(space)
+    lock(index)
     ids = [entry for entry, _ in found]
     taken = statements.rows(
         "delete from memories_duevector d using memories_entry e"
@@ -182,8 +182,8 @@ def _store(
         for (entry, item), own in zip(found, vectors, strict=True)
         if entry in now
     ]
-    entries.write_vectors(space, ready)
-    model_change.leave_due(space, list(now))
+    entries.write_vectors(index, ready)
+    model_change.leave_due(index, list(now))
     return len(ready)
 
 

@@ -174,7 +174,7 @@ def feature_item(feature: Feature) -> Item:
 
 
 def write(
-    space: WorkspaceIndex,
+    index: WorkspaceIndex,
     items: Sequence[Item],
     vectors: Sequence[Vectors | None] | None,
     *,
@@ -191,32 +191,32 @@ def write(
     if not items:
         inserts.insert(*beside)
         return
-    ids, model = count_new(space, Counter(item.layer for item in items if item.live), len(items))
+    ids, model = count_new(index, Counter(item.layer for item in items if item.live), len(items))
     numbered = list(zip(ids, items, strict=True))
-    records = (entry_record(entry, space.number, item) for entry, item in numbered)
+    records = (entry_record(entry, index.number, item) for entry, item in numbered)
     rows = [*beside, Rows(ENTRIES, len(ids), records)]
     paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
     found = [(*each, own) for each, own in paired if own is not None]
-    rows.append(_vector_rows(space, found, space.embedding_model_id))
+    rows.append(_vector_rows(index, found, index.embedding_model_id))
     inserts.insert(*rows)
     if len(found) < len(ids):
         _mark_due([entry for (entry, _), own in paired if own is None])
-    if model != space.embedding_model_id:
-        model_change.leave_due(space, ids)
+    if model != index.embedding_model_id:
+        model_change.leave_due(index, ids)
 
 
 def write_vectors(
-    space: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
+    index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
 ) -> None:
     """Add the vectors of entries that are written; `model_id` None: the workspace's own model."""
-    inserts.insert(_vector_rows(space, found, model_id or space.embedding_model_id))
+    inserts.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
 
 
 def _vector_rows(
-    space: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model: int | None
+    index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model: int | None
 ) -> Rows:
     made = [
-        (entry, model, part, space.number, item, vector)
+        (entry, model, part, index.number, item, vector)
         for entry, item, vectors in found
         for part, vector in enumerate(vectors)
         if vector is not None
@@ -224,18 +224,18 @@ def _vector_rows(
     return Rows(VECTORS, len(made), starmap(_vector_record, made))
 
 
-def set_live(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
+def set_live(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
     """Move entries off the hot path, or back on it; their vectors stay for time travel."""
     statements.require_transaction()
     values = {"layer": int(layer), "items": list(items), "live": live}
     changed = statements.rows(SET_ENTRIES_LIVE, values)
     if changed:
         statements.execute(SET_VECTORS_LIVE, {"ids": [r.id for r in changed], "live": live})
-        count(space, layer, len(changed) if live else -len(changed))
+        count(index, layer, len(changed) if live else -len(changed))
 
 
 def reweigh(
-    space: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
+    index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
 ) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
     weights = lexical.bm25_weights(counts)
@@ -244,7 +244,7 @@ def reweigh(
         " length = %(length)s"
         " where layer = %(layer)s and item = %(item)s",
         {
-            "terms": lexical.term_keys(space.number, layer, counts),
+            "terms": lexical.term_keys(index.number, layer, counts),
             "weights": lexical.sparse_text(weights),
             "length": round(sum(counts.values())),
             "layer": int(layer),
@@ -273,11 +273,11 @@ def change_times(memory: Memory) -> None:
     statements.execute(SET_TIMES, values | {"event": item.event_at})
 
 
-def remove(space: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
+def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
     """Take entries and their vectors out of the index for good; how many entries."""
     statements.require_transaction()
     gone = statements.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
-    count(space, layer, -sum(row.live for row in gone))
+    count(index, layer, -sum(row.live for row in gone))
     return len(gone)
 
 

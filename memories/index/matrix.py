@@ -26,13 +26,13 @@ def best_pairs(
 
     `select` answers entry_id and embedding, all of the length that `asked` has.
     """
-    found = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+    found = _Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
     bounds = np.full(len(asked), floor, np.float32)
     for ids, vectors in _chunks(select, values, asked.shape[1]):
         cosines = asked @ vectors.T
         # As one row: in two dimensions numpy looks for them six times as long.
         rows, columns = divmod(np.flatnonzero(cosines >= bounds[:, None]), len(ids))
-        found = found.with_more(_Found(rows, ids[columns], cosines[rows, columns]))
+        found = found.with_more(_Pairs(rows, ids[columns], cosines[rows, columns]))
         found, ranks = found.best(most)
         # What is farther than the last of a full row is not looked at again.
         is_last = ranks == most - 1
@@ -40,27 +40,27 @@ def best_pairs(
     return list(zip(*(each.tolist() for each in found), strict=True))
 
 
-class _Found(NamedTuple):
+class _Pairs(NamedTuple):
     """Pairs by column; a row's are the best first once they are `best`."""
 
     rows: npt.NDArray[np.int64]
     ids: npt.NDArray[np.int64]
     cosines: Floats
 
-    def with_more(self, more: "_Found") -> "_Found":
-        return _Found(
+    def with_more(self, more: "_Pairs") -> "_Pairs":
+        return _Pairs(
             np.concatenate((self.rows, more.rows)),
             np.concatenate((self.ids, more.ids)),
             np.concatenate((self.cosines, more.cosines)),
         )
 
-    def best(self, most: int) -> tuple["_Found", npt.NDArray[np.int64]]:
+    def best(self, most: int) -> tuple["_Pairs", npt.NDArray[np.int64]]:
         """At most so many of each row, with their ranks from 0 on."""
         order = np.lexsort((self.ids, -self.cosines, self.rows))
         rows = self.rows[order]
         ranks = np.arange(len(rows)) - np.searchsorted(rows, rows)
         kept = order[ranks < most]
-        found = _Found(self.rows[kept], self.ids[kept], self.cosines[kept])
+        found = _Pairs(self.rows[kept], self.ids[kept], self.cosines[kept])
         return found, ranks[ranks < most]
 
 

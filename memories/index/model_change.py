@@ -14,12 +14,12 @@ on conflict do nothing
 """
 
 
-def leave_due(space: WorkspaceIndex, entries: Sequence[int]) -> None:
+def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
     """Make entries due again where their vectors came too late: of the model before.
 
     Called after the writer has taken the workspace's row or lock, so that a change of the model
     either waits for this transaction and sees its entries, or is seen here.
     """
-    values = {"ids": list(entries), "workspace": space.number, "model": space.embedding_model_id}
+    values = {"ids": list(entries), "workspace": index.number, "model": index.embedding_model_id}
     if entries:
         statements.execute(LEAVE_DUE, values)

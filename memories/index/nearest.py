@@ -11,7 +11,7 @@ import numpy as np
 from pgvector import HalfVector
 
 from memories.index import matrix, segments, statements
-from memories.index.segments import Seal
+from memories.index.segments import Segment
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -21,64 +21,6 @@ from memories.models import (
     place_of,
 )
 
-# The rows that a new statement of one visibility may meet. `n` are the statements, where there
-# are several in one text.
-MEETS = """
-    and {subject} and x.part = 0 and x.scope = %(scope)s
-    and x.place is not distinct from %(place)s::uuid and {who}"""
-EXACT = """
-  from memories_vector x
-  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and {wide}x.wide {meets}"""
-ASKED = """
-  select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
-  with ordinality n(v, visible, i) where v is not null"""
-# The best pairs at or over a cosine in one scan of the subject's rows, index-only.
-PAIRS = """
-with asked as materialized ({asked}),
-near as materialized (
-  select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity,
-         row_number() over (partition by n.i order by x.embedding <#> n.v, x.entry_id) as rank
-  from asked n cross join lateral (select x.entry_id, x.embedding {exact}) x
-  where (x.embedding <#> n.v) <= -%(threshold)s::float8)
-select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
-where near.rank <= %(most)s
-order by near.i, near.similarity desc, near.entry_id
-"""
-# In a sealed layer: of each statement the best of the HNSW and, where they are few statements, of
-# the tail. One case of all conditions: else the planner would multiply its guesses of each, and
-# shun the HNSW.
-SEALED = """
-with asked as materialized ({asked}),
-near as materialized (
-  select n.i, y.entry_id, -y.d as similarity,
-         row_number() over (partition by n.i order by y.d, y.entry_id) as rank
-  from asked n cross join lateral (
-    (select x.entry_id, x.embedding::{seal.kind} <#> n.v::{seal.kind} as d from memories_vector x
-     where {seal.rows} and entry_id <= {seal.upto} and case when true {meets} then true else false end
-     order by x.embedding::{seal.kind} <#> n.v::{seal.kind} limit {most}){tail}) y
-  where y.d <= -%(threshold)s::float8)
-select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
-where near.rank <= %(most)s
-order by near.i, near.similarity desc, near.entry_id
-"""
-AND_TAIL = """
-    union all
-    (select x.entry_id, x.embedding <#> n.v as d from memories_vector x
-     where {seal.rows} and entry_id > {seal.upto} {meets}
-     order by x.embedding <#> n.v limit {most})"""
-TAIL = """
-  from memories_vector x where {seal.rows} and entry_id > {seal.upto} {meets}"""
-# The same for one statement: without the join, a third faster.
-ONE = """
-select 0 as i, near.similarity, e.item from (
-  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity {exact}
-    and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
-  order by similarity desc, x.entry_id limit %(most)s) near
-join memories_entry e on e.id = near.entry_id
-order by near.similarity desc, near.entry_id
-"""
-ROWS_OF_ONE = "select x.entry_id, x.embedding {exact}"
 # From so many statements on the comparison is a product of matrices.
 MANY = 16
 # Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
@@ -135,19 +77,19 @@ class Pair:
 
 
 def nearest(
-    space: WorkspaceIndex,
+    index: WorkspaceIndex,
     placement: Placement,
     vectors: Sequence[np.ndarray | None],
     visibilities: Sequence[str],
     reach: Reach,
 ) -> list[Pair]:
     """The pairs within reach, the nearest first per statement."""
-    model = space.embedding_model
+    model = index.embedding_model
     if model is None or all(vector is None for vector in vectors):
         return []
     codes = [VISIBILITY_CODE[visibility] for visibility in visibilities]
     values: dict[str, Any] = {
-        "workspace": space.number,
+        "workspace": index.number,
         "model": model.pk,
         "layer": int(Layer.MEMORIES),
         "subject": placement.subject_id,
@@ -160,9 +102,9 @@ def nearest(
         "most": reach.most,
     }
     texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
-    seal = segments.seal_of(space, Layer.MEMORIES)
-    if seal is not None and seal.speaks_of([placement.subject_id]):
-        return _in_sealed(seal, texts, values, vectors, codes)
+    segment = segments.segment_of(index, Layer.MEMORIES)
+    if segment is not None and segment.speaks_of([placement.subject_id]):
+        return _in_segment(segment, texts, values, vectors, codes)
     if len(vectors) == 1 and vectors[0] is not None:
         return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
     if len(vectors) < MANY:
@@ -170,22 +112,22 @@ def nearest(
     return _compared(texts.rows, values, vectors, codes)
 
 
-def _in_sealed(
-    seal: Seal,
+def _in_segment(
+    segment: Segment,
     texts: "_Texts",
     values: dict[str, Any],
     vectors: Sequence[np.ndarray | None],
     codes: Sequence[int],
 ) -> list[Pair]:
-    """Many are compared with the tail outside of the database, as with a layer that has no seal:
+    """Many are compared with the tail outside of the database, as with a layer that has no segment:
     a scan of it for each would take longer than the HNSW."""
     most, asked = values["most"], values | _arrays(vectors, codes)
     if len(vectors) < MANY:
         statements.rows(QUICK, {})
-        return _found(texts.sealed(seal, most, AND_TAIL), asked)
+        return _found(texts.in_segment(segment, most, with_tail=True), asked)
     statements.rows(QUICKER, {})
-    found = _found(texts.sealed(seal, most, ""), asked)
-    found += _compared(lambda code: texts.tail(seal, code), values, vectors, codes)
+    found = _found(texts.in_segment(segment, most, with_tail=False), asked)
+    found += _compared(lambda code: texts.tail(segment, code), values, vectors, codes)
     # The sort is stable: of two that are as near, the older one first, as everywhere.
     found.sort(key=lambda pair: (pair.index, -(pair.similarity or 0.0)))
     return [p for _, own in groupby(found, attrgetter("index")) for p in islice(own, most)]
@@ -204,6 +146,18 @@ def _compared(
     ]
 
 
+# `n` are the new statements, where there are several in one text.
+STATEMENTS = """
+  select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
+  with ordinality n(v, visible, i) where v is not null"""
+# Of each statement the best of those that are `near`.
+BEST_OF_EACH = """
+select near.i, near.similarity, e.item from near join memories_entry e on e.id = near.entry_id
+where near.rank <= %(most)s
+order by near.i, near.similarity desc, near.entry_id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Texts:
     """The texts for a workspace's vectors, and for what is about somebody or about nobody."""
@@ -212,31 +166,69 @@ class _Texts:
     of_nobody: bool
 
     def one(self, code: int) -> str:
-        return ONE.format(exact=self._exact(WHO[code]))
+        """As `pairs` for one statement: without the join, a third faster."""
+        return f"""
+select 0 as i, near.similarity, e.item from (
+  select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity {self._exact(WHO[code])}
+    and (x.embedding <#> %(vector)s::halfvec) <= -%(threshold)s::float8
+  order by similarity desc, x.entry_id limit %(most)s) near
+join memories_entry e on e.id = near.entry_id
+order by near.similarity desc, near.entry_id
+"""
 
     def rows(self, code: int) -> str:
-        return ROWS_OF_ONE.format(exact=self._exact(WHO[code]))
+        return f"select x.entry_id, x.embedding {self._exact(WHO[code])}"
 
     def pairs(self) -> str:
-        return PAIRS.format(asked=ASKED, exact=self._exact(f"({ANY_OF_THEM})"))
+        """The best pairs at or over a cosine in one scan of the subject's rows, index-only."""
+        exact = self._exact(f"({ANY_OF_THEM})")
+        return f"""
+with asked as materialized ({STATEMENTS}),
+near as materialized (
+  select n.i, x.entry_id, -(x.embedding <#> n.v) as similarity,
+         row_number() over (partition by n.i order by x.embedding <#> n.v, x.entry_id) as rank
+  from asked n cross join lateral (select x.entry_id, x.embedding {exact}) x
+  where (x.embedding <#> n.v) <= -%(threshold)s::float8){BEST_OF_EACH}"""
 
-    def sealed(self, seal: Seal, most: int, tail: str) -> str:
-        said: dict[str, Any] = {
-            "seal": seal,
-            "most": most,
-            "meets": self._meets(f"({ANY_OF_THEM})"),
-        }
-        return SEALED.format(asked=ASKED, tail=tail.format(**said), **said)
+    def in_segment(self, segment: Segment, most: int, *, with_tail: bool) -> str:
+        """Of each statement the best of the HNSW and of the tail. One case of all conditions: else
+        the planner would multiply its guesses of each, and shun the HNSW."""
+        kind, rows, upto = segment.kind, segment.rows, segment.upto
+        meets = self._meets(f"({ANY_OF_THEM})")
+        tail = f"""
+    union all
+    (select x.entry_id, x.embedding <#> n.v as d from memories_vector x
+     where {rows} and entry_id > {upto} {meets}
+     order by x.embedding <#> n.v limit {most})"""
+        return f"""
+with asked as materialized ({STATEMENTS}),
+near as materialized (
+  select n.i, y.entry_id, -y.d as similarity,
+         row_number() over (partition by n.i order by y.d, y.entry_id) as rank
+  from asked n cross join lateral (
+    (select x.entry_id, x.embedding::{kind} <#> n.v::{kind} as d from memories_vector x
+     where {rows} and entry_id <= {upto} and case when true {meets} then true else false end
+     order by x.embedding::{kind} <#> n.v::{kind} limit {most}){tail if with_tail else ""}) y
+  where y.d <= -%(threshold)s::float8){BEST_OF_EACH}"""
 
-    def tail(self, seal: Seal, code: int) -> str:
-        return ROWS_OF_ONE.format(exact=TAIL.format(seal=seal, meets=self._meets(WHO[code])))
+    def tail(self, segment: Segment, code: int) -> str:
+        return f"""select x.entry_id, x.embedding
+  from memories_vector x
+  where {segment.rows} and entry_id > {segment.upto} {self._meets(WHO[code])}"""
 
     def _exact(self, who: str) -> str:
-        return EXACT.format(wide="" if self.is_wide else "not ", meets=self._meets(who))
+        wide = "x.wide" if self.is_wide else "not x.wide"
+        return f"""
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide} {self._meets(who)}"""
 
     def _meets(self, who: str) -> str:
+        """The rows that a new statement of one visibility may meet."""
         subject = "x.subject is null" if self.of_nobody else "x.subject = %(subject)s"
-        return MEETS.format(subject=subject, who=who)
+        return f"""
+    and {subject} and x.part = 0 and x.scope = %(scope)s
+    and x.place is not distinct from %(place)s::uuid and {who}"""
 
 
 def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[str, Any]:

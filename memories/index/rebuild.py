@@ -4,6 +4,7 @@ Entries keep their ids, so vectors that are still right stay. A batch is one tra
 nobody else writes to the workspace; before and after it search sees a whole index.
 """
 
+import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
 from memories.models import Entry, FeatureSet, Layer, WorkspaceIndex
 
+log = logging.getLogger(__name__)
 KEPT = ("id", "layer", "item")
 CHANGING = {name: kind for name, kind in ENTRY_COLUMNS.items() if name not in KEPT}
 SCOPE_COLUMNS = (
@@ -71,64 +73,68 @@ class Rebuilt:
 
 
 @contextmanager
-def alone(space: WorkspaceIndex) -> Iterator[None]:
+def alone(index: WorkspaceIndex) -> Iterator[None]:
     """A transaction in which nobody else changes the workspace's truth or index.
 
     Beside the lock of those who resolve, the workspace's row: who only adds episodes counts there.
     """
     with transaction.atomic():
-        lock(space)
-        WorkspaceIndex.objects.select_for_update().get(pk=space.pk)
+        lock(index)
+        WorkspaceIndex.objects.select_for_update().get(pk=index.pk)
         yield
 
 
-def rebuild(space: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
+def rebuild(index: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
     """Rebuild entries, speakers and counts; `advance` hears of each batch."""
     done = Rebuilt()
     for layer in truth.TABLE:
-        for ids in truth.batches(space, layer):
-            with alone(space):
-                rebuild_batch(space, layer, ids, done)
+        for ids in truth.batches(index, layer):
+            with alone(index):
+                rebuild_batch(index, layer, ids, done)
             advance(len(ids))
-    finish(space, done)
-    own = FeatureSet.objects.filter(workspace=space.workspace_id, embedding_model__isnull=False)
+    finish(index, done)
+    own = FeatureSet.objects.filter(workspace=index.workspace_id, embedding_model__isnull=False)
     own.update(embedding_due_at=timezone.now())
     return done
 
 
-def finish(space: WorkspaceIndex, done: Rebuilt) -> None:
+def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     """What is true of the whole workspace, once all its rows are made anew."""
     for layer in truth.TABLE:
-        done.removed += _remove_strangers(space, layer)
-    _recount_speakers(space)
-    _recount(space)
-    WorkspaceIndex.objects.filter(pk=space.pk).update(rules=RULES_VERSION)
+        done.removed += _remove_strangers(index, layer)
+    _recount_speakers(index)
+    _recount(index)
+    WorkspaceIndex.objects.filter(pk=index.pk).update(rules=RULES_VERSION)
+    log.info(
+        "Index of workspace %s made anew: %d entries added, %d changed, %d removed",
+        index.workspace_id, done.added, done.changed, done.removed,
+    )  # fmt: skip
 
 
 def rebuild_batch(
-    space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
+    index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], done: Rebuilt
 ) -> None:
     """Make the marks of these rows anew; the caller holds the workspace's lock."""
     if layer == Layer.MEMORIES:
-        slots.rebuild(ids, slots.words_of(space))
+        slots.rebuild(ids, slots.words_of(index))
     rows = Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk", "rules")
     known = {item: (entry, version) for item, entry, version in rows}
     items = truth.items(layer, ids)
     new = [item for item in items if item.id not in known]
-    entries.write(space, new, None)
+    entries.write(index, new, None)
     old = [(known[item.id][0], item) for item in items if item.id in known]
     cut = {entry for entry, version in known.values() if version < PASSAGES_SINCE}
     done.added += len(new)
-    done.changed += _update(space, old)
-    done.incomplete += incomplete(space, [each for each in old if each[0] not in cut])
+    done.changed += _update(index, old)
+    done.incomplete += incomplete(index, [each for each in old if each[0] not in cut])
     done.incomplete += [entry for entry, item in old if entry in cut and len(item.texts) > 1]
 
 
-def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
+def _update(index: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
     if not old:
         return 0
     records = [
-        dict(zip(ENTRY_COLUMNS, _record(space, entry, item), strict=True)) for entry, item in old
+        dict(zip(ENTRY_COLUMNS, _record(index, entry, item), strict=True)) for entry, item in old
     ]
     with statements.cursor_of() as cursor:
         cursor.executemany(UPDATE, records)
@@ -137,19 +143,19 @@ def _update(space: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
     return changed
 
 
-def _record(space: WorkspaceIndex, entry: int, item: Item) -> tuple[Any, ...]:
-    return entries.entry_record(entry, space.number, item)
+def _record(index: WorkspaceIndex, entry: int, item: Item) -> tuple[Any, ...]:
+    return entries.entry_record(entry, index.number, item)
 
 
-def incomplete(space: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:
+def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:
     """Entries that have not one vector per text, and are not due.
 
     Also those with a text that has no vector at all: only the embedder can tell.
     """
     ids = [entry for entry, _ in found]
-    values = {"ids": ids, "model": space.embedding_model_id}
+    values = {"ids": ids, "model": index.embedding_model_id}
     state = {row.id: row for row in statements.rows(PARTS, values)}
-    wanted = space.embedding_model_id is not None
+    wanted = index.embedding_model_id is not None
     return [
         entry
         for entry, item in found
@@ -158,11 +164,11 @@ def incomplete(space: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list
     ]
 
 
-def strangers(space: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]:
+def strangers(index: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]:
     """What up to `most` entries stand for, and is not there."""
     values = {
-        "workspace": space.number,
-        "owner": space.workspace_id,
+        "workspace": index.number,
+        "owner": index.workspace_id,
         "layer": int(layer),
         "most": most,
     }
@@ -170,26 +176,26 @@ def strangers(space: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]
     return [row.item for row in statements.rows(text, values)]
 
 
-def _remove_strangers(space: WorkspaceIndex, layer: Layer) -> int:
+def _remove_strangers(index: WorkspaceIndex, layer: Layer) -> int:
     removed = 0
     while True:
-        with alone(space):
-            gone = strangers(space, layer, truth.BATCH)
-            entries.remove(space, layer, gone)
+        with alone(index):
+            gone = strangers(index, layer, truth.BATCH)
+            entries.remove(index, layer, gone)
         removed += len(gone)
         if len(gone) < truth.BATCH:
             return removed
 
 
-def live_counts(space: WorkspaceIndex) -> dict[int, int]:
+def live_counts(index: WorkspaceIndex) -> dict[int, int]:
     """Live entries by layer."""
-    return {row.layer: row.live for row in statements.rows(COUNTS, {"workspace": space.number})}
+    return {row.layer: row.live for row in statements.rows(COUNTS, {"workspace": index.number})}
 
 
-def _recount(space: WorkspaceIndex) -> None:
-    with alone(space):
-        live = live_counts(space)
-        WorkspaceIndex.objects.filter(pk=space.pk).update(
+def _recount(index: WorkspaceIndex) -> None:
+    with alone(index):
+        live = live_counts(index)
+        WorkspaceIndex.objects.filter(pk=index.pk).update(
             **{f"live_{layer.label}": live.get(layer, 0) for layer in truth.TABLE}
         )
 
@@ -207,19 +213,19 @@ select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
 """
 
 
-def speaker_values(space: WorkspaceIndex) -> dict[str, Any]:
+def speaker_values(index: WorkspaceIndex) -> dict[str, Any]:
     """What SAID and RECOUNT_SPEAKERS take."""
     people = [str(kind) for kind in speakers.PEOPLE]
-    return {"workspace": space.number, "owner": space.workspace_id, "people": people}
+    return {"workspace": index.number, "owner": index.workspace_id, "people": people}
 
 
-def _recount_speakers(space: WorkspaceIndex) -> None:
+def _recount_speakers(index: WorkspaceIndex) -> None:
     """Not `alone`: a writer has the workspace's row before it counts speakers, and would wait."""
     with transaction.atomic():
         # Whoever has counted has committed, and whoever has not is not seen below.
         statements.execute("lock table memories_speaker in share row exclusive mode", {})
         statements.execute(
             "delete from memories_speaker where workspace = %(workspace)s",
-            {"workspace": space.number},
+            {"workspace": index.number},
         )
-        statements.execute(RECOUNT_SPEAKERS, speaker_values(space))
+        statements.execute(RECOUNT_SPEAKERS, speaker_values(index))

@@ -65,100 +65,100 @@ select max(id) as last, (select count(*) from gone) as gone from page
 """
 
 
-def under(space: WorkspaceIndex, model: EmbeddingModel | None) -> WorkspaceIndex:
+def under(index: WorkspaceIndex, model: EmbeddingModel | None) -> WorkspaceIndex:
     """The workspace as it would be under `model`; not to be saved."""
     return WorkspaceIndex(
-        number=space.number,
-        workspace_id=space.workspace_id,
+        number=index.number,
+        workspace_id=index.workspace_id,
         embedding_model=model,
     )
 
 
-def missing(space: WorkspaceIndex) -> int:
+def missing(index: WorkspaceIndex) -> int:
     """How many entries have no vector under the workspace's model; 0 where it has no model."""
-    if space.embedding_model_id is None:
+    if index.embedding_model_id is None:
         return 0
-    values = {"workspace": space.number, "model": space.embedding_model_id}
+    values = {"workspace": index.number, "model": index.embedding_model_id}
     found: int = statements.rows(COUNT_MISSING, values)[0].missing
     return found
 
 
-def fill(space: WorkspaceIndex, advance: Callable[[int], object]) -> int:
+def fill(index: WorkspaceIndex, advance: Callable[[int], object]) -> int:
     """Make the vectors that are missing, in bounded batches; the number of entries done.
 
     Entries without any word that the model knows count each time. Raises ProviderError; what is
     done stays.
     """
     done = 0
-    for ids in _missing(space):
-        done += make(space, ids)
+    for ids in _missing(index):
+        done += make(index, ids)
         advance(len(ids))
     return done
 
 
-def make(space: WorkspaceIndex, ids: Sequence[int]) -> int:
+def make(index: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these entries anew, also where they have some. Raises ProviderError."""
     done = 0
-    due.make_keys(space, ids)
+    due.make_keys(index, ids)
     for batch in due.batches(ids):
         found = due.items_of(Entry.objects.filter(pk__in=batch))
-        vectors = due.embed(space, [item.texts for _, item in found])
+        vectors = due.embed(index, [item.texts for _, item in found])
         own = {entry: mine for (entry, _), mine in zip(found, vectors, strict=True)}
-        done += _store(space, own)
+        done += _store(index, own)
     return done
 
 
 def change(
-    space: WorkspaceIndex, target: EmbeddingModel | None, advance: Callable[[int], object]
+    index: WorkspaceIndex, target: EmbeddingModel | None, advance: Callable[[int], object]
 ) -> None:
     """Build all vectors under `target`, then let the workspace speak it. Raises ProviderError."""
-    future = under(space, target)
+    future = under(index, target)
     for _ in range(CATCH_UPS):
         if target is None or fill(future, advance) < BATCH:
             break
-    before = space.embedding_model_id
-    with alone(space):
-        rows = WorkspaceIndex.objects.filter(pk=space.pk)
+    before = index.embedding_model_id
+    with alone(index):
+        rows = WorkspaceIndex.objects.filter(pk=index.pk)
         rows.update(embedding_model=target, stamp=F("stamp") + 1)
         for statement in ONLY_MISSING_ARE_DUE:
             statements.execute(
-                statement, {"workspace": space.number, "model": future.embedding_model_id}
+                statement, {"workspace": index.number, "model": future.embedding_model_id}
             )
-    space.embedding_model = target
+    index.embedding_model = target
     note_use(before, target)
 
 
-def drop_others(space: WorkspaceIndex) -> int:
+def drop_others(index: WorkspaceIndex) -> int:
     """Delete the vectors of all models but the workspace's own, and those that sets of features
     speak; the number of vectors."""
     gone = 0
     for layer in Layer:
         after: int | None = 0
         while after is not None:
-            values = _values(space, layer, after) | {"most": 4 * BATCH}
+            values = _values(index, layer, after) | {"most": 4 * BATCH}
             row = statements.rows(DROP_OTHERS, values)[0]
             gone, after = gone + row.gone, row.last
     return gone
 
 
-def _missing(space: WorkspaceIndex) -> Iterator[list[int]]:
-    if space.embedding_model_id is None:
+def _missing(index: WorkspaceIndex) -> Iterator[list[int]]:
+    if index.embedding_model_id is None:
         return
     for layer in Layer:
-        ids = _page(space, layer, 0)
+        ids = _page(index, layer, 0)
         while ids:
             yield ids
-            ids = _page(space, layer, ids[-1])
+            ids = _page(index, layer, ids[-1])
 
 
-def _page(space: WorkspaceIndex, layer: Layer, after: int) -> list[int]:
-    return [row.id for row in statements.rows(MISSING, _values(space, layer, after))]
+def _page(index: WorkspaceIndex, layer: Layer, after: int) -> list[int]:
+    return [row.id for row in statements.rows(MISSING, _values(index, layer, after))]
 
 
-def _values(space: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | None]:
+def _values(index: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | None]:
     return {
-        "workspace": space.number,
-        "model": space.embedding_model_id,
+        "workspace": index.number,
+        "model": index.embedding_model_id,
         "layer": int(layer),
         "after": after,
         "most": BATCH,
@@ -166,17 +166,17 @@ def _values(space: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | 
 
 
 @transaction.atomic
-def _store(space: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
+def _store(index: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
     """Write vectors by entry, with the scope that the entries have by now."""
-    lock(space)
+    lock(index)
     found = due.items_of(Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True))
     values = {
         "ids": [entry for entry, _ in found],
-        "model": space.embedding_model_id,
-        "workspace": space.number,
+        "model": index.embedding_model_id,
+        "workspace": index.number,
     }
     statements.execute(FORGET_VECTORS, values)
-    entries.write_vectors(space, [(entry, item, vectors[entry]) for entry, item in found])
+    entries.write_vectors(index, [(entry, item, vectors[entry]) for entry, item in found])
     statements.execute(NO_LONGER_DUE, values)
     return len(found)
 

@@ -41,58 +41,58 @@ on conflict (entry_id) do nothing
 NOT_YET = "update memories_entry set rules = 0 where id = any(%(ids)s::int8[])"
 
 
-def count_stale(space: WorkspaceIndex) -> int:
+def count_stale(index: WorkspaceIndex) -> int:
     """How many rows have marks of another version."""
     number = 0
     for layer, table in truth.TABLE.items():
         text = COUNT.format(table=table, only=ONLY.get(layer, ""))
-        number += statements.rows(text, _values(space, layer))[0].number
+        number += statements.rows(text, _values(index, layer))[0].number
     return number
 
 
-def stale(space: WorkspaceIndex, layer: Layer, after: uuid.UUID | None) -> list[uuid.UUID]:
+def stale(index: WorkspaceIndex, layer: Layer, after: uuid.UUID | None) -> list[uuid.UUID]:
     """The next rows of a layer with marks of another version, in the order they came."""
     text = PAGE.format(table=truth.TABLE[layer], only=ONLY.get(layer, ""))
-    return _page(text, _values(space, layer), after)
+    return _page(text, _values(index, layer), after)
 
 
-def repair(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> None:
+def repair(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> None:
     """Make the marks of these rows anew in one transaction, and the vectors that are not those of
     their texts; where the embedder fails, they are due."""
     done = Rebuilt()
-    with alone(space):
-        rebuild.rebuild_batch(space, layer, ids, done)
+    with alone(index):
+        rebuild.rebuild_batch(index, layer, ids, done)
     try:
-        reembedding.make(space, done.incomplete)
+        reembedding.make(index, done.incomplete)
     except ProviderError as error:
-        with alone(space):
-            values: dict[str, Any] = {"ids": done.incomplete, "model": space.embedding_model_id}
+        with alone(index):
+            values: dict[str, Any] = {"ids": done.incomplete, "model": index.embedding_model_id}
             statements.execute(DROP_VECTORS, values)
             statements.execute(LEAVE_DUE, {"ids": done.incomplete, "error": error.message})
 
 
-def repair_subject(space: WorkspaceIndex, subject: uuid.UUID | None) -> None:
+def repair_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
     """Repair what a statement about a subject (None: about nobody) may meet, in steps that others
     come in between."""
-    for ids in _of_subject(space, subject):
-        repair(space, Layer.MEMORIES, ids)
+    for ids in _of_subject(index, subject):
+        repair(index, Layer.MEMORIES, ids)
 
 
-def repair_locked(space: WorkspaceIndex, subject: uuid.UUID | None) -> None:
+def repair_locked(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
     """The same within the caller's transaction, which holds the workspace's lock: what
     `repair_subject` has left, and all where nobody called it."""
-    for ids in _of_subject(space, subject):
+    for ids in _of_subject(index, subject):
         done = Rebuilt()
-        rebuild.rebuild_batch(space, Layer.MEMORIES, ids, done)
+        rebuild.rebuild_batch(index, Layer.MEMORIES, ids, done)
         # No embedder is asked here: these come again.
         statements.execute(NOT_YET, {"ids": done.incomplete})
 
 
-def _of_subject(space: WorkspaceIndex, subject: uuid.UUID | None) -> Iterator[list[uuid.UUID]]:
+def _of_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> Iterator[list[uuid.UUID]]:
     """Live memories about a subject with marks of another version."""
-    if space.rules == RULES_VERSION:
+    if index.rules == RULES_VERSION:
         return
-    values = _values(space, Layer.MEMORIES) | {"subject": subject}
+    values = _values(index, Layer.MEMORIES) | {"subject": subject}
     text = ABOUT_SOMEBODY if subject else ABOUT_NOBODY
     ids = _page(text, values, None)
     while ids:
@@ -105,5 +105,5 @@ def _page(text: str, values: dict[str, Any], after: uuid.UUID | None) -> list[uu
     return [row.id for row in statements.rows(text, asked)]
 
 
-def _values(space: WorkspaceIndex, layer: Layer) -> dict[str, Any]:
-    return {"owner": space.workspace_id, "layer": int(layer), "rules": RULES_VERSION}
+def _values(index: WorkspaceIndex, layer: Layer) -> dict[str, Any]:
+    return {"owner": index.workspace_id, "layer": int(layer), "rules": RULES_VERSION}

@@ -8,22 +8,21 @@ A text that shall use them says workspace, model, layer and that id as literals:
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memories.models import WorkspaceIndex
 from workspaces.external_ids import NOBODY
 
-# Of a space: what `space_of` reads of its sealed layers.
-SEALS = """
+# Of a workspace: what `index_of` reads of its segments.
+SEGMENTS = """
 (select coalesce(jsonb_agg(jsonb_build_object(
           'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
           'subjects', l.large_subjects)), '[]')
  from memories_largelayer l
- where l.workspace_id = s.number and l.sealed_upto is not null) as seals"""
+ where l.workspace_id = s.number and l.sealed_upto is not null) as segments"""
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
+class Segment:
     """Vectors of entries up to `upto` are in an HNSW. `large_subjects` are those of whom a good
     part of the layer speaks; None stands for nobody in particular."""
 
@@ -63,22 +62,18 @@ class Seal:
         return not self.large_subjects.isdisjoint(subjects)
 
 
-def seal_of(space: WorkspaceIndex, layer: int) -> Seal | None:
-    """The seal of a layer under the model that the workspace speaks."""
-    for row in space.seals:
-        if row["layer"] == layer and row["model"] == space.embedding_model_id:
-            return _seal(space, row)
+def segment_of(index: WorkspaceIndex, layer: int) -> Segment | None:
+    """The segment of a layer under the model that the workspace speaks."""
+    for row in index.segments:
+        if row["layer"] == layer and row["model"] == index.embedding_model_id:
+            assert index.embedding_model is not None
+            subjects = (uuid.UUID(subject) for subject in row["subjects"])
+            return Segment(
+                number=index.number,
+                model=row["model"],
+                layer=row["layer"],
+                dimensions=index.embedding_model.dimensions,
+                upto=row["upto"],
+                large_subjects=frozenset(None if s == NOBODY else s for s in subjects),
+            )
     return None
-
-
-def _seal(space: WorkspaceIndex, row: dict[str, Any]) -> Seal:
-    assert space.embedding_model is not None
-    subjects = (uuid.UUID(subject) for subject in row["subjects"])
-    return Seal(
-        number=space.number,
-        model=row["model"],
-        layer=row["layer"],
-        dimensions=space.embedding_model.dimensions,
-        upto=row["upto"],
-        large_subjects=frozenset(None if s == NOBODY else s for s in subjects),
-    )

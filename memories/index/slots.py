@@ -9,13 +9,13 @@ from memories.english.statements import NO_WORDS, OwnWords, Reading
 from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
 
 
-def words_of(space: WorkspaceIndex) -> OwnWords:
+def words_of(index: WorkspaceIndex) -> OwnWords:
     """The attributes and words of change that the workspace added itself."""
-    if not space.has_own_words:
+    if not index.has_own_words:
         return NO_WORDS
     return OwnWords(
-        WorkspaceSlot.objects.in_use(space.workspace_id),
-        WorkspaceChange.objects.in_use(space.workspace_id),
+        WorkspaceSlot.objects.in_use(index.workspace_id),
+        WorkspaceChange.objects.in_use(index.workspace_id),
     )
 
 

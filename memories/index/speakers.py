@@ -12,7 +12,7 @@ from memories.ranking import Participant
 MOST = 50
 PEOPLE = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 
-HEARD = """
+COUNT_NEW = """
 insert into memories_speaker (workspace, subject, author, assistant, episodes)
 select %(workspace)s, %(subject)s::uuid, author, assistant, episodes
 from unnest(%(authors)s::text[], %(assistants)s::bool[], %(episodes)s::int8[])
@@ -32,7 +32,9 @@ def is_assistant(kind: str) -> bool:
     return kind not in PEOPLE
 
 
-def heard(space: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]) -> None:
+def count_new(
+    index: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]
+) -> None:
     """Count the authors of new episodes."""
     counted = Counter((e.author, is_assistant(e.kind)) for e in episodes)
     if not counted:
@@ -40,20 +42,20 @@ def heard(space: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[E
     # In one order for all writers, so that two of them never wait for each other's rows.
     rows = sorted(counted.items())
     values: dict[str, Any] = {
-        "workspace": space.number,
+        "workspace": index.number,
         "subject": subject,
         "authors": [author for (author, _), _ in rows],
         "assistants": [assistant for (_, assistant), _ in rows],
         "episodes": [number for _, number in rows],
     }
-    statements.execute(HEARD, values)
+    statements.execute(COUNT_NEW, values)
 
 
-def participants(space: WorkspaceIndex, subject: uuid.UUID | None) -> list[Participant]:
+def participants(index: WorkspaceIndex, subject: uuid.UUID | None) -> list[Participant]:
     """Who speaks in a subject's episodes (None: in all of the workspace), the most first."""
-    if not space.live_episodes:
+    if not index.live_episodes:
         return []
     about = "and (subject = %(subject)s::uuid or subject is null)" if subject else ""
-    values = {"workspace": space.number, "subject": subject, "most": MOST}
+    values = {"workspace": index.number, "subject": subject, "most": MOST}
     rows = statements.rows(SPOKEN.format(subject=about), values)
     return [Participant(row.author, row.assistant, row.episodes) for row in rows]

@@ -58,40 +58,40 @@ order by e.id
 """
 
 
-def move(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject: uuid.UUID) -> None:
+def move(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject: uuid.UUID) -> None:
     """What is found of these rows is about `subject`, in the caller's transaction, under the
     workspace's lock."""
     values = {
-        "workspace": space.number, "layer": int(layer), "items": list(ids), "subject": subject,
+        "workspace": index.number, "layer": int(layer), "items": list(ids), "subject": subject,
     }  # fmt: skip
     for statement in MOVE:
         statements.execute(statement, values)
 
 
-def recount_speakers(space: WorkspaceIndex, *of: uuid.UUID) -> None:
+def recount_speakers(index: WorkspaceIndex, *of: uuid.UUID) -> None:
     """Count anew who speaks in the episodes of these subjects, in the caller's transaction."""
-    values = rebuild.speaker_values(space) | {"subjects": list(of)}
+    values = rebuild.speaker_values(index) | {"subjects": list(of)}
     for statement in RECOUNT:
         statements.execute(statement, values)
 
 
-def merge(space: WorkspaceIndex, source: uuid.UUID, target: uuid.UUID) -> None:
+def merge(index: WorkspaceIndex, source: uuid.UUID, target: uuid.UUID) -> None:
     """All that is the source's becomes the target's, in the caller's transaction."""
-    values = {"workspace": space.number, "source": source, "target": target}
+    values = {"workspace": index.number, "source": source, "target": target}
     for statement in MERGE:
         statements.execute(statement, values)
 
 
 def alike(
-    space: WorkspaceIndex, memories: Sequence[uuid.UUID], *, most: int = 10
+    index: WorkspaceIndex, memories: Sequence[uuid.UUID], *, most: int = 10
 ) -> list[tuple[uuid.UUID, uuid.UUID, float]]:
     """Pairs of these memories that the model takes for the same statement, older one first, the
     most alike first; [] where the workspace has no model. All are compared with all."""
-    model = space.embedding_model
+    model = index.embedding_model
     if model is None:
         return []
     values = {
-        "workspace": space.number, "layer": int(Layer.MEMORIES), "items": list(memories),
+        "workspace": index.number, "layer": int(Layer.MEMORIES), "items": list(memories),
         "model": model.pk,
     }  # fmt: skip
     rows = statements.rows(VECTORS, values)

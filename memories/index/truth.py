@@ -53,15 +53,15 @@ class OctetLength(Func):
     function, output_field = "octet_length", IntegerField()
 
 
-def size(space: WorkspaceIndex) -> int:
+def size(index: WorkspaceIndex) -> int:
     """How many searchable things the workspace has."""
-    return sum(_rows(space, layer).count() for layer in TABLE)
+    return sum(_rows(index, layer).count() for layer in TABLE)
 
 
-def batches(space: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
+def batches(index: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
     """The ids of a layer's things in the order they came, also of those that come meanwhile."""
     size = OctetLength("content")
-    rows = _rows(space, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
+    rows = _rows(index, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
     found = list(rows[:BATCH])
     while found:
         yield from runs(found, LARGE)
@@ -82,10 +82,10 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
     return [_episode_item(episode, around[episode.pk]) for episode in episodes]
 
 
-def _rows(space: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
+def _rows(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
     # A feature that ended has no entry: it comes back with a new one.
     rows = Feature.objects.live() if layer == Layer.FEATURES else due.TEXTS[layer]._default_manager
-    return rows.filter(workspace_id=space.workspace_id)
+    return rows.filter(workspace_id=index.workspace_id)
 
 
 def _episode_item(episode: Episode, around: Any) -> Item:

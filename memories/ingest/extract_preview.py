@@ -39,8 +39,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
     sent = _messages(request)
-    messages = own_output.marked(_first(sent), lambda: asker)
-    space = workspace_index.space_of(scope.workspace_id)
+    messages = own_output.mark_own_output(_first(sent), lambda: asker)
+    space = workspace_index.index_of(scope.workspace_id)
     options = ExtractOptions(
         request.extract,
         request.content is not None,

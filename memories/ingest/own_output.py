@@ -21,7 +21,7 @@ SHORTEST = 3  # characters
 MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
 
 
-def marked(
+def mark_own_output(
     messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
 ) -> list[Message]:
     """The messages, each with the places in it that were served before.
@@ -32,16 +32,18 @@ def marked(
     """
     pieces = [() if m.kind in HUMAN else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
     marks = {mark for each in pieces for _, mark in each}
-    known = _known(asker, marks, own) if any(pieces) else set()
-    return [
-        _with_served(message, [span for span, mark in own if mark in known])
-        for message, own in zip(messages, pieces, strict=True)
-    ]
-
-
-def _with_served(message: Message, told: list[Span]) -> Message:
-    spans = (*clauses.served_blocks(message.text), *told)
-    return replace(message, served=spans) if spans else message
+    known: set[bytes] = set()
+    if any(pieces):
+        live = Memory.objects.visible_to(asker()).exclude(pk__in=own)
+        live = live.filter(superseded_by=None, forgotten_at=None, held_at=None)
+        rows = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
+        known = {bytes(each) for each in rows}
+    marked = []
+    for message, pairs in zip(messages, pieces, strict=True):
+        served = [span for span, mark in pairs if mark in known]
+        spans = (*clauses.served_blocks(message.text), *served)
+        marked.append(replace(message, served=spans) if spans else message)
+    return marked
 
 
 def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
@@ -58,10 +60,3 @@ def _lines(text: str) -> Iterator[Span]:
         body = line.lstrip(" \t-*•>")
         yield start + len(line) - len(body), start + len(line.rstrip())
         start += len(line)
-
-
-def _known(asker: Callable[[], Scope], marks: set[bytes], own: Collection[uuid.UUID]) -> set[bytes]:
-    seen = Memory.objects.visible_to(asker()).exclude(pk__in=own)
-    live = seen.filter(superseded_by=None, forgotten_at=None, held_at=None)
-    found = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
-    return {bytes(each) for each in found}

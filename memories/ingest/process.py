@@ -34,13 +34,16 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     has one of which a part was not learned in `seconds`.
     """
     until = time.monotonic() + seconds
-    space = workspace_index.space_for(scope)
+    space = workspace_index.index_for(scope)
     here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
     kept = keep(scope, request, space, claimed=here)
     if not here:
         return kept.session
     # What is quick asks no model.
-    return _learn(kept, None, until) or _as_taken_over(kept.session)
+    row = _learn(kept, None, until) or MemorySession.objects.filter(pk=kept.session.pk).first()
+    if row is None:
+        raise Conflict("What was sent was erased meanwhile.", code="erased")
+    return row
 
 
 def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
@@ -49,13 +52,6 @@ def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
     if workspace_index.embedder_of(space).is_remote:
         return False
     return _ladder(request.extract, space) is None
-
-
-def _as_taken_over(session: MemorySession) -> MemorySession:
-    found = MemorySession.objects.filter(pk=session.pk).first()
-    if found is None:
-        raise Conflict("What was sent was erased meanwhile.", code="erased")
-    return found
 
 
 def _ladder(extract: str, space: WorkspaceIndex) -> FallbackChain | None:
@@ -72,7 +68,7 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
     if session is None:
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
-    space = workspace_index.space_of(session.workspace_id)
+    space = workspace_index.index_of(session.workspace_id)
     return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
 
 
@@ -93,7 +89,7 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
             due.make_keys(kept.space, items=session.episode_ids)
         repair.repair_subject(kept.space, session.subject_id)
         own = session.created_ids
-        messages = own_output.marked(messages_of(kept), lambda: writer_of(session), own)
+        messages = own_output.mark_own_output(messages_of(kept), lambda: writer_of(session), own)
         steps = SessionSteps(kept, messages, _options_of(kept), chain)
         try:
             row = steps.take(is_late=time.monotonic() >= until)

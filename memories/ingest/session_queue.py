@@ -1,5 +1,6 @@
 """Whose a session is, and how it stands: claimed, tried again later, ended. The row is the queue."""
 
+import logging
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,6 +19,7 @@ from memories.models import MemorySession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
+log = logging.getLogger(__name__)
 State = MemorySession.State
 # Workers that may die of it between two steps: more than an unlucky row of restarts takes.
 MAX_ATTEMPTS = 6
@@ -110,8 +112,14 @@ def claim(session_id: uuid.UUID) -> MemorySession | None:
         return session
     close(session, State.DEAD, "attempts used up")
     if save(session):
+        log.error("%s is dead: its worker died %d times", name_of(session), MAX_ATTEMPTS)
         metrics.count("sessions_finished", outcome=State.DEAD)
     return None
+
+
+def name_of(session: MemorySession) -> str:
+    """For the log, which never has content."""
+    return f"session {session.pk} of workspace {session.workspace_id}"
 
 
 def _row(values: dict[str, object]) -> MemorySession:
@@ -153,14 +161,10 @@ def settle(session: MemorySession, error: ProviderError | None, *, kept_whole: b
         close(session, State.DONE if kept_whole else State.DEAD, error.message)
     else:
         session.state, session.error = State.RECEIVED, error.message
-        session.next_attempt_at = timezone.now() + _pause(session, error)
+        grown = min(BACK_OFF * 2 ** min(session.failures, 10), LONGEST_BACK_OFF)
+        wanted = min(error.retry_after or 0.0, LONGEST_PAUSE.total_seconds())
+        session.next_attempt_at = timezone.now() + max(grown, timedelta(seconds=wanted))
         session.lease_until = None
-
-
-def _pause(session: MemorySession, error: ProviderError) -> timedelta:
-    grown = min(BACK_OFF * 2 ** min(session.failures, 10), LONGEST_BACK_OFF)
-    wanted = timedelta(seconds=min(error.retry_after or 0.0, LONGEST_PAUSE.total_seconds()))
-    return max(grown, wanted)
 
 
 def close(session: MemorySession, state: str, error: str) -> None:

@@ -5,12 +5,14 @@ step that was committed. What was said before that is heard again, so it makes n
 many steps a session is learned.
 """
 
+import logging
 import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Self
 
 from django.db import transaction
 
@@ -20,11 +22,14 @@ from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries
 from memories.ingest import session_queue
 from memories.ingest.store import Kept
-from memories.ingest.written import Written
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
 from memories.resolve import Claim, Outcome
 
+FactPlace = tuple[str, uuid.UUID | None, int | None]
+Span = tuple[uuid.UUID, int, int]
+
+log = logging.getLogger(__name__)
 LONGEST_NOTE = 500  # characters
 # Of one step: other writers of the workspace wait as long as it is written.
 MOST_MESSAGES, MOST_CLAIMS, LONGEST_READING = 100, 300, 2.0
@@ -47,7 +52,7 @@ class SessionSteps:
         self.ahead: dict[uuid.UUID | None, datetime] = {
             episode.pk: episode.believed_at for episode in kept.episodes if episode.is_ahead
         }
-        self.written = Written.of(self.session)
+        self.earlier = EarlierFacts.of(self.session)
         self.timings = dict(self.session.timings)  # of the attempts before
         self.run = ExtractionRun(options)
         self.run.read(*messages[: self.session.learned])
@@ -60,40 +65,58 @@ class SessionSteps:
     def take(self, *, is_late: bool = False) -> MemorySession:
         """The next step, which leaves the rest to another worker where it `is_late`; the session as
         its row is then. Raises TakenOver."""
-        self._read()
-        if self.is_last:
-            self.run.finish(self.chain)
-        fresh = self.written.new(self.run.found.claims[self.taken :])
-        self.taken = len(self.run.found.claims)
-        claims = [self._believed(claim) for claim in fresh]
-        return self._commit(claims, self._embedded(claims), is_late)
-
-    def _read(self) -> None:
-        """As many messages as make a step."""
         end, first = time.monotonic() + LONGEST_READING, self.session.learned
         for message in self.messages[first : first + MOST_MESSAGES]:
             self.run.read(message)
             self.session.learned += 1
             if len(self.run.found.claims) - self.taken >= MOST_CLAIMS or time.monotonic() >= end:
                 break
-
-    def _believed(self, claim: Claim) -> Claim:
-        cited = claim.quotes[0].episode_id if claim.quotes else None
-        at = self.ahead.get(cited, claim.occurred_at)
-        return replace(claim, metadata=self.session.metadata, occurred_at=at)
-
-    def _embedded(self, claims: Sequence[Claim]) -> list[entries.Vectors] | None:
-        began = time.perf_counter()
+        if self.is_last:
+            self.run.finish(self.chain)
+        fresh = self.earlier.without(self.run.found.claims[self.taken :])
+        self.taken = len(self.run.found.claims)
+        claims = [
+            replace(
+                claim,
+                metadata=self.session.metadata,
+                occurred_at=self.ahead.get(
+                    claim.quotes[0].episode_id if claim.quotes else None, claim.occurred_at
+                ),
+            )
+            for claim in fresh
+        ]
+        began, milliseconds = time.perf_counter(), self.run.found.milliseconds
         texts = [entries.texts_of(claim.statement) for claim in claims]
         vectors = due.embed_or_leave(self.space, texts)
-        took = self.run.found.milliseconds.get("embed", 0.0) + (time.perf_counter() - began) * 1e3
-        self.run.found.milliseconds["embed"] = round(took, 2)
-        return vectors
+        took = (time.perf_counter() - began) * 1e3
+        milliseconds["embed"] = round(milliseconds.get("embed", 0.0) + took, 2)
+        row, outcome = self._commit(claims, vectors, is_late)
+        self._log(row, outcome)
+        return row
+
+    def _log(self, row: MemorySession, outcome: Outcome) -> None:
+        """What an operator asks about, by ids: never what was said."""
+        name = session_queue.name_of(row)
+        for memory_id in outcome.held:
+            log.info("memory %s is held back until a person decides (%s)", memory_id, name)
+        for memory_id in outcome.reviewed:
+            log.info("memory %s waits for a person beside older ones (%s)", memory_id, name)
+        if outcome.rejected:
+            log.info("%d claims refused: a person rejected them (%s)", len(outcome.rejected), name)
+        if self.is_last and self.run.found.quarantined:
+            log.info("%d claims in quarantine (%s)", len(self.run.found.quarantined), name)
+        error = self.run.found.error
+        if error is None or not self.is_last:
+            return
+        if row.state in (row.State.FAILED, row.State.DEAD):
+            log.error("%s is %s: %s", name, row.state, error.own_words)
+        elif row.is_postponed:
+            log.warning("%s is tried again at %s: %s", name, row.next_attempt_at, error.own_words)
 
     @transaction.atomic(durable=True)
     def _commit(
         self, claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None, is_late: bool
-    ) -> MemorySession:
+    ) -> tuple[MemorySession, Outcome]:
         session, found = self.session, self.run.found
         placement = resolve.placement_of(session, claims)
         outcome = resolve.apply(
@@ -106,7 +129,7 @@ class SessionSteps:
         )
         self._note(outcome)
         if self.is_last:
-            doubted = self.written.newly_doubted(found.quarantined)
+            doubted = self.earlier.without_doubted(found.quarantined)
             resolve.quarantine(placement, doubted, session.pk)
             session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
             unmatched.record(session, found.missed)
@@ -120,7 +143,7 @@ class SessionSteps:
         row = session_queue.save(session)
         if row is None:
             raise TakenOver
-        return row
+        return row, outcome
 
     def _note(self, outcome: Outcome) -> None:
         """What all steps came to so far."""
@@ -137,24 +160,69 @@ class SessionSteps:
             "tooLong": found.too_long,
             **Counter(f"{skip_counts.KEY}{skip.label}" for skip in found.skipped),
         }
-        self.written.rejected.extend(outcome.rejected)
-        session.reason = "; ".join(self._reasons())
+        rejected = self.earlier.rejected
+        rejected.extend(outcome.rejected)
+        reasons = [found.reason] if found.reason else []
+        if rejected:
+            statements = "; ".join(rejected)[:LONGEST_NOTE]
+            reasons.append(f"{len(rejected)} rejected before by a person: {statements}")
+        if self.ahead:
+            reasons.append(
+                f"{len(self.ahead)} of the messages said to be of the future: believed as of now"
+            )
+        if not session.episode_ids:
+            reasons.append("all messages are known already")
+        session.reason = "; ".join(reasons)
         found.milliseconds["total"] = round((time.perf_counter() - self.started) * 1e3, 2)
         session.timings = {
             name: round(self.timings.get(name, 0.0) + found.milliseconds.get(name, 0.0), 2)
             for name in self.timings | found.milliseconds
         }
 
-    def _reasons(self) -> list[str]:
-        found, rejected = self.run.found, self.written.rejected
-        notes = [found.reason] if found.reason else []
-        if rejected:
-            told = "; ".join(rejected)[:LONGEST_NOTE]
-            notes.append(f"{len(rejected)} rejected before by a person: {told}")
-        if self.ahead:
-            notes.append(
-                f"{len(self.ahead)} of the messages said to be of the future: believed as of now"
+
+@dataclass(frozen=True, slots=True)
+class EarlierFacts:
+    """What earlier attempts of a session have written, none of which is written again: statements with
+    the place that they stand on, where they have one; of a model's the spans, for it may tell the same
+    in other words; and what a person had rejected before."""
+
+    places: frozenset[FactPlace] = frozenset()
+    spans: tuple[Span, ...] = ()
+    rejected: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, session: MemorySession) -> Self:
+        if not session.counts.get("facts") and not session.counts.get("quarantined"):
+            return cls()
+        cited = ("citations__episode_id", "citations__start", "citations__end")
+        facts = Fact.objects.filter(session=session).order_by("pk")
+        rows = list(facts.values_list("statement", "method", "memory_id", "quarantined_at", *cited))
+        return cls(
+            frozenset((text, episode, start) for text, _, _, _, episode, start, _ in rows),
+            tuple(
+                (episode, start, end)
+                for _, method, _, _, episode, start, end in rows
+                if method == Fact.Method.LLM and episode is not None
+            ),
+            list(dict.fromkeys(text for text, _, memory, held, *_ in rows if not (memory or held))),
+        )
+
+    def without(self, claims: Sequence[Claim]) -> list[Claim]:
+        """The claims that are not written yet."""
+        return [claim for claim in claims if not self._has(claim)] if self.places else list(claims)
+
+    def without_doubted(self, doubted: Sequence[tuple[Claim, str]]) -> list[tuple[Claim, str]]:
+        """As `without`, of claims that go to quarantine, each with its reason."""
+        return [one for one in doubted if (one[0].statement, None, None) not in self.places]
+
+    def _has(self, claim: Claim) -> bool:
+        first = claim.quotes[0]
+        if (claim.statement, first.episode_id, first.start) in self.places:
+            return True
+        return claim.method == Fact.Method.LLM and all(
+            any(
+                quote.episode_id == episode and quote.start < end and start < quote.end
+                for episode, start, end in self.spans
             )
-        if not self.session.episode_ids:
-            notes.append("all messages are known already")
-        return notes
+            for quote in claim.quotes
+        )

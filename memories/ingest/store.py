@@ -43,7 +43,7 @@ def receive(scope: Scope, request: IngestRequest) -> MemorySession:
     A message whose id is known with the same content is the same episode. Raises Conflict
     where it is known with other content, Invalid and Forbidden for what cannot be.
     """
-    return keep(scope, request, workspace_index.space_of(scope.workspace_id)).session
+    return keep(scope, request, workspace_index.index_of(scope.workspace_id)).session
 
 
 def keep(
@@ -86,7 +86,9 @@ def _keep(
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         queue.unmark(session.workspace_id, [e.pk for e in adopted])
     stale.grown(session.conversation_id, tail.positions, tail.positions + len(made))
-    _make_set(session, tail, made)
+    if made and session.subject and not tail.positions:
+        # There at once; looked for where a conversation begins, the sweep sees to the rest.
+        sets.make_own_set(session.subject)
     if unfinished := {e.session_id for e in known.values() if e.session_id}:
         _finish_known(unfinished)
     if session.mode == MemorySession.Mode.ASYNC:
@@ -120,7 +122,7 @@ def append(
         messages=tuple(messages), user_id=subject, thread_id=conversation.external_id
     )
     check_ids(request.messages)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     prepared = prepare(space, [message.content for message in request.messages])
     try:
         return _append(scope, request, space, prepared)
@@ -245,7 +247,8 @@ def _episode(
         conversation=session.conversation,
         subject=session.subject,
         agent=session.agent,
-        kind=message.kind or _kind_of(message.role),
+        kind=message.kind
+        or (message.role if message.role in Episode.Kind.values else Episode.Kind.TOOL_RESULT),
         role=message.role,
         author=message.name,
         content=message.content,
@@ -259,21 +262,10 @@ def _episode(
     )
 
 
-def _kind_of(role: str) -> str:
-    return role if role in Episode.Kind.values else Episode.Kind.TOOL_RESULT
-
-
 def _place_after(tail: Tail, made: list[Episode]) -> None:
     """Positions go on where the conversation ended."""
     for episode in made:
         episode.position += tail.positions
-
-
-def _make_set(place: MemorySession, tail: Tail, made: list[Episode]) -> None:
-    """A subject's set is there at once; looked for where a conversation begins, the sweep sees to
-    the rest."""
-    if made and place.subject and not tail.positions:
-        sets.make_own_set(place.subject)
 
 
 def _finish_known(sessions: set[uuid.UUID]) -> None:

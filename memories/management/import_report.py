@@ -8,7 +8,7 @@ from typing import Any
 
 from memories.models import MemorySession
 from memories.transcripts import BadLine, Transcript, Unreadable, read
-from memories.transfer.transcript_import import Batch
+from memories.transfer.transcript_import import ImportedBatch
 
 SHOWN = 20  # bad lines told of each file; all are counted
 
@@ -86,7 +86,7 @@ class Tally:
     problems: Counter[str] = field(default_factory=Counter)
     is_stopped: bool = False
 
-    def add(self, batch: Batch, thread: str) -> None:
+    def add(self, batch: ImportedBatch, thread: str) -> None:
         self.messages += batch.messages
         self.stored += batch.stored
         self.known += batch.known

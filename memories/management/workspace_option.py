@@ -33,7 +33,7 @@ def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
 
 
 def _space(workspace: Workspace) -> WorkspaceIndex:
-    space = workspace_index.space_of(workspace.pk)
+    space = workspace_index.index_of(workspace.pk)
     space.workspace = workspace
     return space
 

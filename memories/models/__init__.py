@@ -50,6 +50,7 @@ from memories.models.memory import (
 )
 from memories.models.merge import MergedRows, SubjectMerge
 from memories.models.miss import Miss
+from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
 from memories.models.repair import IndexRepair
@@ -59,6 +60,9 @@ from memories.models.use import ExtractorUse
 from memories.models.worker import WorkerBeat
 
 __all__ = [
+    "NAME_COLUMNS",
+    "NamedQuerySet",
+    "name_joins",
     "AS_KNOWN",
     "BELIEVED",
     "NOW",

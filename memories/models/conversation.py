@@ -7,8 +7,9 @@ from typing import Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 
+from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -44,7 +45,7 @@ def recorded_for(scope: Scope) -> Q:
     return own & Q(agent_id=scope.agent_id) if scope.is_bound else own
 
 
-class ConversationQuerySet(models.QuerySet["Conversation"]):
+class ConversationQuerySet(NamedQuerySet["Conversation"]):
     def visible_to(self, scope: Scope) -> Self:
         """Conversations that the asking agent began, or said something in."""
         if not scope.is_bound:
@@ -52,26 +53,12 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         heard = Episode.objects.visible_to(scope).filter(conversation=OuterRef("pk"))
         return self.filter(of_subjects(scope), Q(agent_id=scope.agent_id) | Exists(heard))
 
-    def with_names(self) -> Self:
-        """With the callers' own ids: user_external, agent_external."""
-        return self.annotate(
-            user_external=F("subject__external_id"), agent_external=F("agent__external_id")
-        )
 
-
-class RecordedQuerySet(models.QuerySet[Recorded]):
+class RecordedQuerySet(NamedQuerySet[Recorded]):
     """Episodes and sessions: seen by the agent that recorded them, unbound keys and members."""
 
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(recorded_for(scope))
-
-    def with_names(self) -> Self:
-        """With the callers' own ids: user_external, agent_external, thread_external."""
-        return self.annotate(
-            user_external=F("subject__external_id"),
-            agent_external=F("agent__external_id"),
-            thread_external=F("conversation__external_id"),
-        )
 
 
 class Conversation(Row):

@@ -12,11 +12,12 @@ from django.db.models.functions import RowNumber
 
 from memories.models.conversation import Episode, MemorySession, Visibility, recorded_for
 from memories.models.memory import Category, FactType, Memory
+from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
 
-class FactQuerySet(models.QuerySet["Fact"]):
+class FactQuerySet(NamedQuerySet["Fact"]):
     def visible_to(self, scope: Scope) -> Self:
         """Facts follow their episodes: all that a fact cites must be seen."""
         rows = self.filter(recorded_for(scope))
@@ -33,12 +34,6 @@ class FactQuerySet(models.QuerySet["Fact"]):
         place = Window(RowNumber(), partition_by=F("memory_id"), order_by=F("pk").desc())
         rows = self.filter(memory__in=list(memories)).alias(place=place)
         return rows.filter(place__lte=most).order_by("-pk")
-
-    def with_names(self) -> Self:
-        """With the callers' own ids: user_external, agent_external."""
-        return self.annotate(
-            user_external=F("subject__external_id"), agent_external=F("agent__external_id")
-        )
 
 
 class Fact(Row):

@@ -15,6 +15,7 @@ from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
 from memories.models.memory import seen_by
+from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -22,7 +23,7 @@ KEY = 300
 NAME = 100
 
 
-class FeatureSetQuerySet(models.QuerySet["FeatureSet"]):
+class FeatureSetQuerySet(NamedQuerySet["FeatureSet"]):
     def visible_to(self, scope: Scope) -> Self:
         """Sets of the workspace; for an agent those that took in something it recorded, or that
         hold a feature which it sees."""
@@ -34,13 +35,6 @@ class FeatureSetQuerySet(models.QuerySet["FeatureSet"]):
         held = Feature.objects.visible_to(scope).filter(set=OuterRef("pk"))
         heard = FeatureMark.objects.filter(set=OuterRef("pk"), episode__agent=scope.agent_id)
         return self.filter(own, Exists(held) | Exists(heard))
-
-    def with_names(self) -> Self:
-        """With the callers' own ids: user_external, thread_external."""
-        return self.annotate(
-            user_external=F("subject__external_id"),
-            thread_external=F("conversation__external_id"),
-        )
 
 
 class FeatureSet(Row):
@@ -124,7 +118,7 @@ class FeatureSet(Row):
         return bool(self.subject_id or self.conversation_id or self.role or self.metadata)
 
 
-class FeatureQuerySet(models.QuerySet["Feature"]):
+class FeatureQuerySet(NamedQuerySet["Feature"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
 

@@ -85,7 +85,7 @@ class WorkspaceIndex(models.Model):
     has_own_words: bool = True
     llm: str = ""
     languages: tuple[str, ...] = ()
-    seals: Sequence[dict[str, Any]] = ()
+    segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:
         """How many entries of the layer are live."""

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from memories.models.belief import AS_KNOWN, BELIEVED_IDS, AsOf
 from memories.models.conversation import Conversation, MemoryScope, Visibility
+from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -82,17 +83,9 @@ class _Named(RawSQL):
         super().__init__(re.sub(r"%\(\w+\)s", "%s", sql), [values[name] for name in names])
 
 
-class MemoryQuerySet(models.QuerySet["Memory"]):
+class MemoryQuerySet(NamedQuerySet["Memory"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
-
-    def with_names(self) -> Self:
-        """With the callers' own ids: user_external, agent_external, thread_external."""
-        return self.annotate(
-            user_external=F("subject__external_id"),
-            agent_external=F("agent__external_id"),
-            thread_external=F("conversation__external_id"),
-        )
 
     def as_known(self, known_at: datetime | None) -> Self:
         """With what was known then: known_valid_until and others; see memories.models.belief."""

@@ -35,7 +35,7 @@ def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> S
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
     """Let the held memory replace the old one; `content` edits it on the way."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     content = checked(content) if content.strip() else ""
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
@@ -66,7 +66,7 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
     """Keep the old memory; the new one is forgotten, and not learned again."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     new = locked(scope, found.new_id)
@@ -79,7 +79,7 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
 @transaction.atomic(durable=True)
 def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Both live on: they do not say the same thing."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
     _release(space, locked(scope, found.new_id))

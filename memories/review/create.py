@@ -91,7 +91,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
         event_date=new.event_date,
         metadata=new.metadata,
     )
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     return _create(scope, space, new, claim, vectors)
 

@@ -77,7 +77,7 @@ def edit(
     Raises Conflict for a version that is no head, or another one than expected.
     """
     content = checked(str(changes["content"])) if "content" in changes else ""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
         workspace_index.lock(space)

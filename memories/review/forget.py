@@ -27,7 +27,7 @@ def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
 @transaction.atomic(durable=True)
 def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
     """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is once."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.forgotten_at is None:
@@ -37,7 +37,7 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
 
 def end(scope: Scope, memory: Memory, reason: str) -> None:
     """Forget a locked memory within the caller's transaction."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     now = timezone.now()
     memory.forgotten_at, memory.forget_reason = now, reason
     memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])

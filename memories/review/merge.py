@@ -48,7 +48,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
     """
     if source_id == target_id:
         raise Invalid("userId", "A subject cannot be merged into itself.")
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         source, target = (of_scope(scope, each) for each in (source_id, target_id))

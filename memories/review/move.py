@@ -38,7 +38,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
     Episodes stay where they were said. Moving them back is the way to undo it.
     """
     target = _subject(scope, user_id)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         chosen = _visible(scope, memory_ids)
@@ -87,7 +87,7 @@ def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> M
 
     It can be restored; the facts stay with the one that was kept.
     """
-    space: WorkspaceIndex = workspace_index.space_of(scope.workspace_id)
+    space: WorkspaceIndex = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         kept, other = locked(scope, kept_id), locked(scope, other_id)

@@ -23,7 +23,7 @@ def accept(scope: Scope, fact_id: uuid.UUID, quote: str) -> Memory:
     """
     fact = _waiting(scope, fact_id)
     claim = _claim(fact, *_cited(scope, fact, quote))
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     with transaction.atomic(durable=True):
         workspace_index.lock(space)

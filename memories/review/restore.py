@@ -17,7 +17,7 @@ from workspaces.scope import Scope
 @transaction.atomic(durable=True)
 def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     """Believe a forgotten memory again; its rejection goes. Conflict where a newer one stands."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.superseded_by_id is not None:

@@ -56,7 +56,7 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
     """
     made = merge_of(scope, merge_id)
     vectors = features.vectors_for_separation(made)
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         source, target = (of_scope(scope, each) for each in (made.source_id, made.target_id))

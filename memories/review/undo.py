@@ -32,7 +32,7 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where the new one has been replaced itself: undo that first.
     """
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, Supersession.State.APPLIED)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)
@@ -60,7 +60,7 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
     Conflict where nobody was asked, or where one of the memories has changed since.
     """
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, State.APPLIED, State.REJECTED)
     if not found.waited:
@@ -113,7 +113,7 @@ def _ask_again(space: WorkspaceIndex, new: Memory) -> None:
 @transaction.atomic(durable=True)
 def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Let a supersession that was undone stand again."""
-    space = workspace_index.space_of(scope.workspace_id)
+    space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     found = locked_decision(scope, supersession_id, State.UNDONE)
     old, new = locked(scope, found.old_id), locked(scope, found.new_id)

@@ -1,12 +1,13 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
-from memories.search.asking import asked_of, in_layer, query_vector
 from memories.search.hits import MEMORY_ROWS, rows_of
+from memories.search.layer_query import asked_of, in_layer, query_vector
 from memories.search.request import (
     INCLUDES,
     LAYERS,
     NOTES,
     RANKINGS,
+    SINGULAR,
     Hit,
     Recency,
     SearchAnswer,
@@ -20,6 +21,7 @@ __all__ = [
     "MEMORY_ROWS",
     "NOTES",
     "RANKINGS",
+    "SINGULAR",
     "Hit",
     "Recency",
     "SearchAnswer",

@@ -12,7 +12,7 @@ from memories.english import lexical
 from memories.index import common_terms, statements
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns
-from memories.search.conditions import TABLES, Asked, Shape, parameters, shape_of
+from memories.search.conditions import TABLES, LayerQuery, StatementShape, parameters, shape_of
 
 Statement: TypeAlias = tuple[str, dict[str, Any]]
 Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
@@ -21,21 +21,8 @@ EPOCH = 946_684_800_000_000  # microseconds from 1970 to 2000
 
 # ---- the seed's merge -----------------------------------------------------------------------
 
-LINEA = """
-with {prelude}
-nearest as materialized ({nearest}),
-v as (select entry_id, -d as cosine from nearest order by d, entry_id limit {top}),
-k as materialized ({keywords}),
-f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
-      from v full join k on k.id = v.entry_id)
-select f.id, f.cosine, f.matched, e.item{seen} from f join memories_entry e on e.id = f.id
-"""
-NOTHING = "select null::int8 as id where false"
-KEYWORDS = """
-  select y.id from (select x.id, x.item {entries} {trigrams}) y join {table} t on t.id = y.item
-  where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {top}"""
+NO_ENTRIES = "select null::int8 as id where false"
 TOP = 20
-SEEN = ", (select count(*) from {}) as seen"
 
 
 class Depth(NamedTuple):
@@ -54,7 +41,7 @@ OF_TURN, OF_QUESTION = Depth(60), Depth(60, newest=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EntryMatch:
     """A candidate: its entry, the row it stands for, its cosine, and whether words matched."""
 
     entry: int
@@ -64,153 +51,90 @@ class Found:
 
 
 @lru_cache(maxsize=256)
-def linea_text(shape: Shape, has_keywords: bool, has_trigrams: bool, top: int = TOP) -> str:
-    keywords = KEYWORDS.format(
-        table=TABLES[shape.layer],
-        entries=shape.entries(by_key=has_trigrams),
-        trigrams="and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else "",
-        top=TOP,
-    )
-    return LINEA.format(
-        prelude=shape.prelude,
-        nearest=shape.nearest(top, "and x.part = 0"),
-        keywords=keywords if has_keywords else NOTHING,
-        seen=SEEN.format("nearest") if shape.seal else "",
-        top=top,
-    )
+def linea_text(
+    shape: StatementShape, has_keywords: bool, has_trigrams: bool, top: int = TOP
+) -> str:
+    seen = ", (select count(*) from nearest) as seen" if shape.segment else ""
+    return f"""
+with {shape.prelude}
+nearest as materialized ({shape.nearest(top, "and x.part = 0")}),
+v as (select entry_id, -d as cosine from nearest order by d, entry_id limit {top}),
+k as materialized ({_keywords(shape, has_trigrams) if has_keywords else NO_ENTRIES}),
+f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
+      from v full join k on k.id = v.entry_id)
+select f.id, f.cosine, f.matched, e.item{seen} from f join memories_entry e on e.id = f.id
+"""
+
+
+def _keywords(shape: StatementShape, has_trigrams: bool) -> str:
+    """The newest whose text holds the whole query."""
+    trigrams = "and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else ""
+    return f"""
+  select y.id from (select x.id, x.item {shape.entries(by_key=has_trigrams)} {trigrams}) y
+  join {TABLES[shape.layer]} t on t.id = y.item
+  where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {TOP}"""
 
 
 def linea(
-    space: WorkspaceIndex,
-    asked: Asked,
+    index: WorkspaceIndex,
+    asked: LayerQuery,
     *,
     by_vector: bool = True,
     by_words: bool = True,
     most: int = TOP,
-) -> list[Found]:
+) -> list[EntryMatch]:
     """The nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole query, in
     one round trip."""
-    shape = shape_of(space, asked, by_vector=by_vector)
+    shape = shape_of(index, asked, by_vector=by_vector)
     top = TOP if most <= TOP else DEEP.top  # two texts, not one for each number
 
-    def ask(shape: Shape) -> list[Any]:
-        return statements.rows(*linea_statement(space, asked, shape, by_words=by_words, top=top))
+    def ask(shape: StatementShape) -> list[Any]:
+        return statements.rows(*linea_statement(index, asked, shape, by_words=by_words, top=top))
 
     rows = _seen_enough(asked, shape, ask, lambda found: found[0].seen if found else 0)
-    return [Found(row.id, row.item, row.cosine, row.matched) for row in rows]
+    return [EntryMatch(row.id, row.item, row.cosine, row.matched) for row in rows]
 
 
 def linea_statement(
-    space: WorkspaceIndex,
-    asked: Asked,
-    shape: Shape | None = None,
+    index: WorkspaceIndex,
+    asked: LayerQuery,
+    shape: StatementShape | None = None,
     *,
     by_words: bool = True,
     top: int = TOP,
 ) -> Statement:
     """The text that is prepared, and its values."""
-    values = parameters(space, asked)
-    trigrams = lexical.ilike_keys(space.number, asked.layer, asked.query)
+    values = parameters(index, asked)
+    trigrams = lexical.ilike_keys(index.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
-    return linea_text(shape or shape_of(space, asked), by_words, bool(trigrams), top), values
+    return linea_text(shape or shape_of(index, asked), by_words, bool(trigrams), top), values
 
 
 def _seen_enough(
-    asked: Asked, shape: Shape, ask: Callable[[Shape], T], seen: Callable[[T], int]
+    asked: LayerQuery,
+    shape: StatementShape,
+    ask: Callable[[StatementShape], T],
+    seen: Callable[[T], int],
 ) -> T:
     """What is found, compared one by one where the HNSW has not `seen` enough that fits."""
     found = ask(shape)
-    enough = not shape.seal or shape.is_all or seen(found) >= shape.depth
+    enough = not shape.segment or shape.is_all or seen(found) >= shape.depth
     if asked.trace and shape.has_vector:
-        path = "exact" if not shape.seal else "hnsw" if enough else "hnsw_then_exact"
+        path = "exact" if not shape.segment else "hnsw" if enough else "hnsw_then_exact"
         asked.trace.compared(asked.layer, path)
-    return found if enough else ask(replace(shape, seal=None))
+    return found if enough else ask(replace(shape, segment=None))
 
 
-def is_among(space: WorkspaceIndex, asked: Asked, item: uuid.UUID) -> bool:
+def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> bool:
     """Whether the question reaches the item at all, however far down it would stand."""
-    shape = shape_of(space, asked, by_vector=False)
+    shape = shape_of(index, asked, by_vector=False)
     own = f"select x.id {shape.entries()} and x.item = %(item)s"
     text = f"with {shape.prelude} own as ({own}) select id from own"
-    return bool(statements.rows(text, parameters(space, asked) | {"item": item}))
+    return bool(statements.rows(text, parameters(index, asked) | {"item": item}))
 
 
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------
 
-POOL = """
-with {prelude}
-stats as materialized (select {count} as n),
-nearest as materialized ({nearest}),
-{words}
-said as (
-  select id from pairs {rarest}
-  group by id order by max(-(weights <#> (select q from idf))) desc, id limit {top}),
-pool as (
-  select id, min(d) as d, bool_or(worded) as worded from (
-    (select entry_id as id, min(d) as d, false as worded
-     from nearest group by entry_id order by 2, 1 limit {top})
-    union all select id, null, true from said
-    union all select id, null, false from ({newest}) newest) sides
-  group by id)
-select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
-       array_agg(talk) as conversation, array_agg(occurred_at) as at,
-       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
-       {of_messages}{of_events}{seen}
-from (
-  select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
-         coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
-                  case when pool.worded then {least} else 0 end) as bm25,
-         coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
-  from pool join memories_entry e on e.id = pool.id) found
-"""
-# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key counts
-# as one that stands in it once (lexical.bm25_weights).
-LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0))"
-# The looked up words' entries, and of each word the weight that the number of these gives it.
-WORDS = """
-pairs as materialized (
-  select c.number, y.id, y.weights
-  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
-  cross join lateral (
-    select x.id, x.weights {keyed} and x.terms @> array[c.key] limit {most}) y),
-df as (select number, count(*) as df from pairs group by number),
-{idf}"""
-# Where some words are in many entries, or many words are asked for.
-COMMON_WORDS = """
-asked as materialized (
-  select t.key, t.number, c.share, row_number() over rarest as place,
-         sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
-  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
-  left join memories_commonterm c on c.key = t.key
-  window rarest as (order by coalesce(c.share, 0), t.number)),
-pairs as materialized (
-  select c.number, y.id, y.weights from asked c
-  cross join lateral (
-    select x.id, x.weights {keyed} and x.terms @> array[c.key] limit {most}) y
-  where c.place = 1 or c.postings <= {enough}),
-df as materialized (
-  select a.number, greatest(p.df, a.share * (select n from stats)) as df
-  from asked a left join (select number, count(*) as df from pairs group by number) p
-    on p.number = a.number
-  where p.df > 0 or a.share > 0 order by 2, 1 limit {terms}),
-{idf}"""
-IDF = """idf as materialized (
-  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
-            - df + 0.5) / (df + 0.5))::float4, ',' order by number)
-          || '}/1000000000')::sparsevec as q from df),"""
-OF_RAREST = "where number in (select number from df)"
-OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
-       array_agg(role = 'assistant') as assistant"""
-OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
-COUNTED = "(select count(*) {entries})"
-# A subject's own stand together in the covering index, among the entries they are scattered; and
-# what an agent sees is counted there without reading the entries.
-COUNTED_BY_VECTOR = "(select count(*) from ({wholes}) c)"
-COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
-    where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
-NO_COSINE = "null::float8"
-NEWEST = "select x.id {entries} order by x.id desc limit 40"
-NEWEST_BY_VECTOR = "select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
 # Of a long query the rarest words say what it is about; the others cost much and add nothing.
 RAREST = 16
 # Words are looked up from the rarest on until their entries come to so many. What has none of
@@ -220,47 +144,130 @@ ENOUGH, MOST = 500, 5000
 
 @lru_cache(maxsize=256)
 def pool_text(
-    shape: Shape, depth: Depth = DEEP, *, has_common: bool = True, is_long: bool = True
+    shape: StatementShape, depth: Depth = DEEP, *, has_common: bool = True, is_long: bool = True
 ) -> str:
     """`has_common`: some words may be in many entries. `is_long`: so many words that the rarest
     are chosen of them."""
-    by_vector = shape.has_vector and not shape.seal
-    count = COUNTED_BY_VECTOR if by_vector else COUNTED
-    of_subject = by_vector and shape.has_subject
-    newest = NEWEST_BY_VECTOR if of_subject else NEWEST
-    is_known = shape.is_all or shape.seal or (shape.is_large and not of_subject)
-    pieces = {"entries": shape.entries(), "wholes": shape.vectors("and x.part = 0")}
-    words = COMMON_WORDS if has_common or is_long else WORDS
-    return POOL.format(
-        prelude=shape.prelude,
-        count="%(n)s::int8" if is_known else count.format(**pieces),
-        # More vectors than entries, because an entry may have its passages among them.
-        nearest=shape.nearest(2 * depth.top),
-        words=words.format(
-            keyed=shape.entries(by_key=True), idf=IDF, enough=ENOUGH, most=MOST, terms=RAREST
-        ),
-        rarest=OF_RAREST if is_long else "",
-        # Without vectors nothing is found but by its words.
-        newest=newest.format(**pieces) if shape.has_vector and depth.newest else NOTHING,
-        least=LEAST,
-        cosine=COSINE if shape.has_vector else NO_COSINE,
-        of_messages=OF_MESSAGES if shape.layer == Layer.EPISODES else "",
-        of_events=OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else "",
-        top=depth.top,
-        seen=", array[(select count(*) from nearest)] as seen" if shape.seal else "",
-    )
+    words = _chosen_words(shape) if has_common or is_long else _all_words(shape)
+    rarest = "where number in (select number from df)" if is_long else ""
+    # Without vectors nothing is found but by its words.
+    newest = _newest(shape) if shape.has_vector and depth.newest else NO_ENTRIES
+    cosine = OWN_COSINE if shape.has_vector else "null::float8"
+    more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
+    more += OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else ""
+    more += ", array[(select count(*) from nearest)] as seen" if shape.segment else ""
+    # More vectors than entries, because an entry may have its passages among them.
+    return f"""
+with {shape.prelude}
+stats as materialized (select {_count(shape)} as n),
+nearest as materialized ({shape.nearest(2 * depth.top)}),
+{words},
+{IDF},
+said as (
+  select id from pairs {rarest}
+  group by id order by max(-(weights <#> (select q from idf))) desc, id limit {depth.top}),
+pool as (
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+     from nearest group by entry_id order by 2, 1 limit {depth.top})
+    union all select id, null, true from said
+    union all select id, null, false from ({newest}) newest) sides
+  group by id)
+select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+       array_agg(talk) as conversation, array_agg(occurred_at) as at,
+       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+       {more}
+from (
+  select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
+         coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+                  case when pool.worded then {LEAST} else 0 end) as bm25,
+         coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+  from pool join memories_entry e on e.id = pool.id) found
+"""
 
 
-def pool(space: WorkspaceIndex, asked: Asked, stems: list[str], depth: Depth = DEEP) -> Columns:
+# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key counts
+# as one that stands in it once (lexical.bm25_weights).
+LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0))"
+OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
+       array_agg(role = 'assistant') as assistant"""
+OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
+# Of an entry that was found by its words alone.
+OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+    where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
+# Of each word the weight that the number of its entries gives it.
+IDF = """idf as materialized (
+  select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
+            - df + 0.5) / (df + 0.5))::float4, ',' order by number)
+          || '}/1000000000')::sparsevec as q from df)"""
+
+
+def _all_words(shape: StatementShape) -> str:
+    """The entries of each word that is looked up (pairs), and how many these are (df)."""
+    return f"""pairs as materialized (
+  select c.number, y.id, y.weights
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
+  cross join lateral ({_holding_the_word(shape)}) y),
+df as (select number, count(*) as df from pairs group by number)"""
+
+
+def _chosen_words(shape: StatementShape) -> str:
+    """As `_all_words`, where some words are in many entries, or many words are asked for."""
+    return f"""asked as materialized (
+  select t.key, t.number, c.share, row_number() over rarest as place,
+         sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
+  from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
+  left join memories_commonterm c on c.key = t.key
+  window rarest as (order by coalesce(c.share, 0), t.number)),
+pairs as materialized (
+  select c.number, y.id, y.weights from asked c
+  cross join lateral ({_holding_the_word(shape)}) y
+  where c.place = 1 or c.postings <= {ENOUGH}),
+df as materialized (
+  select a.number, greatest(p.df, a.share * (select n from stats)) as df
+  from asked a left join (select number, count(*) as df from pairs group by number) p
+    on p.number = a.number
+  where p.df > 0 or a.share > 0 order by 2, 1 limit {RAREST})"""
+
+
+def _holding_the_word(shape: StatementShape) -> str:
+    of_word = shape.entries(by_key=True)
+    return f"""
+    select x.id, x.weights {of_word} and x.terms @> array[c.key] limit {MOST}"""
+
+
+# A subject's own stand together in the covering index, among the entries they are scattered; and
+# what an agent sees is counted there without reading the entries.
+
+
+def _count(shape: StatementShape) -> str:
+    """How many entries there are to be found; of a large layer, how many are live."""
+    if shape.is_all or shape.segment or (shape.is_large and not shape.is_subject_by_vector):
+        return "%(n)s::int8"
+    if shape.is_by_exact_vector:
+        return f"(select count(*) from ({shape.vectors('and x.part = 0')}) c)"
+    return f"(select count(*) {shape.entries()})"
+
+
+def _newest(shape: StatementShape) -> str:
+    if shape.is_subject_by_vector:
+        wholes = shape.vectors("and x.part = 0")
+        return f"select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
+    return f"select x.id {shape.entries()} order by x.id desc limit 40"
+
+
+def pool(
+    index: WorkspaceIndex, asked: LayerQuery, stems: list[str], depth: Depth = DEEP
+) -> Columns:
     """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
 
-    def ask(shape: Shape) -> Arrays:
-        return statements.arrays(*pool_statement(space, asked, stems, shape, depth))
+    def ask(shape: StatementShape) -> Arrays:
+        return statements.arrays(*pool_statement(index, asked, stems, shape, depth))
 
     def seen(found: Arrays) -> int:
         return int(found["seen"][0])
 
-    shape = shape_of(space, asked, exact=depth.top > DEEP.top)
+    shape = shape_of(index, asked, exact=depth.top > DEEP.top)
     return _columns(asked.layer, _seen_enough(asked, shape, ask, seen))
 
 
@@ -287,20 +294,20 @@ def _columns(layer: Layer, found: Arrays) -> Columns:
 
 
 def pool_statement(
-    space: WorkspaceIndex,
-    asked: Asked,
+    index: WorkspaceIndex,
+    asked: LayerQuery,
     stems: list[str],
-    shape: Shape | None = None,
+    shape: StatementShape | None = None,
     depth: Depth = DEEP,
 ) -> Statement:
     """The text that is prepared, and its values."""
-    keys = lexical.term_keys(space.number, asked.layer, stems)
-    live = space.live(asked.layer)
-    values = parameters(space, asked) | {
+    keys = lexical.term_keys(index.number, asked.layer, stems)
+    live = index.live(asked.layer)
+    values = parameters(index, asked) | {
         "keys": keys,
         "numbers": lexical.numbers_of(keys),
         "n": live,
     }
     has_common, is_long = live >= common_terms.FROM, len(keys) > RAREST
-    shape = shape or shape_of(space, asked)
+    shape = shape or shape_of(index, asked)
     return pool_text(shape, depth, has_common=has_common, is_long=is_long), values

@@ -13,8 +13,15 @@ import numpy as np
 from pgvector import HalfVector
 
 from memories.index import segments
-from memories.index.segments import Seal
-from memories.models import SCOPE_CODE, WIDEST_COVERED, Layer, WorkspaceIndex, workflow_place
+from memories.index.segments import Segment
+from memories.models import (
+    SCOPE_CODE,
+    WIDEST_COVERED,
+    Layer,
+    WorkspaceIndex,
+    name_joins,
+    workflow_place,
+)
 from memories.search.trace import Trace
 from workspaces.scope import Scope
 
@@ -36,49 +43,6 @@ SCOPE_OR_PLACE = """
 ABOUT = "x.subject = %(subject)s::uuid"
 ABOUT_NOBODY = "x.subject is null"
 ABOUT_NOBODY_TO_ALL = "x.subject is null and (x.visibility <> 0 or x.agent is null)"
-# The exact scan: index-only, a range of the covering index for each branch.
-LIVE_VECTORS = """
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from memories_vector x
-  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and {wide}x.wide {branch} {part} {visible} {inside}"""
-# The nearest in a sealed layer: of the HNSW so many, and all of the tail. Literals, because a
-# partial index never meets a parameter; the cast, because the index has it; one case of all
-# conditions, because the planner would multiply its guesses of each and shun the index.
-SEALED_VECTORS = """
-  (select x.entry_id, x.part, x.embedding::{kind} <#> %(vector)s::{kind} as d
-   from memories_vector x
-   where {rows} and entry_id <= {upto} {inside}
-     and case when true {subject} {part} {visible} then true else false end
-   order by x.embedding::{kind} <#> %(vector)s::{kind} limit {depth})
-  union all
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from memories_vector x
-  where {rows} and entry_id > {upto} {subject} {part} {visible} {inside}"""
-# In a large layer a filter looks at the rows that are found, not for all rows that it wants.
-# The offset keeps it a condition: as a join it could come before the index.
-FITS = """
-  and exists (select 1 from memories_entry f join {table} row on row.id = f.item
-    left join workspaces_subject s on s.id = row.subject_id
-    left join workspaces_agent a on a.id = row.agent_id
-    left join memories_conversation c on c.id = row.conversation_id
-    where f.id = {entry} and {condition} offset 0)"""
-# What a filter wants is found once (w). Old versions are in no index for search, only in w.
-WANTED = """
-w as materialized (
-  select x.id from memories_entry x {rows}
-  left join workspaces_subject s on s.id = row.subject_id
-  left join workspaces_agent a on a.id = row.agent_id
-  left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {subject} and {condition}),"""
-# The planner takes all workspaces for equally large, and would read the whole table for the rows of
-# a small one. The offset leaves it no way but to look each of them up.
-ROWS = "join {table} row on row.id = x.item"
-ROWS_OF_FEW = "cross join lateral (select * from {table} t where t.id = x.item offset 0) row"
-OLD_VECTORS = """
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from w join memories_vector x on x.entry_id = w.id
-  where x.embedding_model_id = %(model)s {part} {visible}"""
 NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false"
 # So many of the HNSW's are looked at: more than are wanted, for the sake of recall. Where fewer
 # are seen, a condition leaves so little that comparing one by one is right.
@@ -96,7 +60,7 @@ TABLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RowCondition:
     """What a search is narrowed to: an SQL condition over `row`, s, a, c, and its values.
 
     `history`: also what is no longer live; the condition says what was believed.
@@ -106,11 +70,11 @@ class Wanted:
     history: bool = False
 
 
-EVERYTHING = Wanted()
+EVERYTHING = RowCondition()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LayerQuery:
     """What is looked for and who asks, as the statements take it.
 
     `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
@@ -125,7 +89,7 @@ class Asked:
     memory_scope: str = ""
     place_of_thread: uuid.UUID | None = None
     workflow: str = ""
-    wanted: Wanted = EVERYTHING
+    wanted: RowCondition = EVERYTHING
     wanted_values: dict[str, Any] = field(default_factory=dict)
     trace: Trace | None = None
     notes: list[str] = field(default_factory=list)
@@ -144,11 +108,11 @@ class Asked:
         return [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
 
 
-def parameters(space: WorkspaceIndex, asked: Asked) -> dict[str, Any]:
+def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
     scope = asked.scope
     return {
-        "workspace": space.number,
-        "model": space.embedding_model_id,
+        "workspace": index.number,
+        "model": index.embedding_model_id,
         "layer": int(asked.layer),
         "vector": None if asked.vector is None else HalfVector(asked.vector),
         "bound": scope.agent_id,
@@ -163,17 +127,17 @@ def parameters(space: WorkspaceIndex, asked: Asked) -> dict[str, Any]:
     }
 
 
-def is_wide(space: WorkspaceIndex) -> bool:
-    model = space.embedding_model
+def is_wide(index: WorkspaceIndex) -> bool:
+    model = index.embedding_model
     return model is not None and model.dimensions > WIDEST_COVERED
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """All that a statement's text depends on."""
+class StatementShape:
+    """All that a statement's text depends on, and the pieces of the text."""
 
     layer: Layer
-    wanted: Wanted
+    wanted: RowCondition
     has_subject: bool
     has_vector: bool
     is_wide: bool
@@ -181,14 +145,7 @@ class Shape:
     is_limited: bool = False
     has_places: bool = False
     is_large: bool = False
-    seal: Seal | None = None
-
-    @property
-    def visible(self) -> str:
-        """What of the layer the asker may find, and has asked for."""
-        who = AS_AGENT if self.is_bound else ""
-        about = OF_SUBJECTS if self.is_limited else ""
-        return who + about + (SCOPE_OR_PLACE if self.has_places else OPEN_SCOPE)
+    segment: Segment | None = None
 
     @property
     def is_all(self) -> bool:
@@ -202,62 +159,76 @@ class Shape:
         return FILTERED_DEPTH if self.wanted.condition else DEPTH
 
     @property
+    def is_by_exact_vector(self) -> bool:
+        return self.has_vector and not self.segment
+
+    @property
+    def is_subject_by_vector(self) -> bool:
+        return self.is_by_exact_vector and self.has_subject
+
+    @property
     def prelude(self) -> str:
-        """The set that a filter wants, as the first part of the statement."""
-        if not self.wanted.condition or self.seal:
+        """What a filter wants is found once (w), as the first part of the statement. Old versions
+        are in no index for search, only in w."""
+        if not self.wanted.condition or self.segment:
             return ""
-        rows = ROWS if self.is_large else ROWS_OF_FEW
-        return WANTED.format(
-            rows=rows.format(table=TABLES[self.layer]),
-            live="" if self.wanted.history else "and x.live",
-            subject=self._subject,
-            condition=self.wanted.condition,
-        )
+        table = TABLES[self.layer]
+        # The planner takes all workspaces for equally large, and would read the whole table for the
+        # rows of a small one. The offset leaves it no way but to look each of them up.
+        of_few = f"cross join lateral (select * from {table} t where t.id = x.item offset 0) row"
+        rows = f"join {table} row on row.id = x.item" if self.is_large else of_few
+        live = "" if self.wanted.history else "and x.live"
+        return f"""
+w as materialized (
+  select x.id from memories_entry x
+  {rows}
+  {name_joins("row")}
+  where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {self._subject}
+    and {self.wanted.condition}),"""
 
     def nearest(self, number: int, part: str = "") -> str:
         """At least the `number` nearest vectors with their distance d (the negative cosine)."""
-        if self.seal:
-            return self._sealed(self.seal, part)
+        if self.segment:
+            return self._in_segment(self.segment, part)
         return f"select * from ({self.vectors(part)}) x order by d, entry_id limit {number}"
 
     def vectors(self, part: str) -> str:
-        """All vectors of the asked set."""
+        """All vectors of the asked set: index-only, a range of the covering index for each whom
+        the rows are about."""
         if not self.has_vector:
             return NO_VECTORS
         if self.wanted.history:
-            return OLD_VECTORS.format(part=part, visible=self.visible)
-        branches = [f"and {about}" for about in self._abouts] or [""]
+            return f"""
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from w join memories_vector x on x.entry_id = w.id
+  where x.embedding_model_id = %(model)s {part} {self._visible}"""
+        wide = "x.wide" if self.is_wide else "not x.wide"
         return "\n  union all".join(
-            LIVE_VECTORS.format(
-                wide="" if self.is_wide else "not ",
-                branch=branch,
-                part=part,
-                visible=self.visible,
-                inside=self._inside("x.entry_id"),
-            )
-            for branch in branches
+            f"""
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+    and x.layer = %(layer)s and x.live and {wide} {branch} {part} {self._visible}
+    {self._fitting("x.entry_id")}"""
+            for branch in ([f"and {about}" for about in self._abouts] or [""])
         )
 
-    def _sealed(self, seal: Seal, part: str) -> str:
-        return SEALED_VECTORS.format(
-            kind=seal.kind,
-            rows=seal.rows,
-            upto=seal.upto,
-            subject=self._subject,
-            part=part,
-            visible=self.visible,
-            inside=self._inside("x.entry_id"),
-            depth=self.depth,
-        )
-
-    def _inside(self, entry: str) -> str:
-        """That an entry is one that the filter wants."""
-        if not self.wanted.condition:
-            return ""
-        if not self.seal:
-            return f"and {entry} in (select id from w)"
-        table = TABLES[self.layer]
-        return FITS.format(table=table, entry=entry, condition=self.wanted.condition)
+    def _in_segment(self, segment: Segment, part: str) -> str:
+        """Of the HNSW so many, and all of the tail. Literals, because a partial index never meets a
+        parameter; the cast, because the index has it; one case of all conditions, because the
+        planner would multiply its guesses of each and shun the index."""
+        kind, rows, upto = segment.kind, segment.rows, segment.upto
+        narrowed, fitting = f"{self._subject} {part} {self._visible}", self._fitting("x.entry_id")
+        return f"""
+  (select x.entry_id, x.part, x.embedding::{kind} <#> %(vector)s::{kind} as d
+   from memories_vector x
+   where {rows} and entry_id <= {upto} {fitting}
+     and case when true {narrowed} then true else false end
+   order by x.embedding::{kind} <#> %(vector)s::{kind} limit {self.depth})
+  union all
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where {rows} and entry_id > {upto} {narrowed} {fitting}"""
 
     def entries(self, *, by_key: bool = False) -> str:
         """`from ... where ...`: the entries x of the layer that the asker may find.
@@ -266,11 +237,31 @@ class Shape:
         they do not make it read the whole workspace beside each key's rows.
         """
         if self.wanted.history:
-            return f"from w join memories_entry x on x.id = w.id where true {self.visible}"
+            return f"from w join memories_entry x on x.id = w.id where true {self._visible}"
         hidden = " + 0" if by_key else ""
         return f"""from memories_entry x
   where x.workspace{hidden} = %(workspace)s and x.layer{hidden} = %(layer)s and x.live
-    {self._subject} {self.visible} {self._inside("x.id")}"""
+    {self._subject} {self._visible} {self._fitting("x.id")}"""
+
+    def _fitting(self, entry: str) -> str:
+        """That an entry is one that the filter wants."""
+        if not self.wanted.condition:
+            return ""
+        if not self.segment:
+            return f"and {entry} in (select id from w)"
+        # In a large layer a filter looks at the rows that are found, not for all rows that it wants.
+        # The offset keeps it a condition: as a join it could come before the index.
+        return f"""
+  and exists (select 1 from memories_entry f join {TABLES[self.layer]} row on row.id = f.item
+    {name_joins("row")}
+    where f.id = {entry} and {self.wanted.condition} offset 0)"""
+
+    @property
+    def _visible(self) -> str:
+        """What of the layer the asker may find, and has asked for."""
+        who = AS_AGENT if self.is_bound else ""
+        about = OF_SUBJECTS if self.is_limited else ""
+        return who + about + (SCOPE_OR_PLACE if self.has_places else OPEN_SCOPE)
 
     @property
     def _abouts(self) -> tuple[str, ...]:
@@ -284,31 +275,31 @@ class Shape:
 
 
 def shape_of(
-    space: WorkspaceIndex, asked: Asked, *, by_vector: bool = True, exact: bool = False
-) -> Shape:
-    model = space.embedding_model
+    index: WorkspaceIndex, asked: LayerQuery, *, by_vector: bool = True, exact: bool = False
+) -> StatementShape:
+    model = index.embedding_model
     has_vector = by_vector and asked.vector is not None and model is not None
-    return Shape(
+    return StatementShape(
         asked.layer,
         asked.wanted,
         has_subject=asked.subject is not None,
         has_vector=has_vector,
-        is_wide=is_wide(space),
+        is_wide=is_wide(index),
         is_bound=asked.scope.is_bound,
         is_limited=asked.scope.subject_ids is not None,
         has_places=bool(asked.places),
-        is_large=space.live(asked.layer) > COUNTED,
-        seal=_seal(space, asked) if has_vector and not exact else None,
+        is_large=index.live(asked.layer) > COUNTED,
+        segment=_segment_through(index, asked) if has_vector and not exact else None,
     )
 
 
-def _seal(space: WorkspaceIndex, asked: Asked) -> Seal | None:
-    """The seal through which the question is answered. What is asked of a few subjects who have
+def _segment_through(index: WorkspaceIndex, asked: LayerQuery) -> Segment | None:
+    """The segment through which the question is answered. What is asked of a few subjects who have
     little of the layer is compared one by one."""
-    seal = segments.seal_of(space, asked.layer)
-    if seal is None or asked.wanted.history:
+    segment = segments.segment_of(index, asked.layer)
+    if segment is None or asked.wanted.history:
         return None
     subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
     if asked.subject is not None:
         subjects = [asked.subject, None]
-    return seal if not subjects or seal.speaks_of(subjects) else None
+    return segment if not subjects or segment.speaks_of(subjects) else None

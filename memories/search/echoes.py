@@ -33,7 +33,7 @@ where m.superseded_by_id is null and m.forgotten_at is null and m.held_at is nul
 """
 
 
-def told_once(found: Sequence[Scored]) -> list[Scored]:
+def collapse(found: Sequence[Scored]) -> list[Scored]:
     """Each memory with the episodes it stands on as one hit, at the place of the best of them.
 
     The memory leads if it stands on that episode alone and its own words and meaning answer no
@@ -53,7 +53,7 @@ def told_once(found: Sequence[Scored]) -> list[Scored]:
     return [_led(group, cited) for group in groups]
 
 
-def echoed_by(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
+def collapsed_into(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
     """By the id of what was folded into a hit: that hit."""
     return {echo.item: hit for hit in found for echo in hit.echoes}
 

@@ -22,16 +22,17 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
     about_nobody,
+    name_joins,
 )
 from memories.ranking import Candidate, Columns
-from memories.search.candidates import TOP, Depth, Found
-from memories.search.conditions import Asked
+from memories.search.candidates import TOP, Depth, EntryMatch
+from memories.search.conditions import LayerQuery
 from memories.search.request import WORDS_ONLY
 
 MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
 
 # Their rows, as a filter sees them.
-FITS = """
+FITS = f"""
 select row.id from (
   select f.id, f.subject_id, f.agent_id, f.conversation_id, f.created_at, f.updated_at,
          c.after ->> 'category' as category, c.after ->> 'tag' as tag,
@@ -41,10 +42,8 @@ select row.id from (
   from unnest(%(changes)s::uuid[], %(contents)s::text[]) t (change, content)
   join memories_featurechange c on c.id = t.change join memories_feature f on f.id = c.feature_id
 ) row
-left join workspaces_subject s on s.id = row.subject_id
-left join workspaces_agent a on a.id = row.agent_id
-left join memories_conversation c on c.id = row.conversation_id
-where {condition}
+{name_joins("row")}
+where {{condition}}
 """
 STILL = """
 select f.id, f.content, v.embedding from memories_feature f
@@ -55,14 +54,14 @@ where f.id = any(%(ids)s::uuid[])
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastFeatures:
     """The features that a question reaches, as they were: a part of the search like any other."""
 
-    space: WorkspaceIndex
-    asked: Asked
+    index: WorkspaceIndex
+    asked: LayerQuery
     at: AsOf
 
-    def merged(self, *, by_words: bool, most: int) -> list[Found]:
+    def merged(self, *, by_words: bool, most: int) -> list[EntryMatch]:
         """The nearest and the newest that hold the whole query, as `candidates.linea` has them."""
         features = self._features()
         cosines = self._cosines(features)
@@ -74,7 +73,7 @@ class Past:
         here = {feature.pk for feature in (*nearest, *holding)}
         near = {feature.pk for feature in nearest}
         return [
-            Found(entry, f.pk, cosines[f.pk] if f.pk in near else None, f in holding)
+            EntryMatch(entry, f.pk, cosines[f.pk] if f.pk in near else None, f in holding)
             for entry, f in _numbered(features)
             if f.pk in here
         ]
@@ -111,7 +110,7 @@ class Past:
             self.asked.trace.compared(self.asked.layer, "exact")
         vectors = self._still(features)
         changed = [f for f in features if f.pk not in vectors]
-        made = due.embed_or_leave(self.space, [entries.texts_of(f.content)[:1] for f in changed])
+        made = due.embed_or_leave(self.index, [entries.texts_of(f.content)[:1] for f in changed])
         if made is None:
             self.asked.notes.append(WORDS_ONLY)
         vectors |= {
@@ -125,7 +124,7 @@ class Past:
         """The vectors that search uses, of those that say the same today."""
         was = {f.pk: f.content for f in features}
         values = {
-            "layer": int(Layer.FEATURES), "model": self.space.embedding_model_id, "ids": list(was),
+            "layer": int(Layer.FEATURES), "model": self.index.embedding_model_id, "ids": list(was),
         }  # fmt: skip
         return {
             row.id: row.embedding.to_numpy().astype(np.float32)
@@ -134,7 +133,7 @@ class Past:
         }
 
 
-def _reached(asked: Asked) -> Any:
+def _reached(asked: LayerQuery) -> Any:
     """The features, of any time, that the asker may see and asks about."""
     rows = Feature.objects.visible_to(asked.scope)
     if asked.subject is not None:
@@ -147,7 +146,7 @@ def _reached(asked: Asked) -> Any:
     return rows.filter(place)
 
 
-def _fitting(asked: Asked, found: Sequence[tuple[Feature, FeatureChange]]) -> set[uuid.UUID]:
+def _fitting(asked: LayerQuery, found: Sequence[tuple[Feature, FeatureChange]]) -> set[uuid.UUID]:
     values = {
         **asked.wanted_values,
         "changes": [change.pk for _, change in found],

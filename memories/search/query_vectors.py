@@ -23,13 +23,13 @@ from memories.providers import Embedder, Vector, embeddable
 PER_FOLDER = 40  # 10,240 vectors in all: 31 MB of 1,536 dimensions
 
 
-def vector_of(space: WorkspaceIndex, query: str) -> Vector | None:
+def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
     """The query's unit vector in the workspace's model; None where it has none.
 
     Raises ProviderError; at once where the model's breaker is open. Hits and misses are counted as
     `query_vectors`.
     """
-    embedder = workspace_index.embedder_of(space)
+    embedder = workspace_index.embedder_of(index)
     if not embedder.is_remote or not embeddable(query):
         return embedder.embed_one(query)
     path = _path(embedder, query)
@@ -40,7 +40,7 @@ def vector_of(space: WorkspaceIndex, query: str) -> Vector | None:
         found = breakers.call(line, lambda: _made(quick, query, path))
     if settings.QUERY_CACHE_SECONDS:
         outcome = "miss" if kept is None else "hit"
-        metrics.count("query_vectors", outcome=outcome, workspace=str(space.workspace_id))
+        metrics.count("query_vectors", outcome=outcome, workspace=str(index.workspace_id))
     return found
 
 

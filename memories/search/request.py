@@ -17,6 +17,7 @@ LAYERS = {
     "episodes": Layer.EPISODES,
     "features": Layer.FEATURES,
 }
+SINGULAR = {"memories": "memory", "episodes": "episode", "features": "feature"}
 WORDS_ONLY, NOT_RERANKED = "words_only", "not_reranked"
 # What a search had to do without.
 NOTES = {
@@ -79,7 +80,8 @@ class SearchRequest(SearchOptions):
 
 @dataclass(slots=True)
 class Hit:
-    """One result: the row of its layer, its score, and how the score came about.
+    """One result: its layer and score, how the score came about, and the row, which has an id, a
+    content and the callers' own ids.
 
     `ranks`, where scores are asked for: its place among the candidates of its layer on each side
     that brought it, from 1. `echoes`: what is told by this hit, too, and has no place of its own:
@@ -89,19 +91,25 @@ class Hit:
     layer: str
     score: float
     scores: dict[str, float]
+    row: Any
     ranks: dict[str, int] | None = None
-    memory: Any = None
-    episode: Any = None
-    feature: Any = None
     citations: list[Any] | None = None
     chain: list[Link] | None = None
     neighbours: list[Any] | None = None
     echoes: "list[Hit]" = field(default_factory=list)
 
     @property
-    def row(self) -> Any:
-        """The row of whichever layer; it has an id, a content and the callers' own ids."""
-        return self.memory or self.episode or self.feature
+    def memory(self) -> Any:
+        """The row, where it is a memory's; else None."""
+        return self.row if self.layer == "memories" else None
+
+    @property
+    def episode(self) -> Any:
+        return self.row if self.layer == "episodes" else None
+
+    @property
+    def feature(self) -> Any:
+        return self.row if self.layer == "features" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
+import logging
 import time
 from dataclasses import replace
 
@@ -11,12 +12,14 @@ from memories.index import workspace_index
 from memories.providers import network
 from memories.ranking import Weights
 from memories.search import rerank
-from memories.search.asking import asked_of
 from memories.search.hits import hits_of, with_rows
-from memories.search.rankings import RANKERS
+from memories.search.layer_query import asked_of
+from memories.search.rank import RANKERS
 from memories.search.request import NOT_RERANKED, SearchAnswer, SearchRequest
 from memories.search.scored import Scored
 from workspaces.scope import Scope
+
+log = logging.getLogger(__name__)
 
 
 def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
@@ -30,10 +33,11 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     if request.rerank and not rerank.is_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
-    space = workspace_index.space_for(scope)
+    index = workspace_index.index_for(scope)
     asked = asked_of(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):
-        ranked = RANKERS[request.ranking](space, request, asked)
+        ranked = RANKERS[request.ranking](index, request, asked)
+    ranked_after = time.perf_counter() - started
     left = [ranked]
     reranked = _reranked(scope, request, ranked) if request.rerank else None
     if request.rerank and reranked is None:
@@ -51,18 +55,23 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
             one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    if 0 < settings.SLOW_SEARCH_SECONDS <= took:
+        log.warning(
+            "Slow search in workspace %s: %.0f ms, %.0f of them for the ranking %s of %s; %d hits",
+            scope.workspace_id, took * 1e3, ranked_after * 1e3, request.ranking,
+            ", ".join(request.layers), len(hits),
+        )  # fmt: skip
     notes = tuple(dict.fromkeys(asked.notes))
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
-    weights = Weights.of(space.ranking) if request.ranking == "hybrid" else None
+    weights = Weights.of(index.ranking) if request.ranking == "hybrid" else None
     return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
     """The best in the reranker's order, what it left out behind them; None where it failed."""
     best = sorted(ranked, key=lambda found: found.order)[: rerank.MOST]
-    rows = with_rows(scope, best, request.at)
-    texts = [(one, row.content) for one, row in rows if row is not None]
+    texts = [(one, row.content) for one, row in with_rows(scope, best, request.at)]
     scores = rerank.scores(request.query, [text for _, text in texts])
     if scores is None:
         return None

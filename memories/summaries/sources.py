@@ -30,7 +30,7 @@ order by c.id
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class EpisodePlace:
     """Where an episode stands in its conversation: by time, then by arrival."""
 
     at: datetime
@@ -45,8 +45,8 @@ class Place:
         return Q(occurred_at__gt=self.at) | Q(occurred_at=self.at, position__gt=self.position)
 
 
-def place_of(episode: Episode) -> Place:
-    return Place(episode.occurred_at, episode.position)
+def place_of(episode: Episode) -> EpisodePlace:
+    return EpisodePlace(episode.occurred_at, episode.position)
 
 
 def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
@@ -60,7 +60,9 @@ def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
     return found
 
 
-def said(episodes: Sequence[Episode], cited: Mapping[uuid.UUID, Spans]) -> list[Said]:
+def texts_with_citations(
+    episodes: Sequence[Episode], cited: Mapping[uuid.UUID, Spans]
+) -> list[Said]:
     return [Said(episode.content, cited.get(episode.pk, ())) for episode in episodes]
 
 

@@ -19,7 +19,14 @@ from memories.index import statements
 from memories.models import ConversationSummary, Episode
 from memories.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import ModelQuestion
-from memories.summaries.sources import Place, audience, citations, place_of, said, speaker
+from memories.summaries.sources import (
+    EpisodePlace,
+    audience,
+    citations,
+    place_of,
+    speaker,
+    texts_with_citations,
+)
 from memories.tokens import tokens_of
 
 Method = ConversationSummary.Method
@@ -40,14 +47,14 @@ returning *
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class NewSummary:
     """What a summary is to say from now on, and up to where; `left`: the model has more to read."""
 
     method: str
     rule: str
     lines: list[dict[str, Any]]
     tokens: int
-    upto: Place
+    upto: EpisodePlace
     left: bool = False
     error: ProviderError | None = None
     seen: int = -1
@@ -87,7 +94,7 @@ def held(row: ConversationSummary) -> QuerySet[ConversationSummary]:
     )
 
 
-def _made(row: ConversationSummary, heard: Sequence[Episode]) -> Made:
+def _made(row: ConversationSummary, heard: Sequence[Episode]) -> NewSummary:
     """A model's, where one is configured; where it fails, its last one or chosen sentences."""
     ladder, error = chain_of(row.workspace_id), None
     seen = max(episode.position for episode in heard)
@@ -98,18 +105,18 @@ def _made(row: ConversationSummary, heard: Sequence[Episode]) -> Made:
         except ProviderError as failed:
             error = failed
     if error is not None and row.method == Method.LLM and row.lines and row.upto_at:
-        upto = Place(row.upto_at, row.upto_position)
-        return Made(
+        upto = EpisodePlace(row.upto_at, row.upto_position)
+        return NewSummary(
             Method.LLM, row.rule, row.lines, row.tokens, upto,
             error=error, seen=row.seen, episodes=row.episodes,
         )  # fmt: skip
     return replace(chosen(heard), error=error, seen=seen, episodes=len(heard))
 
 
-def chosen(heard: Sequence[Episode]) -> Made:
+def chosen(heard: Sequence[Episode]) -> NewSummary:
     """By choosing sentences: their places, with their scores."""
     cited = citations(episode.pk for episode in heard)
-    found = sentences.weighed(said(heard, cited))
+    found = sentences.weighed(texts_with_citations(heard, cited))
     kept = sentences.choose(found, lambda one: tokens_of(one.text), ROOM)
     lines = [
         {
@@ -121,25 +128,25 @@ def chosen(heard: Sequence[Episode]) -> Made:
         for one in kept
     ]
     tokens = sum(tokens_of(one.text) for one in kept)
-    return Made(Method.EXTRACTIVE, sentences.RULE, lines, tokens, place_of(heard[-1]))
+    return NewSummary(Method.EXTRACTIVE, sentences.RULE, lines, tokens, place_of(heard[-1]))
 
 
 def _by_model(
     row: ConversationSummary, heard: Sequence[Episode], ladder: FallbackChain
-) -> Made | None:
+) -> NewSummary | None:
     """The lines so far and what came after them, told anew piece by piece."""
     lines = row.lines if row.method == Method.LLM else []
-    known = Place(row.upto_at, row.upto_position) if lines and row.upto_at else None
+    known = EpisodePlace(row.upto_at, row.upto_position) if lines and row.upto_at else None
     fresh = [e for e in heard if known is None or place_of(e) > known or e.position > row.seen]
     rule, pieces = row.rule, _pieces(fresh)
     read = [known] if known else []
     for piece in pieces[:PIECES]:
-        lines, rule = _told(lines, piece, ladder)
+        lines, rule = _retold(lines, piece, ladder)
         read += [place_of(episode) for episode in piece]
     if not lines:
         return None
     tokens = sum(tokens_of(line["text"]) for line in lines)
-    return Made(Method.LLM, rule, lines, tokens, max(read), left=len(pieces) > PIECES)
+    return NewSummary(Method.LLM, rule, lines, tokens, max(read), left=len(pieces) > PIECES)
 
 
 def _pieces(fresh: Sequence[Episode]) -> list[list[Episode]]:
@@ -154,7 +161,7 @@ def _pieces(fresh: Sequence[Episode]) -> list[list[Episode]]:
     return pieces
 
 
-def _told(
+def _retold(
     lines: list[dict[str, Any]], piece: Sequence[Episode], ladder: FallbackChain
 ) -> tuple[list[dict[str, Any]], str]:
     messages = tuple(
@@ -185,7 +192,7 @@ def _line(
     return {"text": text, "episodes": list(dict.fromkeys([*kept, *read]))}
 
 
-def write(row: ConversationSummary, made: Made | None) -> bool:
+def write(row: ConversationSummary, made: NewSummary | None) -> bool:
     """Unless the lease was lost: another worker has it, or what it stood on was erased."""
     own = held(row)
     if made is None:
@@ -200,7 +207,7 @@ def write(row: ConversationSummary, made: Made | None) -> bool:
     )  # fmt: skip
 
 
-def _next(row: ConversationSummary, made: Made) -> Any:
+def _next(row: ConversationSummary, made: NewSummary) -> Any:
     """Again, where a model failed for now or has more to read; else when it falls behind."""
     if made.left:
         return timezone.now()

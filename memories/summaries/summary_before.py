@@ -1,26 +1,25 @@
 """The summary of a conversation as an asker may read it: kept lines, and sentences since then."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from memories.english import sentences
-from memories.english.sentences import Said, Sentence
+from memories.english.sentences import Sentence
 from memories.models import ConversationSummary, Episode
 from memories.summaries import stale
 from memories.summaries.sources import (
     UNSAID,
-    Place,
-    Spans,
+    EpisodePlace,
     audience,
     citations,
     place_of,
     plain,
-    said,
     speaker,
+    texts_with_citations,
 )
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
@@ -29,7 +28,7 @@ FALLEN = 2_000  # messages between summary and window that sentences are chosen 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """One line of a summary, with the episodes it stands on."""
 
     text: str
@@ -43,7 +42,7 @@ class Summary:
     `is_current`: nothing between it and the window was left to be looked at later.
     """
 
-    lines: list[Line]
+    lines: list[SummaryLine]
     method: str
     rule: str
     tokens: int
@@ -65,36 +64,40 @@ class _Before:
 
     episodes: list[Episode]
     found: list[Sentence]
-    lines: list[Line] = field(default_factory=list)
+    lines: list[SummaryLine] = field(default_factory=list)
 
 
 def summary_before(
-    scope: Scope, heard: QuerySet[Episode], first: Episode, room: int
+    scope: Scope, episodes: QuerySet[Episode], first: Episode, room: int
 ) -> Summary | None:
     """What came before `first`, in at most `room` tokens; None where nothing says anything.
 
-    `heard`: the conversation's episodes that `scope` sees.
+    `episodes`: those of the conversation that `scope` sees.
     """
-    before = heard.filter(place_of(first).before)
     row = _row(scope, first)
-    fallen = list(_fallen(before, row).order_by("-occurred_at", "-position")[: FALLEN + 1])
+    fallen_out = episodes.filter(place_of(first).before)  # of the window
+    if row is not None and row.upto_at is not None:
+        upto = EpisodePlace(row.upto_at, row.upto_position)
+        fallen_out = fallen_out.filter(upto.after | Q(position__gt=row.seen))
+    fallen = list(fallen_out.order_by("-occurred_at", "-position")[: FALLEN + 1])
     is_current = len(fallen) <= FALLEN
     if not is_current or len(fallen) >= stale.STEP:
         stale.want(first, scope.agent_id)
-    known = _known(heard, row)
+    named = [one for line in row.lines for one in _cited(line)] if row is not None else []
+    known = {one.pk: one for one in episodes.filter(pk__in=named)} if named else {}
     all_of_it = _gathered(fallen[:FALLEN][::-1], known, row, place_of(first))
     lines = _chosen(all_of_it, room)
     if not lines:
         return None
     by_model = row is not None and bool(all_of_it.lines)
-    upto = fallen[0].position if fallen else row.upto_position if row else 0
+    last = fallen[0].position if fallen else row.upto_position if row else 0
     text = "".join(f"- {line.text}\n" for line in lines)
     return Summary(
         lines,
         ConversationSummary.Method.LLM if by_model else ConversationSummary.Method.EXTRACTIVE,
         row.rule if row is not None and by_model else sentences.RULE,
         tokens_of(text),
-        upto,
+        last,
         is_current,
     )
 
@@ -107,26 +110,10 @@ def _row(scope: Scope, first: Episode) -> ConversationSummary | None:
     row = rows.filter(conversation=first.conversation_id, upto_at__isnull=False).first()
     if row is None or row.method == ConversationSummary.Method.EXTRACTIVE:
         return row
-    return None if scope.subject_ids is not None and _hears_less(scope, row) else row
-
-
-def _hears_less(scope: Scope, row: ConversationSummary) -> bool:
-    others = audience(row).exclude(subject_id__in=scope.subject_ids or ())
-    return others.exists()
-
-
-def _fallen(before: QuerySet[Episode], row: ConversationSummary | None) -> QuerySet[Episode]:
-    """What neither the summary nor the window tells."""
-    if row is None or row.upto_at is None:
-        return before
-    upto = Place(row.upto_at, row.upto_position)
-    return before.filter(upto.after | Q(position__gt=row.seen))
-
-
-def _known(heard: QuerySet[Episode], row: ConversationSummary | None) -> dict[uuid.UUID, Episode]:
-    """The episodes that the summary stands on, as far as the asker sees them."""
-    named = [] if row is None else [one for line in row.lines for one in _cited(line)]
-    return {episode.pk: episode for episode in heard.filter(pk__in=named)} if named else {}
+    if scope.subject_ids is None:
+        return row
+    others = audience(row).exclude(subject_id__in=scope.subject_ids)
+    return None if others.exists() else row
 
 
 def _cited(line: dict[str, Any]) -> list[uuid.UUID]:
@@ -137,14 +124,14 @@ def _gathered(
     fallen: Sequence[Episode],
     known: dict[uuid.UUID, Episode],
     row: ConversationSummary | None,
-    window: Place,
+    window: EpisodePlace,
 ) -> _Before:
     """Sentences of what has fallen out since, beside those that the summary kept."""
     episodes = sorted({*fallen, *known.values()}, key=place_of)
     at = {episode.pk: index for index, episode in enumerate(episodes)}
     cited = citations(at)
-    all_said = said(episodes, cited)
-    fresh = sentences.weighed(said(fallen, cited))
+    texts = texts_with_citations(episodes, cited)
+    fresh = sentences.weighed(texts_with_citations(fallen, cited))
     found = [replace(one, index=at[fallen[one.index].pk]) for one in fresh]
     before = _Before(episodes, found)
     for line in row.lines if row is not None else ():
@@ -152,42 +139,33 @@ def _gathered(
         if not all(one in known for one in ids) or place_of(known[ids[0]]) >= window:
             continue  # not for this asker, or told by the window itself
         if "text" in line:
-            if not any(_has_unsaid(cited.get(one, ())) for one in ids):
-                before.lines.append(Line(plain(line["text"]), tuple(ids)))
-        elif kept := _again(line, at[ids[0]], all_said):
+            weights = [weight for one in ids for _, _, weight in cited.get(one, ())]
+            if UNSAID not in weights:
+                before.lines.append(SummaryLine(plain(line["text"]), tuple(ids)))
+            continue
+        index, span = at[ids[0]], (line["start"], line["end"])
+        if kept := sentences.again(index, texts[index], span, line["score"]):
             before.found.append(kept)
     return before
 
 
-def _again(line: dict[str, Any], index: int, all_said: Sequence[Said]) -> Sentence | None:
-    return sentences.again(index, all_said[index], (line["start"], line["end"]), line["score"])
-
-
-def _has_unsaid(cited: Spans) -> bool:
-    return any(weight == UNSAID for _, _, weight in cited)
-
-
-def _chosen(before: _Before, room: int) -> list[Line]:
+def _chosen(before: _Before, room: int) -> list[SummaryLine]:
     """The model's lines, and the best sentences in the room that they leave."""
-    lines = list(_fitting(before.lines, room))
-    room -= sum(_cost(line) for line in lines)
+    lines = []
+    for line in before.lines:
+        if _cost(line) <= room:
+            room -= _cost(line)
+            lines.append(line)
     best = sentences.choose(before.found, lambda one: _cost(_line_of(before.episodes, one)), room)
     return [*lines, *(_line_of(before.episodes, one) for one in best)]
 
 
-def _fitting(lines: Iterable[Line], room: int) -> Iterable[Line]:
-    for line in lines:
-        if _cost(line) <= room:
-            room -= _cost(line)
-            yield line
-
-
-def _cost(line: Line) -> int:
+def _cost(line: SummaryLine) -> int:
     return tokens_of(f"- {line.text}\n")
 
 
-def _line_of(episodes: Sequence[Episode], one: Sentence) -> Line:
+def _line_of(episodes: Sequence[Episode], one: Sentence) -> SummaryLine:
     episode = episodes[one.index]
     told = plain(" ".join(one.text.split()))
     name = plain(speaker(episode))
-    return Line(f"[{episode.occurred_at:%Y-%m-%d}] {name}: {told}", (episode.pk,))
+    return SummaryLine(f"[{episode.occurred_at:%Y-%m-%d}] {name}: {told}", (episode.pk,))

@@ -27,7 +27,7 @@ _doubled = re.compile(r"^[^aeiou]*[aeiou][bdgmnpt]$")  # one short syllable: sto
 _minute, _hour = 60.0, 3600.0
 
 
-def is_told(payload: Mapping[str, Any]) -> bool:
+def is_activity(payload: Mapping[str, Any]) -> bool:
     """Whether a payload is an activity's."""
     return any(_name(payload, name) for name in NAMES)
 
@@ -58,7 +58,7 @@ def is_written_out(content: str) -> bool:
     return any(name in payload for name in NAMES)
 
 
-def told(payload: Mapping[str, Any]) -> str:
+def sentence_of(payload: Mapping[str, Any]) -> str:
     """What was done, in the first person and the past; "" where nothing is named.
 
     {"app": "Word", "action": "edit", "object": "report.docx", "duration": 2700} is

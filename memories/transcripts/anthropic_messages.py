@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from memories.transcripts.content_parts import spoken
 from memories.transcripts.json_access import first, string
-from memories.transcripts.transcript import Json, Message
+from memories.transcripts.transcript import Json, TranscriptMessage
 
 
-def said(head: Message, content: Json) -> list[Message]:
+def messages_from_blocks(head: TranscriptMessage, content: Json) -> list[TranscriptMessage]:
     """The messages that this content stands for, in order: text is joined up to the next tool."""
-    messages: list[Message] = []
+    messages: list[TranscriptMessage] = []
     words: list[Json] = []
     for block in content if isinstance(content, list) else [content]:
         event = _tool(head, block)
@@ -21,19 +21,19 @@ def said(head: Message, content: Json) -> list[Message]:
     return messages + _text(head, words)
 
 
-def _text(head: Message, words: list[Json]) -> list[Message]:
+def _text(head: TranscriptMessage, words: list[Json]) -> list[TranscriptMessage]:
     content = spoken(words)
     return [replace(head, content=content)] if content else []
 
 
-def _tool(head: Message, block: Json) -> Message | None:
+def _tool(head: TranscriptMessage, block: Json) -> TranscriptMessage | None:
     kind = string(block, "type")
     if kind.endswith("tool_use"):
         return _use(head, block)
     return _result(head, block) if kind.endswith("tool_result") else None
 
 
-def _use(head: Message, block: Json) -> Message:
+def _use(head: TranscriptMessage, block: Json) -> TranscriptMessage:
     return replace(
         head,
         kind="tool_use",
@@ -44,7 +44,7 @@ def _use(head: Message, block: Json) -> Message:
     )
 
 
-def _result(head: Message, block: Json) -> Message:
+def _result(head: TranscriptMessage, block: Json) -> TranscriptMessage:
     content = first(block, "content")
     return replace(
         head,

@@ -6,7 +6,14 @@ from datetime import datetime
 
 from memories.transcripts.json_access import first, items, string
 from memories.transcripts.timestamps import written
-from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+from memories.transcripts.transcript import (
+    BadLine,
+    Json,
+    JsonValue,
+    SourceFile,
+    Transcript,
+    TranscriptMessage,
+)
 
 DAY = "%B-%d-%Y"
 # The data set's own marks at the end of a question, which nobody said.
@@ -17,9 +24,9 @@ def recognises(data: Json) -> bool:
     return bool(items(data, "turns")) and first(data, "batch_number") is not None
 
 
-def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     number = first(value.data, "batch_number")
-    messages: list[Message] = []
+    messages: list[TranscriptMessage] = []
     day: datetime | None = None
     for n, turn in enumerate(_turns(value.data), 1):
         day = written(string(turn, "time_anchor"), DAY) or day
@@ -29,7 +36,7 @@ def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
             yield BadLine(value.line, f"batch {number}, message {n} has no content")
             continue
         messages.append(
-            Message(
+            TranscriptMessage(
                 id=string(turn, "id"),
                 role=role,
                 content=content,

@@ -10,11 +10,11 @@ from memories.transcripts.timestamps import instant
 from memories.transcripts.transcript import (
     BadLine,
     Json,
+    JsonValue,
     Malformed,
-    Message,
-    Source,
+    SourceFile,
     Transcript,
-    Value,
+    TranscriptMessage,
 )
 
 LISTS = ("messages", "conversation", "conversations")
@@ -44,13 +44,13 @@ def recognises(data: Json) -> bool:
     return bool(items(data, *LISTS) or mapping(data, "message") or _is_message(data))
 
 
-def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     data = value.data
     talk = data if isinstance(data, list) else items(data, *LISTS)
     if not talk:
         yield from _alone(value, source)
         return
-    messages: list[Message] = []
+    messages: list[TranscriptMessage] = []
     for n, raw in enumerate([*_instructions(data), *talk], 1):
         try:
             messages += messages_of(raw)
@@ -61,7 +61,7 @@ def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
     yield Transcript(thread, title, _subject(data), tuple(messages), value.line)
 
 
-def messages_of(raw: Json) -> list[Message]:
+def messages_of(raw: Json) -> list[TranscriptMessage]:
     """One message of a client as messages of ours: text and tool calls apart. Raises Malformed."""
     raw = _unwrapped(raw)
     head = _head(raw)
@@ -74,14 +74,14 @@ def messages_of(raw: Json) -> list[Message]:
         return [openai_messages.tool_result(head, raw)]
     if string(raw, "toolName", "toolUseId"):
         return [_own_tool_use(head, raw)]
-    said = anthropic_messages.said(head, first(raw, *CONTENTS))
+    said = anthropic_messages.messages_from_blocks(head, first(raw, *CONTENTS))
     said += openai_messages.tool_calls(head, raw)
     if not said:
         raise Malformed("has no content")
     return numbered(said)
 
 
-def _alone(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def _alone(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     try:
         messages = tuple(messages_of(value.data))
     except Malformed as error:
@@ -105,12 +105,12 @@ def _unwrapped(raw: Json) -> dict[str, Json]:
     return {**inner, **raw, "role": first(inner, "role")} if inner else raw
 
 
-def _head(raw: dict[str, Json]) -> Message:
+def _head(raw: dict[str, Json]) -> TranscriptMessage:
     written = string(raw, *ROLES)
     role = ROLE_OF.get(written.lower(), "user" if written else "")
     # A role we do not know is a speaker's name.
     name = string(raw, "name") or ("" if written.lower() in ROLE_OF else written)
-    return Message(
+    return TranscriptMessage(
         id=string(raw, "uuid", "id", "message_id"),
         role=role,
         content="",
@@ -121,8 +121,8 @@ def _head(raw: dict[str, Json]) -> Message:
     )
 
 
-def _own_tool_use(head: Message, raw: Json) -> Message:
-    return Message(
+def _own_tool_use(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
+    return TranscriptMessage(
         id=head.id,
         role=head.role,
         content=spoken(first(raw, *CONTENTS)),

@@ -10,7 +10,14 @@ from memories.transcripts.content_parts import spoken
 from memories.transcripts.json_access import fields, first, items, mapping, string
 from memories.transcripts.message_ids import digest
 from memories.transcripts.timestamps import instant
-from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+from memories.transcripts.transcript import (
+    BadLine,
+    Json,
+    JsonValue,
+    SourceFile,
+    Transcript,
+    TranscriptMessage,
+)
 
 # The model thinking aloud was not said to anybody.
 UNSAID = frozenset({"thoughts", "reasoning_recap"})
@@ -21,7 +28,7 @@ def recognises(data: Json) -> bool:
     return bool(mapping(data, "mapping"))
 
 
-def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     talk = fields(value.data)
     thread = string(talk, "conversation_id", "id") or digest(first(talk, "title", "create_time"))
     title = string(talk, "title") or thread
@@ -54,7 +61,7 @@ def _seconds(node: Json) -> float:
     return made.timestamp() if made else 0.0
 
 
-def _messages(raw: dict[str, Json]) -> list[Message]:
+def _messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
     author, content = mapping(raw, "author"), mapping(raw, "content")
     role = string(author, "role")
     kind = string(content, "content_type")
@@ -75,7 +82,7 @@ def _messages(raw: dict[str, Json]) -> list[Message]:
     return [replace(head, content=words)]
 
 
-def _head(raw: dict[str, Json], role: str) -> Message:
+def _head(raw: dict[str, Json], role: str) -> TranscriptMessage:
     model = string(mapping(raw, "metadata"), "model_slug")
     files = [string(file, "name") for file in items(mapping(raw, "metadata"), "attachments")]
     metadata: dict[str, Json] = {}
@@ -84,7 +91,9 @@ def _head(raw: dict[str, Json], role: str) -> Message:
     if any(files):
         metadata["attachments"] = [name for name in files if name]
     made = instant(first(raw, "create_time"))
-    return Message(string(raw, "id"), role, "", created_at=made, metadata=metadata, kind=role)
+    return TranscriptMessage(
+        string(raw, "id"), role, "", created_at=made, metadata=metadata, kind=role
+    )
 
 
 def _words(content: dict[str, Json]) -> str:

@@ -6,7 +6,14 @@ from memories.transcripts import anthropic_messages
 from memories.transcripts.json_access import fields, first, items, mapping, string
 from memories.transcripts.message_ids import digest, numbered
 from memories.transcripts.timestamps import instant
-from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+from memories.transcripts.transcript import (
+    BadLine,
+    Json,
+    JsonValue,
+    SourceFile,
+    Transcript,
+    TranscriptMessage,
+)
 
 ROLE_OF = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
 
@@ -15,7 +22,7 @@ def recognises(data: Json) -> bool:
     return isinstance(fields(data).get("chat_messages"), list)
 
 
-def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     talk = fields(value.data)
     thread = string(talk, "uuid") or digest(first(talk, "name"), first(talk, "created_at"))
     title = string(talk, "name") or thread
@@ -26,11 +33,11 @@ def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
         yield BadLine(value.line, f"conversation {title!r} has no messages")
 
 
-def _messages(raw: Json) -> list[Message]:
+def _messages(raw: Json) -> list[TranscriptMessage]:
     role = ROLE_OF.get(string(raw, "sender", "role"), "")
     if not role:
         return []
-    head = Message(
+    head = TranscriptMessage(
         id=string(raw, "uuid"),
         role=role,
         content="",
@@ -39,8 +46,8 @@ def _messages(raw: Json) -> list[Message]:
         kind=role,
     )
     # Old exports have only `text`, in new ones it may be empty or lack what tools did.
-    said = anthropic_messages.said(head, items(raw, "content"))
-    return numbered(said or anthropic_messages.said(head, string(raw, "text")))
+    said = anthropic_messages.messages_from_blocks(head, items(raw, "content"))
+    return numbered(said or anthropic_messages.messages_from_blocks(head, string(raw, "text")))
 
 
 def _attachments(raw: Json) -> dict[str, Json]:

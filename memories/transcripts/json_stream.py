@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from memories.transcripts.clean import clean
-from memories.transcripts.transcript import BadLine, Json, Malformed, Value
+from memories.transcripts.transcript import BadLine, Json, JsonValue, Malformed
 
 PIECE = 1024 * 1024
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -17,7 +17,7 @@ DECODER = json.JSONDecoder(strict=False)
 CUT_SHORT = 16
 
 
-def values(path: Path) -> Iterator[Value | BadLine]:
+def values(path: Path) -> Iterator[JsonValue | BadLine]:
     """The elements of the outer list, or the one value that is there.
 
     Reading ends at the first mistake, because nobody can tell where the next element begins.
@@ -26,7 +26,7 @@ def values(path: Path) -> Iterator[Value | BadLine]:
         scanner = Scanner(file)
         try:
             for position, (line, data) in enumerate(_outer(scanner), 1):
-                yield Value(line, position, clean(data))
+                yield JsonValue(line, position, clean(data))
         except UnicodeDecodeError as error:
             yield _stopped(scanner, f"not UTF-8: byte 0x{error.object[error.start]:02x}")
         except (ValueError, RecursionError) as error:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memories.transcripts.clean import clean
-from memories.transcripts.lines import Line, lines
-from memories.transcripts.transcript import BadLine, Value
+from memories.transcripts.lines import TextLine, lines
+from memories.transcripts.transcript import BadLine, JsonValue
 
 
-def values(path: Path) -> Iterator[Value | BadLine]:
+def values(path: Path) -> Iterator[JsonValue | BadLine]:
     position = 0
     for line in lines(path):
         if isinstance(line, BadLine):
@@ -19,9 +19,9 @@ def values(path: Path) -> Iterator[Value | BadLine]:
             yield _value(line, position)
 
 
-def _value(line: Line, position: int) -> Value | BadLine:
+def _value(line: TextLine, position: int) -> JsonValue | BadLine:
     try:
-        return Value(line.number, position, clean(json.loads(line.text, strict=False)))
+        return JsonValue(line.number, position, clean(json.loads(line.text, strict=False)))
     except json.JSONDecodeError as error:
         return BadLine(line.number, f"not JSON: {error.msg} (column {error.colno})")
     except (ValueError, RecursionError) as error:

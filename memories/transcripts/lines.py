@@ -12,12 +12,12 @@ LONGEST = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     number: int
     text: str
 
 
-def lines(path: Path, longest: int = LONGEST) -> Iterator[Line | BadLine]:
+def lines(path: Path, longest: int = LONGEST) -> Iterator[TextLine | BadLine]:
     """Every line without its end. Lines over `longest` bytes are reported, not held in memory."""
     with path.open("rb") as file:
         number = 0
@@ -30,9 +30,9 @@ def lines(path: Path, longest: int = LONGEST) -> Iterator[Line | BadLine]:
                 yield _decoded(number, raw.removeprefix(BOM) if number == 1 else raw)
 
 
-def _decoded(number: int, raw: bytes) -> Line | BadLine:
+def _decoded(number: int, raw: bytes) -> TextLine | BadLine:
     try:
-        return Line(number, raw.decode("utf-8").rstrip("\r\n"))
+        return TextLine(number, raw.decode("utf-8").rstrip("\r\n"))
     except UnicodeDecodeError as error:
         return BadLine(number, f"not UTF-8: byte 0x{raw[error.start]:02x} at {error.start + 1}")
 

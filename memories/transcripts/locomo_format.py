@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 from memories.transcripts.json_access import fields, first, items, mapping, string
 from memories.transcripts.timestamps import instant, written
-from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+from memories.transcripts.transcript import (
+    BadLine,
+    Json,
+    JsonValue,
+    SourceFile,
+    Transcript,
+    TranscriptMessage,
+)
 
 SAID_AT = "%I:%M %p on %d %B, %Y"
 
@@ -13,7 +20,7 @@ def recognises(data: Json) -> bool:
     return bool(_sessions(_talk(data)))
 
 
-def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     talk = _talk(value.data)
     subject = string(value.data, "sample_id") or source.name
     for number in _sessions(talk):
@@ -27,7 +34,7 @@ def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
                 yield BadLine(value.line, f"session_{number}, message {n} has no text")
                 continue
             messages.append(
-                Message(
+                TranscriptMessage(
                     id=string(turn, "dia_id"),
                     role="user",
                     content=_text(turn),

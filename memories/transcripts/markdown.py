@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memories.transcripts.clean import clean_text
-from memories.transcripts.lines import Line, lines
+from memories.transcripts.lines import TextLine, lines
 from memories.transcripts.paragraphs import LONGEST
 from memories.transcripts.plain_text import paragraph
-from memories.transcripts.transcript import BadLine, Source, Transcript
+from memories.transcripts.transcript import BadLine, SourceFile, Transcript
 
 HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 
 @dataclass(slots=True)
-class Place:
+class MarkdownPlace:
     """Where in the document we are."""
 
     headings: list[tuple[int, str]] = field(default_factory=list)
@@ -33,14 +33,14 @@ class Place:
         self.headings = [(n, t) for n, t in self.headings if n < level] + [(level, text)]
         self.title = self.title or text
 
-    def add(self, line: Line, text: str) -> None:
+    def add(self, line: TextLine, text: str) -> None:
         self.begun = self.begun if self.gathered else line.number
         self.gathered.append(text)
         self.size += len(text) + 1
 
 
-def read(source: Source) -> Iterator[Transcript | BadLine]:
-    place = Place()
+def read(source: SourceFile) -> Iterator[Transcript | BadLine]:
+    place = MarkdownPlace()
     for line in lines(source.path):
         if isinstance(line, BadLine):
             yield line
@@ -49,7 +49,7 @@ def read(source: Source) -> Iterator[Transcript | BadLine]:
     yield from _flushed(source, place)
 
 
-def _taken(source: Source, place: Place, line: Line) -> Iterator[Transcript]:
+def _taken(source: SourceFile, place: MarkdownPlace, line: TextLine) -> Iterator[Transcript]:
     text = clean_text(line.text)
     heading = None if place.fence else HEADING.match(text)
     if heading:
@@ -64,7 +64,7 @@ def _taken(source: Source, place: Place, line: Line) -> Iterator[Transcript]:
         place.add(line, text)
 
 
-def _follow_fence(place: Place, text: str) -> None:
+def _follow_fence(place: MarkdownPlace, text: str) -> None:
     mark = FENCE.match(text)
     if not mark:
         return
@@ -74,7 +74,7 @@ def _follow_fence(place: Place, text: str) -> None:
         place.fence = ""
 
 
-def _flushed(source: Source, place: Place) -> Iterator[Transcript]:
+def _flushed(source: SourceFile, place: MarkdownPlace) -> Iterator[Transcript]:
     yield from paragraph(
         source, place.begun, place.gathered, title=place.title, heading=place.heading
     )

@@ -8,12 +8,12 @@ import hashlib
 import json
 from dataclasses import replace
 
-from memories.transcripts.transcript import Message
+from memories.transcripts.transcript import TranscriptMessage
 
 LONGEST = 200
 
 
-def numbered(messages: list[Message]) -> list[Message]:
+def numbered(messages: list[TranscriptMessage]) -> list[TranscriptMessage]:
     """Messages that came out of one: the first keeps its id, the others get it with a number."""
     return [
         replace(message, id=f"{message.id}#{n}") if n > 1 and message.id else message
@@ -34,7 +34,7 @@ class Identities:
         self._content: dict[str, str] = {}
         self._count: dict[str, int] = {}
 
-    def identified(self, thread: str, message: Message) -> Message | None:
+    def identified(self, thread: str, message: TranscriptMessage) -> TranscriptMessage | None:
         """The message with an id that is its own within the thread.
 
         None where the file has the same id with the same content a second time.
@@ -49,7 +49,9 @@ class Identities:
         self._count[key] = self._count.get(key, 0) + 1
         return content if self._count[key] == 1 else f"{content}-{self._count[key]}"
 
-    def _kept(self, thread: str, message: Message, content: str) -> Message | None:
+    def _kept(
+        self, thread: str, message: TranscriptMessage, content: str
+    ) -> TranscriptMessage | None:
         own = message.id if len(message.id) <= LONGEST else digest(message.id)
         for name in (own, f"{own}~{content}"):
             key = digest(thread, name)
@@ -61,7 +63,7 @@ class Identities:
         return None
 
 
-def _content_digest(message: Message) -> str:
+def _content_digest(message: TranscriptMessage) -> str:
     return digest(
         message.role,
         message.name,

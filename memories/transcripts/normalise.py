@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from memories.transcripts.message_ids import Identities, digest
-from memories.transcripts.transcript import BadLine, Message, Transcript
+from memories.transcripts.transcript import BadLine, Transcript, TranscriptMessage
 
 LONGEST_NAME = 200
 LONGEST_TITLE = 400
@@ -67,7 +67,9 @@ def _shortened(part: Transcript) -> Transcript:
     )
 
 
-def _identified(part: Transcript, identities: Identities) -> tuple[list[Message], list[BadLine]]:
+def _identified(
+    part: Transcript, identities: Identities
+) -> tuple[list[TranscriptMessage], list[BadLine]]:
     kept, repeats = [], []
     for message in part.messages:
         identified = identities.identified(part.thread, message)
@@ -78,7 +80,7 @@ def _identified(part: Transcript, identities: Identities) -> tuple[list[Message]
     return kept, repeats
 
 
-def _named(message: Message, thread: str, tools: Tools) -> Message:
+def _named(message: TranscriptMessage, thread: str, tools: Tools) -> TranscriptMessage:
     """A result rarely tells its tool's name, the call with the same id does."""
     key = (thread, message.tool_use_id)
     if message.kind == "tool_use" and message.tool_use_id:

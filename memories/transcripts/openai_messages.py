@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from memories.transcripts.content_parts import spoken
 from memories.transcripts.json_access import first, items, mapping, string
-from memories.transcripts.transcript import Json, Message
+from memories.transcripts.transcript import Json, TranscriptMessage
 
 CALLS = frozenset({"function_call", "custom_tool_call"})
 OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
-def tool_calls(head: Message, raw: Json) -> list[Message]:
+def tool_calls(head: TranscriptMessage, raw: Json) -> list[TranscriptMessage]:
     """The calls that an assistant's message asks for, the old `function_call` too."""
     calls = list(items(raw, "tool_calls"))
     if mapping(raw, "function_call"):
@@ -19,7 +19,7 @@ def tool_calls(head: Message, raw: Json) -> list[Message]:
     return [_call(head, call) for call in calls]
 
 
-def tool_result(head: Message, raw: Json) -> Message:
+def tool_result(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
     """A message of role tool or function."""
     return replace(
         head,
@@ -33,7 +33,7 @@ def tool_result(head: Message, raw: Json) -> Message:
     )
 
 
-def item(head: Message, raw: Json) -> Message | None:
+def item(head: TranscriptMessage, raw: Json) -> TranscriptMessage | None:
     """A call or its output as an item of the Responses API; None where it is something else."""
     kind = string(raw, "type")
     if kind in CALLS:
@@ -49,7 +49,7 @@ def item(head: Message, raw: Json) -> Message | None:
     return None
 
 
-def _call(head: Message, call: Json) -> Message:
+def _call(head: TranscriptMessage, call: Json) -> TranscriptMessage:
     function = mapping(call, "function", "custom") or call
     return replace(
         head,

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from memories.transcripts.clean import clean_text
 from memories.transcripts.lines import lines
 from memories.transcripts.paragraphs import LONGEST, pieces
-from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript
+from memories.transcripts.transcript import BadLine, Json, SourceFile, Transcript, TranscriptMessage
 
 
-def read(source: Source) -> Iterator[Transcript | BadLine]:
+def read(source: SourceFile) -> Iterator[Transcript | BadLine]:
     gathered: list[str] = []
     begun, size = 1, 0
     for line in lines(source.path):
@@ -28,14 +28,14 @@ def read(source: Source) -> Iterator[Transcript | BadLine]:
 
 
 def paragraph(
-    source: Source, line: int, gathered: list[str], *, title: str = "", heading: str = ""
+    source: SourceFile, line: int, gathered: list[str], *, title: str = "", heading: str = ""
 ) -> Iterator[Transcript]:
     """The gathered lines as messages of kind text; nothing where they are empty."""
     metadata: dict[str, Json] = {"file": source.path.name}
     if heading:
         metadata["heading"] = heading
     messages = tuple(
-        Message(id="", role="user", content=piece, kind="text", metadata=metadata)
+        TranscriptMessage(id="", role="user", content=piece, kind="text", metadata=metadata)
         for piece in pieces("\n".join(gathered))
     )
     if messages:

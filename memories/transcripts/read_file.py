@@ -21,21 +21,21 @@ from memories.transcripts.normalise import finished
 from memories.transcripts.transcript import (
     BadLine,
     Json,
+    JsonValue,
     Malformed,
-    Source,
+    SourceFile,
     Transcript,
     Unreadable,
-    Value,
 )
 
 
-class Reader(Protocol):
+class FormatReader(Protocol):
     def recognises(self, data: Json) -> bool: ...
-    def read(self, value: Value, source: Source) -> Iterator[Transcript | BadLine]: ...
+    def read(self, value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]: ...
 
 
 # In the order in which they are asked; the one that takes nearly everything comes last.
-READERS: dict[str, Reader] = {
+READERS: dict[str, FormatReader] = {
     "chatgpt": chatgpt,
     "claude": claude,
     "locomo": locomo_format,
@@ -59,7 +59,7 @@ def read(path: Path, format: str | None = None) -> Iterator[Transcript | BadLine
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}: one of {', '.join(FORMATS)}")
     found = layout(path)
-    source = Source.of(path)
+    source = SourceFile.of(path)
     if format in LAYOUTS or (format is None and found in LAYOUTS):
         return finished(LAYOUTS[format or found](source))
     if found in LAYOUTS and format not in VALUES:
@@ -69,7 +69,7 @@ def read(path: Path, format: str | None = None) -> Iterator[Transcript | BadLine
 
 
 def _conversations(
-    values: Iterable[Value | BadLine], source: Source, name: str
+    values: Iterable[JsonValue | BadLine], source: SourceFile, name: str
 ) -> Iterator[Transcript | BadLine]:
     readers = [READERS[name]] if name in READERS else list(READERS.values())
     for value in values:
@@ -83,6 +83,6 @@ def _conversations(
             yield BadLine(value.line, str(error))
 
 
-def _unknown(value: Value, name: str) -> BadLine:
+def _unknown(value: JsonValue, name: str) -> BadLine:
     expected = f"in the format {name}" if name in READERS else "a message or conversation we know"
     return BadLine(value.line, f"this is not {expected}")

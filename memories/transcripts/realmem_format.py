@@ -4,14 +4,21 @@ from collections.abc import Iterator
 
 from memories.transcripts.json_access import items, mapping, string
 from memories.transcripts.timestamps import instant
-from memories.transcripts.transcript import BadLine, Json, Message, Source, Transcript, Value
+from memories.transcripts.transcript import (
+    BadLine,
+    Json,
+    JsonValue,
+    SourceFile,
+    Transcript,
+    TranscriptMessage,
+)
 
 
 def recognises(data: Json) -> bool:
     return any(items(dialogue, "dialogue_turns") for dialogue in items(data, "dialogues"))
 
 
-def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
+def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     subject = string(mapping(value.data, "_metadata"), "person_name") or source.name
     for n, dialogue in enumerate(items(value.data, "dialogues")):
         said_at = instant(string(dialogue, "current_time")[:10])
@@ -23,7 +30,7 @@ def read(value: Value, source: Source) -> Iterator[Transcript | BadLine]:
                 continue
             role = "assistant" if speaker.lower() == "assistant" else "user"
             messages.append(
-                Message(
+                TranscriptMessage(
                     id=f"{n}:{i}",
                     role=role,
                     content=content,

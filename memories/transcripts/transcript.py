@@ -25,7 +25,7 @@ class Malformed(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class TranscriptMessage:
     """One message or event. `role` is user, assistant, system or tool; `kind` is an episode's kind
     (user, assistant, system, tool_use, tool_result, text). Times are aware UTC. Readers leave `id`
     empty where the file has none; what `read` yields always has one."""
@@ -54,7 +54,7 @@ class Transcript:
     thread: str
     title: str
     subject: str | None
-    messages: tuple[Message, ...]
+    messages: tuple[TranscriptMessage, ...]
     line: int = 1
 
 
@@ -67,7 +67,7 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class JsonValue:
     """One JSON value of a file: a line of JSONL, an element of the outer list, or all of it."""
 
     line: int
@@ -76,14 +76,14 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """The file that is read; `name` stands in where a conversation has no name of its own."""
 
     path: Path
     name: str
 
     @classmethod
-    def of(cls, path: Path) -> "Source":
+    def of(cls, path: Path) -> "SourceFile":
         if path.stem.lower() not in NAMELESS:
             return cls(path, path.stem)
         folders = [part.name for part in path.resolve().parents[:2] if part.name]

@@ -14,14 +14,14 @@ from memories import ingest
 from memories.errors import Conflict
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, MemorySession
-from memories.transcripts import Message, Transcript
+from memories.transcripts import Transcript, TranscriptMessage
 from workspaces.scope import Scope
 
 State = MemorySession.State
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ImportOptions:
     """How an import is to be stored. Empty names: the transcript's own; `batch` in messages."""
 
     user_id: str = ""
@@ -35,8 +35,8 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """What became of up to `Wish.batch` messages.
+class ImportedBatch:
+    """What became of up to `ImportOptions.batch` messages.
 
     `known` were there already. `changed` are the ids that are stored with other words than they
     have now: what was said first stays. `sessions` are those that this batch began or finished, as they now stand.
@@ -49,96 +49,82 @@ class Batch:
     sessions: tuple[MemorySession, ...]
 
 
-def import_transcript(scope: Scope, transcript: Transcript, wish: Wish) -> Iterator[Batch]:
+def import_transcript(
+    scope: Scope, transcript: Transcript, options: ImportOptions
+) -> Iterator[ImportedBatch]:
     """Store a transcript batch by batch; whoever stops asking for batches stops between two.
 
     Raises Conflict where its thread is known and about another subject.
     """
-    thread = wish.thread_id or transcript.thread
-    user = wish.user_id or transcript.subject or ""
-    _check_subject(scope, thread, user)
-    for at in range(0, len(transcript.messages), wish.batch):
-        messages = transcript.messages[at : at + wish.batch]
-        yield _import_batch(scope, messages, wish, thread=thread, user=user)
-    _entitle(scope, thread, transcript.title)
-
-
-def _check_subject(scope: Scope, thread: str, user: str) -> None:
-    known = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
-    found = known.select_related("subject").first()
-    if found is None:
-        return
-    about = found.subject.external_id if found.subject else ""
-    if about != user:
+    thread = options.thread_id or transcript.thread
+    user = options.user_id or transcript.subject or ""
+    conversations = Conversation.objects.filter(workspace_id=scope.workspace_id, external_id=thread)
+    known = conversations.select_related("subject").first()
+    about = known.subject.external_id if known and known.subject else ""
+    if known is not None and about != user:
         raise Conflict(
             f"The thread {thread!r} is there already, and is about "
             f"{about or 'nobody in particular'}, not about {user or 'nobody in particular'}."
         )
+    for at in range(0, len(transcript.messages), options.batch):
+        messages = transcript.messages[at : at + options.batch]
+        yield _import_batch(scope, messages, options, thread=thread, user=user)
+    conversations.filter(title="").update(title=transcript.title)
 
 
 def _import_batch(
-    scope: Scope, messages: Sequence[Message], wish: Wish, *, thread: str, user: str
-) -> Batch:
-    known = _known(scope, thread, messages)
-    words = {message.id: content_of(message) for message in messages}
-    # An episode without a session was recorded without learning: now it is learned from.
-    fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
-    changed = tuple(name for name, row in known.items() if row.content != words[name])
-    send = [m for m in fresh if m.id not in changed]
-    sessions = [_finish(scope, row, wish) for row in _unfinished(known)]
-    if send:
-        sessions.append(_ingest(scope, _request(send, wish, thread=thread, user=user)))
-    there = len(messages) - len(send) - len(changed)
-    return Batch(len(messages), len(send), there, changed, tuple(sessions))
-
-
-def _known(scope: Scope, thread: str, messages: Sequence[Message]) -> dict[str, Episode]:
+    scope: Scope,
+    messages: Sequence[TranscriptMessage],
+    options: ImportOptions,
+    *,
+    thread: str,
+    user: str,
+) -> ImportedBatch:
     rows = Episode.objects.filter(
         workspace_id=scope.workspace_id,
         conversation__external_id=thread,
         external_id__in=[message.id for message in messages],
     )
-    return {row.external_id or "": row for row in rows.select_related("session")}
+    known = {row.external_id or "": row for row in rows.select_related("session")}
+    words = {message.id: content_of(message) for message in messages}
+    # An episode without a session was recorded without learning: now it is learned from.
+    fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
+    changed = tuple(name for name, row in known.items() if row.content != words[name])
+    new = [m for m in fresh if m.id not in changed]
+    begun = {row.session_id: row.session for row in known.values() if row.session}
+    sessions = []
+    for session in begun.values():
+        if session.state in (State.FAILED, State.DEAD):
+            session = ingest.retry(scope, session)
+        if session.state != State.DONE:
+            sessions.append(_run(session, options))
+    if new:
+        request = IngestRequest(
+            messages=tuple(_new_message(message) for message in new),
+            user_id=user,
+            agent_id=options.agent_id,
+            thread_id=thread,
+            occurred_at=options.occurred_at,
+            metadata=dict(options.metadata),
+            mode=options.mode,
+            extract=options.extract,
+        )
+        sessions.append(_run(ingest.receive(scope, request), options))
+    there = len(messages) - len(new) - len(changed)
+    return ImportedBatch(len(messages), len(new), there, changed, tuple(sessions))
 
 
-def _unfinished(known: Mapping[str, Episode]) -> list[MemorySession]:
-    sessions = {row.session_id: row.session for row in known.values() if row.session}
-    return [session for session in sessions.values() if session.state != State.DONE]
-
-
-def _finish(scope: Scope, session: MemorySession, wish: Wish) -> MemorySession:
-    if session.state in (State.FAILED, State.DEAD):
-        session = ingest.retry(scope, session)
-    return _run(session) if wish.mode == MemorySession.Mode.SYNC else session
-
-
-def _ingest(scope: Scope, request: IngestRequest) -> MemorySession:
-    session = ingest.receive(scope, request)
-    return _run(session) if request.mode == MemorySession.Mode.SYNC else session
-
-
-def _run(session: MemorySession) -> MemorySession:
+def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
     """Where another worker has it, or its next attempt is not due, it is shown as it stands."""
+    if options.mode != MemorySession.Mode.SYNC:
+        return session
     finished = ingest.run(session.pk)
     if finished is None:
         session.refresh_from_db()
     return finished or session
 
 
-def _request(messages: Sequence[Message], wish: Wish, *, thread: str, user: str) -> IngestRequest:
-    return IngestRequest(
-        messages=tuple(_new_message(message) for message in messages),
-        user_id=user,
-        agent_id=wish.agent_id,
-        thread_id=thread,
-        occurred_at=wish.occurred_at,
-        metadata=dict(wish.metadata),
-        mode=wish.mode,
-        extract=wish.extract,
-    )
-
-
-def _new_message(message: Message) -> NewMessage:
+def _new_message(message: TranscriptMessage) -> NewMessage:
     return NewMessage(
         content=content_of(message),
         role=message.role,
@@ -151,7 +137,7 @@ def _new_message(message: Message) -> NewMessage:
     )
 
 
-def content_of(message: Message) -> str:
+def content_of(message: TranscriptMessage) -> str:
     """A message's words; of a tool call, which has none, the call as one would write it."""
     if message.content or message.kind != Episode.Kind.TOOL_USE:
         return message.content
@@ -160,7 +146,7 @@ def content_of(message: Message) -> str:
     return f"{message.tool_name}: {written}" if given is not None else message.tool_name
 
 
-def payload_of(message: Message) -> dict[str, Any]:
+def payload_of(message: TranscriptMessage) -> dict[str, Any]:
     """What an episode of a tool keeps beside its words, in the API's names; empty for others."""
     if message.kind not in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT):
         return {}
@@ -172,9 +158,3 @@ def payload_of(message: Message) -> dict[str, Any]:
         "isError": message.is_error,
     }
     return {key: value for key, value in kept.items() if value not in ("", None)}
-
-
-def _entitle(scope: Scope, thread: str, title: str) -> None:
-    Conversation.objects.filter(
-        workspace_id=scope.workspace_id, external_id=thread, title=""
-    ).update(title=title)

@@ -18,7 +18,7 @@ from memoryproject.front.answers import ClientGone, Refusal
 from memoryproject.front.bodies import Bodies
 from memoryproject.front.lanes import BESIDE, LANES, READ, WAITING, Lane
 from memoryproject.front.options import Options
-from memoryproject.front.pools import Connection, Gone, Pool, Queued, Reply
+from memoryproject.front.pools import Gone, Pool, PoolConnection, PoolReply, Queued
 from memoryproject.front.relay import Relay, is_stream
 from memoryproject.front.requests import Request, request_of
 from memoryproject.front.sockets import close_excess
@@ -63,7 +63,7 @@ class Front:
         with suppress(FileNotFoundError):
             os.unlink(self.options.socket)
         loop.run_until_complete(
-            loop.create_unix_server(lambda: Connection(self.pools), self.options.socket)
+            loop.create_unix_server(lambda: PoolConnection(self.pools), self.options.socket)
         )
         self.bound_connections(loop, most * 3 // 4)
 
@@ -125,7 +125,7 @@ class Front:
                 self.bodies.release(len(request.body), holder)
         await self.send(request, reply, proto)
 
-    async def refusal_of_unknown(self, request: Request) -> Reply | None:
+    async def refusal_of_unknown(self, request: Request) -> PoolReply | None:
         """What a process answers to who is not known; None where it knows the credential."""
         environ = {**request.environ, "REQUEST_METHOD": "GET", "PATH_INFO": WHO}
         question = replace(
@@ -145,7 +145,7 @@ class Front:
             detail = "Others wait too: this asks for too much at once."
             raise Refusal(429, detail, "share", wait=pool.pause(request.tenant))
 
-    async def answer(self, request: Request) -> Reply:
+    async def answer(self, request: Request) -> PoolReply:
         """The reply of a process, of whichever lane can give it."""
         kind = (request.tenant, request.path)
         loop = asyncio.get_running_loop()
@@ -162,7 +162,7 @@ class Front:
             reply = await self.work(request, READ)
         return reply
 
-    async def work(self, request: Request, lane: Lane) -> Reply:
+    async def work(self, request: Request, lane: Lane) -> PoolReply:
         name = f"{request.method} {request.path}, request {request.request_id}"
         for attempt in (1, 2):
             try:
@@ -184,7 +184,7 @@ class Front:
             return reply
         raise AssertionError
 
-    async def unless_gone(self, answer: Coroutine[Any, Any, Reply], proto: Any) -> Reply:
+    async def unless_gone(self, answer: Coroutine[Any, Any, PoolReply], proto: Any) -> PoolReply:
         """The reply; given up where its client goes while it waits."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         watching: list[asyncio.Task[None]] = []
@@ -209,7 +209,7 @@ class Front:
             for watcher in watching:
                 watcher.cancel()
 
-    async def send(self, request: Request, reply: Reply, proto: Any) -> None:
+    async def send(self, request: Request, reply: PoolReply, proto: Any) -> None:
         status = reply.head["status"]
         headers = [(name.lower(), value) for name, value in reply.head["headers"]]
         body = reply.body
@@ -225,7 +225,7 @@ class Front:
         asyncio.get_running_loop().call_later(OPENED_BY, os.unlink, path)
         proto.response_file(status, headers, path)
 
-    async def spooled(self, body: bytes, reply: Reply) -> str:
+    async def spooled(self, body: bytes, reply: PoolReply) -> str:
         """A file with the whole of a long answer."""
         with tempfile.NamedTemporaryFile(prefix="memoryproject-", delete=False) as file:
             try:

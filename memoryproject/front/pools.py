@@ -40,7 +40,7 @@ class Job:
     tenant: str
     asker: str
     name: str
-    reply: "asyncio.Future[Reply]"
+    reply: "asyncio.Future[PoolReply]"
     is_begun: bool = False
 
     def fail(self, error: Exception) -> None:
@@ -49,7 +49,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class Reply:
+class PoolReply:
     """What a process sent: see wire.py. Further parts of a long body come one by one."""
 
     head: dict[str, Any]
@@ -70,15 +70,15 @@ class Pool:
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
         self.queue: FairQueue[Job] = FairQueue()
-        self.idle: deque[Connection] = deque()
-        self.connections: set[Connection] = set()
+        self.idle: deque[PoolConnection] = deque()
+        self.connections: set[PoolConnection] = set()
         self.stuck: Counter[int] = Counter()  # connections that were given up, by process
         self.killed = 0
         self.seconds = 0.01  # that a job takes, on average
 
     async def reply_to(
         self, frame: Callable[[], bytes], *, tenant: str, asker: str, name: str
-    ) -> Reply:
+    ) -> PoolReply:
         """Wait for a turn and for the reply. Raises Queued and Gone."""
         loop = asyncio.get_running_loop()
         job = Job(frame, tenant, asker, name, loop.create_future())
@@ -113,7 +113,7 @@ class Pool:
         return max(1.0, waiting * self.seconds / max(1, len(self.connections)))
 
 
-class Connection(asyncio.Protocol):
+class PoolConnection(asyncio.Protocol):
     """One thread of a web process. It is free, or has a job, or sends the rest of its reply."""
 
     def __init__(self, pools: dict[str, Pool]) -> None:
@@ -140,7 +140,18 @@ class Connection(asyncio.Protocol):
             elif self.parts is None:
                 self._replied(head, body)
             else:
-                self._part(body, more=head["more"])
+                # Parts are taken as fast as they come, also where nobody waits for them any
+                # more.
+                assert self.job is not None
+                if self.job.reply.cancelled():
+                    self.parts = asyncio.Queue()
+                if body:
+                    self.parts.put_nowait(body)
+                if not head["more"]:
+                    self.parts.put_nowait(None)
+                    self.parts = None
+                    self._let_go()
+                    self._rest()
 
     def connection_lost(self, error: Exception | None) -> None:
         if self.pool is None:
@@ -166,26 +177,12 @@ class Connection(asyncio.Protocol):
             return
         taken = asyncio.get_running_loop().time() - self.began
         self.pool.seconds += AVERAGED * (taken - self.pool.seconds)
-        reply = Reply(head, body)
+        reply = PoolReply(head, body)
         if head.get("more"):
             self.parts = reply.parts = asyncio.Queue()
         if not self.job.reply.done():
             self.job.reply.set_result(reply)
         if self.parts is None:
-            self._let_go()
-            self._rest()
-
-    def _part(self, body: bytes, *, more: bool) -> None:
-        """Parts are taken as fast as they come, also where nobody waits for them any more."""
-        assert self.parts is not None
-        assert self.job is not None
-        if self.job.reply.cancelled():
-            self.parts = asyncio.Queue()
-        if body:
-            self.parts.put_nowait(body)
-        if not more:
-            self.parts.put_nowait(None)
-            self.parts = None
             self._let_go()
             self._rest()
 

@@ -31,9 +31,9 @@ document.addEventListener("DOMContentLoaded", () => {
         if (turn !== asked) return undefined;
         if (!response.ok) return answer.replaceChildren(line("It could not be tried.", false));
         const found = await response.json();
-        const told = found.faults.map((fault) => line(fault, false));
-        told.push(...found.told.map((each, place) => line(each, place > 0)));
-        return answer.replaceChildren(...told);
+        const lines = found.faults.map((fault) => line(fault, false));
+        lines.push(...found.lines.map((each, place) => line(each, place > 0)));
+        return answer.replaceChildren(...lines);
     };
 
     const soon = () => {

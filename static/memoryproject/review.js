@@ -88,23 +88,23 @@ async function send(items, verb, content) {
   try {
     const answer = await fetch(many.action, { method: "POST", body, headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    const told = await answer.json();
-    show(told);
-    return told.results;
+    const result = await answer.json();
+    show(result);
+    return result.results;
   } catch (error) {
-    const told = `Not done: ${error.message}`;
-    return items.map((item) => ({ id: item.dataset.id, ok: false, told, state: "pending" }));
+    const message = `Not done: ${error.message}`;
+    return items.map((item) => ({ id: item.dataset.id, ok: false, message, state: "pending" }));
   }
 }
 
-function settle({ id, ok, told, state }, verb) {
+function settle({ id, ok, message, state }, verb) {
   const item = list.querySelector(`[data-id="${CSS.escape(id)}"]`);
   if (!ok) forget(item);
   if (state === "pending") {
-    reopen(item, ok ? "" : told);
+    reopen(item, ok ? "" : message);
     if (ok && verb === "undo") go(item, "center");
   } else {
-    mark(item, told, ok);
+    mark(item, message, ok);
   }
 }
 
@@ -117,8 +117,8 @@ function forget(item) {
 
 // How many wait, as the server counts them: in the heading, and in the side bar.
 function show({ waiting, badge }) {
-  const told = document.getElementById("review-count");
-  if (told) told.textContent = waiting;
+  const count = document.getElementById("review-count");
+  if (count) count.textContent = waiting;
   const item = document.querySelector("#nav-sidebar a[href$='/supersession/review/'] span:nth-of-type(3)");
   if (item) item.textContent = badge;
 }
@@ -133,10 +133,10 @@ document.addEventListener("visibilitychange", recount);
 addEventListener("focus", recount);
 setInterval(recount, 20_000);
 
-function mark(item, told, withUndo = false) {
+function mark(item, message, withUndo = false) {
   const line = item.querySelector(".desk-case__outcome");
   const about = document.createElement("span");
-  about.textContent = `${told} ${item.getAttribute("aria-label")}`;
+  about.textContent = `${message} ${item.getAttribute("aria-label")}`;
   line.replaceChildren(about);
   item.classList.add("is-sent");
   item.classList.remove("has-fault");

@@ -42,7 +42,7 @@ def configuring(row: FeatureSet) -> str:
 
 
 def add_two_alike(scope: Scope) -> None:
-    space, found = workspace_index.space_of(scope.workspace_id), the_set()
+    space, found = workspace_index.index_of(scope.workspace_id), the_set()
     said = Episode.objects.filter(subject=found.subject, role="user").order_by("pk")[:2]
     commands = [
         Command(

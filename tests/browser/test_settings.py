@@ -25,9 +25,9 @@ def test_a_setting_is_changed_refused_where_it_is_wrong_and_audited(visit: Any, 
     ada.presses("Save")
     ada.page.wait_for_url("**/workspaces/workspace/")
 
-    assert settings_of(told) == {"conflict_rule": "nearest"}
+    assert settings_of(told) == {"conflictRule": "nearest"}
     line = AuditEntry.objects.get(action="change_settings")
-    assert (line.before, line.after) == ({}, {"conflict_rule": "nearest"})
+    assert (line.before, line.after) == ({}, {"conflictRule": "nearest"})
     ada.opens(f"workspaces/workspace/{told.workspace.pk}/change/")
     expect(ada.page.locator("#id_conflict_rule")).to_have_value("nearest")
 

@@ -19,6 +19,3 @@ AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject"
   %s AND "memories_memory"."id" = %s) ORDER BY "memories_memory"."id" DESC LIMIT 1;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

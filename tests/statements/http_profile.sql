@@ -2,8 +2,6 @@
 
 SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("workspaces_subject"."external_id" =
   %s AND "workspaces_subject"."workspace_id" = %s) ORDER BY "workspaces_subject"."id" ASC LIMIT 1;
--- reads
---   Index Scan using subject_once on workspaces_subject
 
 SELECT COUNT("memories_memory"."id") AS "pk__count", MAX("memories_memory"."updated_at") AS "updated_at__max"
 FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND ("memories_memory"."forget_after" IS
@@ -20,10 +18,6 @@ SELECT COUNT("memories_feature"."id") AS "pk__count", MAX("memories_feature"."up
 
 SELECT COUNT("memories_featureset"."id") AS "pk__count", SUM("memories_featureset"."stamp") AS "stamp__sum"
 FROM "memories_featureset" WHERE "memories_featureset"."subject_id" = %s;
--- reads
---   Index Scan using memories_featureset_subject_id_5e2d3756 on memories_featureset
 
 SELECT "workspaces_subject"."updated_at" AS "updated_at", "workspaces_subject"."external_id" AS "external_id"
 FROM "workspaces_subject" WHERE "workspaces_subject"."id" = %s ORDER BY "workspaces_subject"."id" ASC LIMIT 1;
--- reads
---   Index Scan using workspaces_subject_pkey on workspaces_subject

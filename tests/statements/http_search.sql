@@ -22,7 +22,7 @@ exists (select 1 from memories_workspacepattern p
         'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
-  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+  where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
 m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
@@ -30,11 +30,6 @@ left join workspaces_agent a on a.id = k.agent_id
 left join memories_workspaceindex s on s.workspace_id = w.id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id
 where k.prefix = %(prefix)s;
--- reads
---   Index Scan using memories_workspaceindex_workspace_id_key on memories_workspaceindex
---   Index Scan using memories_embeddingmodel_pkey on memories_embeddingmodel
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
 
 -- as in search_hybrid_of_a_user: select (select id from workspaces_subject
 

@@ -10,9 +10,6 @@ from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id
 where k.prefix = %(prefix)s;
--- reads
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
 
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 s.live_features, s.stamp, s.rules,
@@ -30,19 +27,15 @@ exists (select 1 from memories_workspacepattern p
         'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
-  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+  where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
 m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
 
 select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s;
--- reads
---   Index Scan using subject_once on workspaces_subject
 
 select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
 for no key update;
--- reads
---   Index Scan using conversation_once on memories_conversation
 
 select id, left(content, %(most)s) as content,
 (select max(position) + 1 from memories_episode
@@ -180,7 +173,6 @@ on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
 order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s;
 -- reads
---   Bitmap Index Scan on memories_rejection_workspace_id_af76d3c4
 --   Index Scan using entry_once on memories_entry
 --   Index Scan using memories_vector_pkey on memories_vector
 --   Index Scan using memories_memory_pkey on memories_memory
@@ -287,7 +279,6 @@ where id = %(id)s and state = 'extracting' and claims = %(claims)s
 returning *;
 -- reads
 --   Update on memories_memorysession
---   Index Scan using session_due on memories_memorysession
 
 SELECT "memories_memorysession"."id", "memories_memorysession"."created_at",
 "memories_memorysession"."updated_at", "memories_memorysession"."workspace_id",
@@ -305,5 +296,3 @@ SELECT "memories_memorysession"."id", "memories_memorysession"."created_at",
 "memories_memorysession"."counts", "memories_memorysession"."timings", "memories_memorysession"."steps",
 "memories_memorysession"."finished_at" FROM "memories_memorysession" WHERE "memories_memorysession"."id" = %s
 LIMIT 21;
--- reads
---   Index Scan using memories_memorysession_pkey on memories_memorysession

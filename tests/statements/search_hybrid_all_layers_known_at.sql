@@ -8,13 +8,14 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and (x.subject = %(subject)s::uuid or x.subject
-    is null and (x.visibility <> 0 or x.agent is null)) and (
+    is null and (x.visibility <> 0 or x.agent is null))
+  and (
     (exists (select 1 from memories_liveness l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
@@ -61,10 +62,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -72,7 +74,9 @@ array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -94,40 +98,45 @@ from (
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_episode t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_episode t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and (x.subject = %(subject)s::uuid or
-    x.subject is null and (x.visibility <> 0 or x.agent is null)) and (row.created_at <= %(known_at)s::timestamptz
-    and (%(valid_at)s::timestamptz is null or row.occurred_at <= %(valid_at)s::timestamptz))),
+    x.subject is null and (x.visibility <> 0 or x.agent is null))
+  and (row.created_at <= %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or row.occurred_at
+      <= %(valid_at)s::timestamptz))),
 stats as materialized (select (select count(*) from (
       select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
       from memories_vector x
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
-      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+      and x.scope = %(open_scope)s::int2
+      and x.entry_id in (select id from w)
       union all
       select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
       from memories_vector x
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) c) as n),
+      and x.scope = %(open_scope)s::int2
+      and x.entry_id in (select id from w)) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)
     union all
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -146,10 +155,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -159,7 +169,9 @@ array_agg(role = 'assistant') as assistant
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -279,9 +291,6 @@ order by e.occurred_at, e.position;
 --   Index Scan using memories_episode_pkey on memories_episode
 --   Index Scan Backward using episode_order on memories_episode
 --   Index Scan using episode_order on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -316,9 +325,6 @@ AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Only Scan using liveness_history on memories_liveness
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
@@ -332,8 +338,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
   "memories_supersession"."new_id" IN (%s)) ORDER BY "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -368,9 +372,6 @@ AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan Backward using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 --   Index Only Scan using liveness_history on memories_liveness
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
@@ -384,8 +385,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
   "memories_supersession"."new_id" IN (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 

@@ -11,7 +11,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -28,10 +29,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -41,7 +43,9 @@ array_agg(role = 'assistant') as assistant
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -63,6 +67,3 @@ left join memories_conversation c on c.id = e.conversation_id
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s;
 -- reads
 --   Index Scan using episode_newest on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

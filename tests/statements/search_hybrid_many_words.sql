@@ -11,7 +11,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
@@ -38,10 +39,11 @@ said as (
   select id from pairs where number in (select number from df)
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select x.id from memories_entry x
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select x.id from memories_entry x
       where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
       and x.scope = %(open_scope)s::int2 order by x.id desc limit 40) newest) sides
   group by id)
@@ -51,7 +53,9 @@ array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads

@@ -10,9 +10,6 @@ from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id
 where k.prefix = %(prefix)s;
--- reads
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using workspaces_agent_workspace_id_d491c34e on workspaces_agent
 
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 s.live_features, s.stamp, s.rules,
@@ -30,7 +27,7 @@ exists (select 1 from memories_workspacepattern p
         'layer', l.layer, 'model', l.embedding_model_id, 'upto', l.sealed_upto,
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
-  where l.workspace_id = s.number and l.sealed_upto is not null) as seals,
+  where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
 m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
@@ -38,8 +35,6 @@ left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.works
 select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
 where workspace = %(workspace)s
 group by author, assistant order by 3 desc, author limit %(most)s;
--- reads
---   Bitmap Index Scan on speaker_once
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -81,10 +76,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -93,7 +89,9 @@ array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -119,6 +117,3 @@ where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or m.forget_after is null or m.forget_after > now());
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation

@@ -21,7 +21,8 @@ stats as materialized (select (select count(*) from (
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 ) c) as n),
+      and x.scope = %(open_scope)s::int2
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -34,7 +35,8 @@ nearest as materialized (select * from (
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -52,10 +54,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -65,7 +68,9 @@ array_agg(role = 'assistant') as assistant
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -96,7 +101,8 @@ stats as materialized (select (select count(*) from (
       where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
       and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
         is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2 ) c) as n),
+      and x.scope = %(open_scope)s::int2
+    ) c) as n),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -109,7 +115,8 @@ nearest as materialized (select * from (
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
       is null)
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 120),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -127,10 +134,11 @@ said as (
   select id from pairs
   group by id order by max(-(weights <#> (select q from idf))) desc, id limit 60),
 pool as (
-  select id, min(d) as d from (
-    (select entry_id as id, min(d) as d from nearest group by entry_id order by 2, 1 limit 60)
-    union all select id, null from said
-    union all select id, null from (select null::int8 as id where false) newest) sides
+  select id, min(d) as d, bool_or(worded) as worded from (
+    (select entry_id as id, min(d) as d, false as worded
+      from nearest group by entry_id order by 2, 1 limit 60)
+    union all select id, null, true from said
+    union all select id, null, false from (select null::int8 as id where false) newest) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -138,7 +146,9 @@ array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
 from (
   select e.*, coalesce(-pool.d, (select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
       where x.entry_id = pool.id and x.embedding_model_id = %(model)s), 'nan') as cosine,
-  coalesce(-(e.weights <#> (select q from idf)), 0) as bm25,
+  coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
+    case when pool.worded then 2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0)) else 0 end) as
+  bm25,
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
@@ -242,9 +252,6 @@ order by e.occurred_at, e.position;
 --   Index Scan using memories_episode_pkey on memories_episode
 --   Index Scan Backward using episode_order on memories_episode
 --   Index Scan using episode_order on memories_episode
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 with recursive older as (
   select %(id)s::uuid as id union
@@ -285,9 +292,6 @@ AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject"
 "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -297,8 +301,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s)) ORDER BY
 "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -322,9 +324,6 @@ AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject"
 "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Scan using workspaces_subject_pkey on workspaces_subject
---   Index Scan using workspaces_agent_pkey on workspaces_agent
---   Index Scan using memories_conversation_pkey on memories_conversation
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -334,8 +333,6 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
 ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s, %s)) ORDER BY
 "memories_supersession"."id" ASC;
--- reads
---   Index Scan using memories_supersession_new_id_1cd38382 on memories_supersession
 
 -- as in search_hybrid_with_everything: with recursive older as (
 

@@ -8,13 +8,14 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.part = 0
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 20),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 20),
 v as (select entry_id, -d as cosine from nearest order by d, entry_id limit 20),
 k as materialized (
   select y.id from (select x.id, x.item from memories_entry x
     where x.workspace + 0 = %(workspace)s and x.layer + 0 = %(layer)s and x.live
-    and x.scope = %(open_scope)s::int2 and x.trigrams @> %(trigrams)s::int8[]) y join memories_episode t on
-  t.id = y.item
+    and x.scope = %(open_scope)s::int2 and x.trigrams @> %(trigrams)s::int8[]) y
+  join memories_episode t on t.id = y.item
   where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit 20),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
   from v full join k on k.id = v.entry_id)

@@ -4,19 +4,20 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and coalesce(row.category =
-    %(f0)s::text, false)),
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
+  and coalesce(row.category = %(f0)s::text, false)),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.part = 0
-    and x.scope = %(open_scope)s::int2 and x.entry_id in (select id from w)) x order by d, entry_id limit 20),
+    and x.scope = %(open_scope)s::int2
+    and x.entry_id in (select id from w)) x order by d, entry_id limit 20),
 v as (select entry_id, -d as cosine from nearest order by d, entry_id limit 20),
 k as materialized (
   select y.id from (select x.id, x.item from memories_entry x

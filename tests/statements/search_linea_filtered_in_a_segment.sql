@@ -35,7 +35,8 @@ k as materialized (
       left join workspaces_agent a on a.id = row.agent_id
       left join memories_conversation c on c.id = row.conversation_id
       where f.id = x.id and coalesce(row.category = %(f0)s::text, false) offset 0) and x.trigrams @>
-    %(trigrams)s::int8[]) y join memories_memory t on t.id = y.item
+    %(trigrams)s::int8[]) y
+  join memories_memory t on t.id = y.item
   where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit 20),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
   from v full join k on k.id = v.entry_id)

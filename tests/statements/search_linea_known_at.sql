@@ -4,12 +4,13 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x cross join lateral (select * from memories_memory t where t.id = x.item
-    offset 0) row
+  select x.id from memories_entry x
+  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
   left join workspaces_subject s on s.id = row.subject_id
   left join workspaces_agent a on a.id = row.agent_id
   left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and (
+  where x.workspace = %(workspace)s and x.layer = %(layer)s
+  and (
     (exists (select 1 from memories_liveness l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
@@ -29,8 +30,8 @@ nearest as materialized (select * from (
 v as (select entry_id, -d as cosine from nearest order by d, entry_id limit 20),
 k as materialized (
   select y.id from (select x.id, x.item from w join memories_entry x on x.id = w.id where true
-    and x.scope = %(open_scope)s::int2 and x.trigrams @> %(trigrams)s::int8[]) y join memories_memory t on t.id
-  = y.item
+    and x.scope = %(open_scope)s::int2 and x.trigrams @> %(trigrams)s::int8[]) y
+  join memories_memory t on t.id = y.item
   where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit 20),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
   from v full join k on k.id = v.entry_id)

@@ -8,7 +8,8 @@ nearest as materialized (select * from (
     from memories_vector x
     where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
     and x.layer = %(layer)s and x.live and not x.wide and x.part = 0
-    and x.scope = %(open_scope)s::int2 ) x order by d, entry_id limit 20),
+    and x.scope = %(open_scope)s::int2
+  ) x order by d, entry_id limit 20),
 v as (select entry_id, -d as cosine from nearest order by d, entry_id limit 20),
 k as materialized (select null::int8 as id where false),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched

@@ -3,13 +3,13 @@
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
-from workspaces.admin.agents import AgentAdmin
-from workspaces.admin.audit import AuditAdmin
-from workspaces.admin.keys import KeyAdmin
-from workspaces.admin.logins import LoginAttemptAdmin
-from workspaces.admin.members import InvitationAdmin, MemberAdmin
-from workspaces.admin.server import RemovalAdmin, ServerKeyAdmin
-from workspaces.admin.users import AccountAdmin
+from workspaces.admin.account_admin import AccountAdmin
+from workspaces.admin.agent_admin import AgentAdmin
+from workspaces.admin.audit_admin import AuditAdmin
+from workspaces.admin.key_admin import KeyAdmin
+from workspaces.admin.login_attempt_admin import LoginAttemptAdmin
+from workspaces.admin.member_admin import InvitationAdmin, MemberAdmin
+from workspaces.admin.server_key_admin import RemovalAdmin, ServerKeyAdmin
 from workspaces.models import (
     Agent,
     ApiKey,

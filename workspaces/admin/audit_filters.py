@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import kind_told
+from workspaces.adminbase.actors import kind_text
 from workspaces.models import ApiKey, AuditEntry, Capability, Membership
 
 MOST_OFFERED = 200
@@ -46,7 +46,7 @@ class WhoFilter(DropdownFilter):
                 return queryset.filter(actor=actor)
 
 
-class _Seen(DropdownFilter):
+class NewestValuesFilter(DropdownFilter):
     """Values of a field as the newest lines have them, and the one that is asked for."""
 
     field = ""
@@ -55,27 +55,29 @@ class _Seen(DropdownFilter):
         mine = access_of(request).limit(AuditEntry.objects.all(), "workspace", Capability.CURATE)
         newest = mine.order_by("-pk").values("pk")[:NEWEST]
         rows = AuditEntry.objects.filter(pk__in=newest).order_by()
-        found = set(rows.values_list(self.field, flat=True).distinct()[:MOST_OFFERED])
+        shown = set(rows.values_list(self.field, flat=True).distinct()[:MOST_OFFERED])
         asked = request.GET.get(self.parameter_name)
-        return [(each, self.told(each)) for each in sorted(found | ({asked} if asked else set()))]
+        return [
+            (each, self.label_of(each)) for each in sorted(shown | ({asked} if asked else set()))
+        ]
 
-    def told(self, value: str) -> str:
+    def label_of(self, value: str) -> str:
         return value.replace("_", " ")
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(**{self.field: self.value()}) if self.value() else queryset
 
 
-class VerbFilter(_Seen):
+class VerbFilter(NewestValuesFilter):
     title = "did"
     parameter_name = "did"
     field = "action"
 
 
-class RowFilter(_Seen):
+class RowFilter(NewestValuesFilter):
     title = "to"
     parameter_name = "to"
     field = "target_kind"
 
-    def told(self, value: str) -> str:
-        return kind_told(value)
+    def label_of(self, value: str) -> str:
+        return kind_text(value)

@@ -86,11 +86,11 @@ def access_for(user: Any) -> Access:
     if not isinstance(user, User) or not user.is_active:
         return Access(user)
     memberships = Membership.objects.filter(user=user).select_related("workspace")
-    found = {each.workspace_id: each for each in memberships}
+    by_workspace = {each.workspace_id: each for each in memberships}
     return Access(
         user,
-        {key: each.role for key, each in found.items()},
-        {key: each.workspace.slug for key, each in found.items()},
+        {key: each.role for key, each in by_workspace.items()},
+        {key: each.workspace.slug for key, each in by_workspace.items()},
         everywhere=user.is_superuser,
     )
 

@@ -23,9 +23,9 @@ def names_of(actors: Iterable[str]) -> dict[str, str]:
         names |= {f"user:{pk}": name for pk, name in rows}
     if keys := _ids(wanted, "key"):
         names |= dict.fromkeys(keys, "a key that is gone")
-        found = ApiKey.objects.filter(pk__in=keys.values())
-        programs = found.values_list("pk", "name", "agent__external_id")
-        names |= {f"key:{pk}": _key_told(name, agent) for pk, name, agent in programs}
+        programs = ApiKey.objects.filter(pk__in=keys.values())
+        for pk, name, agent in programs.values_list("pk", "name", "agent__external_id"):
+            names[f"key:{pk}"] = f"key {name} of {agent}" if agent else f"key {name}"
     return names
 
 
@@ -34,11 +34,7 @@ def _ids(actors: set[str], kind: str) -> dict[str, uuid.UUID]:
     return {each: pk for each, pk in named.items() if pk and each.startswith(f"{kind}:")}
 
 
-def _key_told(name: str, agent: str | None) -> str:
-    return f"key {name} of {agent}" if agent else f"key {name}"
-
-
-def kind_told(kind: str) -> str:
+def kind_text(kind: str) -> str:
     """The word for a model: `session` for memorysession."""
     for app in APPS:
         with suppress(LookupError):

@@ -18,7 +18,7 @@ Values = Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """One thing over time; None where nothing is known. `number` picks the colour."""
 
     name: str
@@ -47,7 +47,7 @@ class Column:
 
     x: float
     width: float
-    told: str
+    text: str
     url: str = ""
 
 
@@ -57,7 +57,7 @@ class Key:
 
     name: str
     number: int
-    told: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Chart:
     @property
     def summary(self) -> str:
         """The drawing in words."""
-        told = ", ".join(f"{key.name} {key.told}" for key in self.keys)
-        return f"{self.title}, {' to '.join(self.ends)}: {told}"
+        last = ", ".join(f"{key.name} {key.text}" for key in self.keys)
+        return f"{self.title}, {' to '.join(self.ends)}: {last}"
 
     @property
     def ends(self) -> list[str]:
@@ -103,20 +103,22 @@ class Frame:
     empty: str = "Nothing yet"
 
 
-def line_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
+def line_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
     """Lines over steps; a gap where a value is missing. The legend tells the last values."""
     lines = [line for line in lines if line.last is not None][:MOST_LINES]
     if not lines:
         return Chart(frame.title, frame.note, frame.url, frame.empty)
     top = nice(max(value for line in lines for value in line.values if value is not None))
-    keys = [Key(line.name, line.number, told(line.last or 0.0, frame.unit)) for line in lines]
+    keys = [
+        Key(line.name, line.number, number_text(line.last or 0.0, frame.unit)) for line in lines
+    ]
     drawn = lines[::-1]  # the first on top
     paths = [(line.number, _path(line.values, top)) for line in drawn]
     marks = [(line.number, _marks(line.values, top)) for line in drawn]
     return replace(_chart(frame, lines, top, keys), paths=paths, marks=marks)
 
 
-def bar_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
+def bar_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
     """Columns over steps, the lines stacked in their order. The legend tells the sums."""
     sums = [sum(value or 0.0 for value in line.values) for line in lines]
     if not any(sums):
@@ -124,7 +126,7 @@ def bar_chart(frame: Frame, lines: Sequence[Line]) -> Chart:
     heights = [sum(values) for values in zip(*_filled(lines), strict=True)]
     top = nice(max(heights))
     keys = [
-        Key(line.name, line.number, told(total, frame.unit))
+        Key(line.name, line.number, number_text(total, frame.unit))
         for line, total in zip(lines, sums, strict=True)
     ]
     return replace(_chart(frame, lines, top, keys), bars=_bars(lines, top))
@@ -147,7 +149,7 @@ def moments(times: Sequence[datetime]) -> list[str]:
     return shown if is_clear else [f"{at:{day} %H:%M:%S}" for at in times]
 
 
-def told(value: float, unit: str = "") -> str:
+def number_text(value: float, unit: str = "") -> str:
     """A value in words: `1,234`, `12.5 ms`, `0.83`."""
     if value == int(value) or abs(value) >= 1000:
         number = f"{value:,.0f}"
@@ -156,14 +158,14 @@ def told(value: float, unit: str = "") -> str:
     return f"{number} {unit}".rstrip() if unit != "%" else f"{number}%"
 
 
-def _chart(frame: Frame, lines: Sequence[Line], top: float, keys: Sequence[Key]) -> Chart:
+def _chart(frame: Frame, lines: Sequence[ChartLine], top: float, keys: Sequence[Key]) -> Chart:
     """All but what is drawn."""
     return Chart(
         title=frame.title,
         note=frame.note,
         url=frame.url,
-        top=told(top, frame.unit),
-        half=told(top / 2, frame.unit),
+        top=number_text(top, frame.unit),
+        half=number_text(top / 2, frame.unit),
         first=frame.steps[0],
         last=frame.steps[-1],
         keys=keys,
@@ -171,13 +173,13 @@ def _chart(frame: Frame, lines: Sequence[Line], top: float, keys: Sequence[Key])
     )
 
 
-def _columns(frame: Frame, lines: Sequence[Line]) -> list[Column]:
+def _columns(frame: Frame, lines: Sequence[ChartLine]) -> list[Column]:
     width = WIDE / len(frame.steps)
     urls = frame.urls or [""] * len(frame.steps)
     columns = []
     for place, (step, url) in enumerate(zip(frame.steps, urls, strict=True)):
         known = [(line.name, line.values[place]) for line in lines]
-        words = [f"{name} {told(v, frame.unit)}" for name, v in known if v is not None]
+        words = [f"{name} {number_text(v, frame.unit)}" for name, v in known if v is not None]
         columns.append(Column(round(place * width, 2), width, f"{step}: {', '.join(words)}", url))
     return columns
 
@@ -210,7 +212,7 @@ def _marks(values: Values, top: float) -> str:
     )
 
 
-def _bars(lines: Sequence[Line], top: float) -> list[Bar]:
+def _bars(lines: Sequence[ChartLine], top: float) -> list[Bar]:
     width = WIDE / len(lines[0].values)
     feet = [0.0] * len(lines[0].values)
     bars = []
@@ -226,5 +228,5 @@ def _bars(lines: Sequence[Line], top: float) -> list[Bar]:
     return bars
 
 
-def _filled(lines: Sequence[Line]) -> list[list[float]]:
+def _filled(lines: Sequence[ChartLine]) -> list[list[float]]:
     return [[value or 0.0 for value in line.values] for line in lines]

@@ -28,7 +28,7 @@ def bounded_counts(*queries: QuerySet[Any], most: int = MOST) -> list[int]:
         return list(cursor.fetchone())
 
 
-def told(count: int, most: int = MOST) -> str:
+def count_text(count: int, most: int = MOST) -> str:
     """A bounded count in words: `1,234`, or `10,000+`."""
     return f"{most:,}+" if count > most else f"{count:,}"
 
@@ -48,5 +48,5 @@ class BoundedPaginator(Paginator):
         return self.count > MOST
 
     @property
-    def told(self) -> str:
-        return told(self.count)
+    def count_text(self) -> str:
+        return count_text(self.count)

@@ -166,10 +166,10 @@ class LoginCode(LoginPage):
     template_name = "admin/login_code.html"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        found = half_way(request)
-        if found is None:
+        user = half_way(request)
+        if user is None:
             return HttpResponseRedirect(reverse_lazy("admin:login"))
-        self.user = found
+        self.user = user
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:

@@ -18,7 +18,7 @@ NAMES = ("content", "statement", "name", "title", "external_id", "key", "usernam
 LONGEST = 90
 
 
-def tell_targets(lines: Sequence[Any]) -> None:
+def describe_targets(lines: Sequence[Any]) -> None:
     """Set `words` and `subject_name` on each line: one query per kind of row, and one more."""
     by_kind: dict[str, list[Any]] = defaultdict(list)
     for line in lines:
@@ -46,7 +46,7 @@ def _words(kind: str, ids: Iterable[Any]) -> dict[Any, str]:
         return {}
     rows = model._default_manager.filter(pk__in=ids)
     heads = [Left(name, LONGEST * 2) for name in names]
-    return {pk: _first(told) for pk, *told in rows.values_list("pk", *heads)}
+    return {pk: _first(texts) for pk, *texts in rows.values_list("pk", *heads)}
 
 
 def _model(kind: str) -> type[Model] | None:
@@ -60,12 +60,12 @@ def _kept(line: Any) -> str:
     """What the line itself kept, where the row is gone."""
     for state in (line.after, line.before):
         if isinstance(state, dict):
-            told = [state[name] for name in NAMES if isinstance(state.get(name), str)]
-            if told:
-                return _first(told)
+            texts = [state[name] for name in NAMES if isinstance(state.get(name), str)]
+            if texts:
+                return _first(texts)
     return ""
 
 
-def _first(told: Iterable[str]) -> str:
-    words = next((" ".join(each.split()) for each in told if each), "")
+def _first(texts: Iterable[str]) -> str:
+    words = next((" ".join(each.split()) for each in texts if each), "")
     return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"

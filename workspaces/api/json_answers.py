@@ -30,7 +30,7 @@ AgentId = Annotated[str | None, column("agent_external")]
 ThreadId = Annotated[str | None, column("thread_external")]
 
 
-class Json(msgspec.Struct, rename="camel"):
+class JsonAnswer(msgspec.Struct, rename="camel"):
     @classmethod
     def of(cls, row: object, **given: Any) -> Self:
         """Of a row; `given` is what the row does not say. An empty text of a field that may be
@@ -44,7 +44,7 @@ class Json(msgspec.Struct, rename="camel"):
 
 @cache
 def _reader(
-    of: type[Json], given: frozenset[str]
+    of: type[JsonAnswer], given: frozenset[str]
 ) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]], tuple[str, ...]]:
     """The fields that are read, how, and those of them that are null rather than empty."""
     names, columns, blank = [], [], []
@@ -57,24 +57,20 @@ def _reader(
             kind = kind.type
         names.append(field.name)
         columns.append(source)
-        if isinstance(kind, inspect.UnionType) and any(map(_is_text, kind.types)):
-            blank.append(field.name)
+        # msgspec takes Django's choices for types of our own.
+        for one in kind.types if isinstance(kind, inspect.UnionType) else ():
+            if isinstance(one, inspect.StrType | inspect.CustomType):
+                blank.append(field.name)
     return tuple(names), attrgetter(*columns), tuple(blank)
 
 
-def fields_of(of: type[Json]) -> tuple[inspect.Field, ...]:
+def fields_of(of: type[JsonAnswer]) -> tuple[inspect.Field, ...]:
     info = inspect.type_info(of)
     assert isinstance(info, inspect.StructType)
     return info.fields
 
 
-def _is_text(kind: inspect.Type) -> bool:
-    # msgspec takes Django's choices for a type of our own.
-    is_choice = isinstance(kind, inspect.CustomType) and issubclass(kind.cls, str)
-    return is_choice or isinstance(kind, inspect.StrType)
-
-
-def _plain(value: Any) -> Any:
+def _as_plain(value: Any) -> Any:
     """Of a kind of number or text that is not Python's own: numpy's, Django's."""
     for kind in (float, str):
         if isinstance(value, kind):
@@ -88,7 +84,7 @@ class JsonRenderer(BaseRenderer):
     media_type = "application/json"
     format = "json"
     charset = None
-    encode = msgspec.json.Encoder(enc_hook=_plain).encode
+    encode = msgspec.json.Encoder(enc_hook=_as_plain).encode
 
     def render(
         self,

@@ -15,7 +15,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces.api.json_answers import Json
+from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.problems import invalid
 from workspaces.request_fields import Maybe, Trimmed, declared
@@ -66,32 +66,28 @@ def cursor_of(text: str) -> Cursor:
     return Cursor(direction, row_id)
 
 
-def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], Json]) -> Response:
+def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], JsonAnswer]) -> Response:
     """One page of `rows` by id, the newest first, each through `shape`."""
     query = read_query(PageQuery, request)
     cursor = None if query.cursor is None else cursor_of(query.cursor)
-    found, more = _slice(rows, cursor, query.limit)
     goes_back = cursor is not None and cursor.direction == BEFORE
-    has_next = bool(found) if goes_back else more
-    has_previous = more if goes_back else cursor is not None and bool(found)
+    if cursor and goes_back:
+        rows = rows.filter(pk__gt=cursor.row_id).order_by("pk")
+    else:
+        rows = rows.filter(pk__lt=cursor.row_id) if cursor else rows
+        rows = rows.order_by("-pk")
+    page = list(rows[: query.limit + 1])
+    more = len(page) > query.limit  # in its direction
+    page = page[: query.limit][:: -1 if goes_back else 1]
+    has_next = bool(page) if goes_back else more
+    has_previous = more if goes_back else cursor is not None and bool(page)
     return Response(
         {
-            "results": [shape(row) for row in found],
-            "next": _address(request, AFTER, found[-1]) if has_next else None,
-            "previous": _address(request, BEFORE, found[0]) if has_previous else None,
+            "results": [shape(row) for row in page],
+            "next": _address(request, AFTER, page[-1]) if has_next else None,
+            "previous": _address(request, BEFORE, page[0]) if has_previous else None,
         }
     )
-
-
-def _slice(rows: QuerySet[Any], cursor: Cursor | None, limit: int) -> tuple[list[Any], bool]:
-    """The page, and whether there is more in its direction."""
-    if cursor is not None and cursor.direction == BEFORE:
-        found = list(rows.filter(pk__gt=cursor.row_id).order_by("pk")[: limit + 1])
-        return found[:limit][::-1], len(found) > limit
-    if cursor is not None:
-        rows = rows.filter(pk__lt=cursor.row_id)
-    found = list(rows.order_by("-pk")[: limit + 1])
-    return found[:limit], len(found) > limit
 
 
 def _address(request: Request, direction: bytes, row: Model) -> str:
@@ -101,9 +97,9 @@ def _address(request: Request, direction: bytes, row: Model) -> str:
 
 
 @cache
-def page_of(item: type[Json]) -> type[Json]:
+def page_of(item: type[JsonAnswer]) -> type[JsonAnswer]:
     """A page of a list of `item`."""
     results = ("results", list[item])  # type: ignore[valid-type]  # known when it runs
     fields = [results, ("next", str | None), ("previous", str | None)]
     name = f"{item.__name__.removesuffix('Json')}Page"
-    return cast(type[Json], msgspec.defstruct(name, fields, bases=(Json,)))
+    return cast(type[JsonAnswer], msgspec.defstruct(name, fields, bases=(JsonAnswer,)))

@@ -16,7 +16,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from memoryproject.postgres.causes import cause_of
-from workspaces.api.json_answers import Json, JsonRenderer
+from workspaces.api.json_answers import JsonAnswer, JsonRenderer
 from workspaces.api.request_ids import request_id_of
 from workspaces.external_ids import NotAllowed
 from workspaces.members import MembershipConflict
@@ -29,7 +29,7 @@ HTML_PATHS = ("/admin", "/accounts", "/static")
 SPOKEN = {"subject": "userId", "agent": "agentId"}
 
 
-class FieldProblem(Json):
+class FieldProblem(JsonAnswer):
     """What is wrong with one field; `field` is its path in the caller's own words."""
 
     field: str
@@ -37,7 +37,7 @@ class FieldProblem(Json):
     code: str
 
 
-class ProblemJson(Json):
+class ProblemJson(JsonAnswer):
     """RFC 9457."""
 
     type: str
@@ -113,7 +113,9 @@ def problem_of(error: Exception) -> Problem | None:
         case Problem():
             return error
         case APIException():
-            return _of_rest(error)
+            code = str(getattr(error.detail, "code", error.default_code))
+            wait = getattr(error, "wait", None)
+            return Problem(error.status_code, str(error.detail), code=code, wait=wait)
         case NotAllowed():
             return refused(error.message, SPOKEN.get(error.field, error.field))
         case MembershipConflict():
@@ -141,12 +143,6 @@ def _headers(problem: Problem, error: Exception) -> dict[str, str]:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return headers
-
-
-def _of_rest(error: APIException) -> Problem:
-    code = str(getattr(error.detail, "code", error.default_code))
-    wait = getattr(error, "wait", None)
-    return Problem(error.status_code, str(error.detail), code=code, wait=wait)
 
 
 def _of_django(error: Exception) -> Problem | None:

@@ -17,7 +17,7 @@ from msgspec import inspect
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from workspaces.api.json_answers import Json, fields_of
+from workspaces.api.json_answers import JsonAnswer, fields_of
 from workspaces.api.json_requests import adapter_of
 from workspaces.api.paging import PageQuery, page_of
 from workspaces.api.problems import ProblemJson
@@ -62,7 +62,7 @@ def operation(
     headers: Sequence[OpenApiParameter] = (),
     request: Any = None,
     answer: Any = None,
-    page: type[Json] | None = None,
+    page: type[JsonAnswer] | None = None,
 ) -> Callable[[Act], Act]:
     """What the schema says of a method of a view: the declared classes of its query string, of its
     body and of its answer (by status, where there are several), or of what a page lists."""
@@ -97,13 +97,9 @@ class DoorSchema(AutoSchema):
         problems = ALWAYS | (WITH_BODY if self.method in ("POST", "PATCH", "DELETE") else {})
         component = self.resolve_serializer(cast(Any, ProblemJson), "response")
         for status, description in problems.items():
-            bodies.setdefault(status, _problem(component, description))
+            content = {"application/problem+json": {"schema": component.ref}}
+            bodies.setdefault(status, {"content": content, "description": description})
         return bodies
-
-
-def _problem(component: ResolvedComponent, description: str) -> dict[str, Any]:
-    content = {"application/problem+json": {"schema": component.ref}}
-    return {"content": content, "description": description}
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -125,7 +121,7 @@ class MemberScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """The schema of a declared answer."""
 
-    target_class = "workspaces.api.json_answers.Json"
+    target_class = "workspaces.api.json_answers.JsonAnswer"
     match_subclasses = True
 
     def get_name(self, auto_schema: AutoSchema, direction: Literal["request", "response"]) -> str:

@@ -1,9 +1,9 @@
 from django.urls import path
 
-from workspaces.api.agents import AgentsView, AgentView
-from workspaces.api.keys import KeysView, KeyView
-from workspaces.api.members import InvitationsView, InvitationView, MembersView, MemberView
-from workspaces.api.subjects import SubjectsView
+from workspaces.api.agent_routes import AgentsView, AgentView
+from workspaces.api.key_routes import KeysView, KeyView
+from workspaces.api.member_routes import InvitationsView, MembersView, MemberView, OneInvitationView
+from workspaces.api.subject_routes import SubjectsView
 
 OWN = "workspaces/<str:workspace>"
 
@@ -16,5 +16,5 @@ urlpatterns = [
     path(f"{OWN}/members", MembersView.as_view()),
     path(f"{OWN}/members/<uuid:row>", MemberView.as_view()),
     path(f"{OWN}/invitations", InvitationsView.as_view()),
-    path(f"{OWN}/invitations/<uuid:row>", InvitationView.as_view()),
+    path(f"{OWN}/invitations/<uuid:row>", OneInvitationView.as_view()),
 ]

@@ -13,12 +13,12 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from workspaces.api.bodies import (
+from workspaces.api.json_answers import JsonRenderer
+from workspaces.api.json_parser import (
     StrictJSONParser,
     refuse_null_in_address,
     refuse_unmeasured_body,
 )
-from workspaces.api.json_answers import JsonRenderer
 from workspaces.api.json_requests import refuse_unknown_parameters
 from workspaces.api.problems import invalid, not_found, refused
 from workspaces.api.schema import DoorSchema

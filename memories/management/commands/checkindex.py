@@ -56,7 +56,7 @@ class Command(CommandWithExamples):
 def _check(space: WorkspaceIndex) -> Agreement:
     try:
         with progress(truth.size(space), "rows", sys.stderr) as shown:
-            return check.check(space, shown.update)
+            return check.check_index(space, shown.update)
     except ProviderError as error:
         raise CommandError(f"The embedding model failed: {error}") from error
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import erase
-from memories.erase import Target
+from memories.erase import ErasureTarget
 from memories.errors import NotFound
 from memories.management.examples import CommandWithExamples
 from memories.management.interruption import interruptible
@@ -56,7 +56,7 @@ class Command(CommandWithExamples):
             raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
         self._erase(erase.request(scope, target), target)
 
-    def _erase(self, asked: Erasure, target: Target) -> None:
+    def _erase(self, asked: Erasure, target: ErasureTarget) -> None:
         rows = sum(asked.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
         with interruptible() as wish, progress(rows, "rows", sys.stderr) as shown:
             while (row := Erasure.objects.get(pk=asked.pk)).is_open:

@@ -17,7 +17,7 @@ from memories.management.interruption import Interruption, interruptible
 from memories.management.progress import Progress, progress
 from memories.models import MemorySession
 from memories.transcripts import FORMATS, Transcript, read
-from memories.transfer.transcript_import import Wish, import_transcript
+from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
 
@@ -35,7 +35,7 @@ class Run:
     shown: Progress
     tally: Tally = field(default_factory=Tally)
 
-    def store(self, transcript: Transcript, wish: Wish) -> None:
+    def store(self, transcript: Transcript, wish: ImportOptions) -> None:
         """Store what a transcript brings, up to an interruption; a refusal is noted."""
         try:
             for batch in import_transcript(self.scope, transcript, wish):
@@ -121,9 +121,9 @@ def _scope(slug: str | None) -> Scope:
     return worker_scope(found[0].pk, "ingestfile")
 
 
-def _wish(path: Path, options: dict[str, Any]) -> Wish:
+def _wish(path: Path, options: dict[str, Any]) -> ImportOptions:
     """What has no time of its own was said when the file was written, at the latest."""
-    return Wish(
+    return ImportOptions(
         user_id=options["user"],
         agent_id=options["agent"],
         thread_id=options["thread"],

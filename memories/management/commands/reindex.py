@@ -34,7 +34,7 @@ class Command(CommandWithExamples):
             try:
                 for space in chosen_spaces(workspace):
                     self.rebuild(space, asked)
-                build_segments.settle(self.stdout.write)
+                build_segments.build_and_drop(self.stdout.write)
             except ProviderError as error:
                 raise CommandError(
                     f"The entries are rebuilt, but the embedding model failed: {error}\n"

@@ -11,11 +11,10 @@ from django.core.management.base import CommandError
 from memories.errors import Forbidden, Invalid
 from memories.management.examples import CommandWithExamples
 from memories.management.workspace_option import add_workspace, one_workspace
-from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, search
+from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
 
-SINGULAR = {"memories": "memory", "episodes": "episode", "features": "feature"}
 NARROWEST = 20  # characters for the text, however small the terminal
 
 

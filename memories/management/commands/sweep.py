@@ -41,7 +41,7 @@ class Command(CommandWithExamples):
             index_repairs.run_all(math.inf, told)
             done.episodes = update_due_sets(math.inf, told)
             told(summary(done))
-            build_segments.settle(told)
+            build_segments.build_and_drop(told)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:

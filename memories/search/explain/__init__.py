@@ -4,7 +4,7 @@ Runs the very search, and asks step by step what it asks at once, so it may be s
 nothing.
 """
 
-from memories.search.explain.telling import why_not
-from memories.search.explain.values import Step, WhyNot
+from memories.search.explain.report import Step, WhyNot
+from memories.search.explain.run import why_not
 
 __all__ = ["Step", "WhyNot", "why_not"]

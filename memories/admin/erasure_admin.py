@@ -1,0 +1,102 @@
+"""Erasing, in the browser: the plan and a typed confirmation first, the certificate afterwards."""
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from memories import erase
+from memories.admin.memory_rows import MemoryRowAdmin
+from memories.models import Conversation, Episode, Erasure
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.models import Capability, Subject
+
+WAIT = 5.0  # seconds that the page takes part in the work; then the worker goes on
+ROWS: dict[str, Any] = {"subject": Subject, "conversation": Conversation, "episode": Episode}
+
+
+class ConfirmForm(forms.Form):
+    """Nobody erases by a slip: the name of what goes is typed."""
+
+    name = forms.CharField(widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}))
+
+    def __init__(self, expected: str, plan: dict[str, int], data: Any = None) -> None:
+        super().__init__(data)
+        self.expected = expected
+        counts = ", ".join(f"{number:,} {what}" for what, number in plan.items() if number)
+        self.fields["name"].label = f"Type {expected}"
+        self.fields["name"].help_text = f"There is no way back. It takes away: {counts}."
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"].strip() != self.expected:
+            raise forms.ValidationError(f"This is not {self.expected}: nothing was erased.")
+        return self.expected
+
+
+class ErasureAdmin(MemoryRowAdmin):
+    read_capability = write_capability = Capability.ADMIN
+    list_display = ("kind", "target_id", "state", "by", "created_at", "finished_at")
+    list_select_related = ("workspace",)
+    page_template = "admin/memories/erasure.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.erase_view)
+        own = path("of/<slug:kind>/<uuid:row_id>/", view, name="memories_erase")
+        return [own, *super().get_urls()]
+
+    def erase_view(self, request: HttpRequest, kind: str, row_id: uuid.UUID) -> HttpResponse:
+        row = self._row(request, kind, row_id)
+        scope = self.scope(request, row)
+        target = erase.target_of(scope, kind, row_id)
+        expected = getattr(row, "external_id", None) or str(row.pk)
+        data = request.POST if request.method == "POST" else None
+        form = ConfirmForm(expected, erase.plan(target), data)
+        if data is not None and form.is_valid():
+            asked = erase.request(scope, target)
+            erase.run(asked.pk, WAIT)
+            return redirect(self.page_of(asked))
+        return self.form_page(
+            request,
+            form,
+            title=f"Erase this {kind}",
+            submit="Erase for good",
+            back=self.page_of(row),
+        )
+
+    def _row(self, request: HttpRequest, kind: str, row_id: uuid.UUID) -> Any:
+        if kind not in ROWS:
+            raise Http404(f"there is no {kind}")
+        access = access_of(request)
+        row = access.limit(ROWS[kind].objects.filter(pk=row_id), "workspace").first()
+        if row is None:
+            raise Http404(f"no such {kind}")
+        if not access.may(Capability.ADMIN, row.workspace_id):
+            raise PermissionDenied
+        return row
+
+    @display(description="by")
+    def by(self, erasure: Erasure) -> str:
+        return getattr(erasure, "by_name", erasure.requested_by)
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        names = names_of(row.requested_by for row in rows)
+        for row in rows:
+            row.by_name = names.get(row.requested_by, row.requested_by)
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        names = list(dict.fromkeys([*row.plan, *row.removed]))
+        counts = [(name, row.plan.get(name, 0), row.removed.get(name, 0)) for name in names]
+        return {
+            "by": names_of([row.requested_by]).get(row.requested_by, row.requested_by),
+            "counts": [one for one in counts if one[1] or one[2]],
+        }
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("Nothing was erased", "Certificates of what is erased are kept here.")

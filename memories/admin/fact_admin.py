@@ -1,0 +1,133 @@
+"""Facts: what was read out of episodes, each with the words that it stands on."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from memories import review
+from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
+from memories.admin.highlighting import excerpt
+from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, text_column
+from memories.admin.memory_timeline import state_of
+from memories.admin.repeats_page import RepeatsPage
+from memories.admin.state_filters import (
+    ChoicesDropdownFilter,
+    DayFilter,
+    FactStateFilter,
+    PickFilter,
+)
+from memories.models import Citation, Episode, Fact
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+
+
+class QuoteForm(forms.Form):
+    quote = forms.CharField(
+        label="The words it stands on, as a message has them",
+        max_length=10_000,
+        widget=UnfoldAdminTextareaWidget({"rows": 3}),
+    )
+
+
+class FactAdmin(MemoryRowAdmin):
+    pages = (RepeatsPage,)
+    searched = "statement"
+    list_display = (
+        "text",
+        "state",
+        "subject",
+        "category",
+        "method",
+        "rule_label",
+        "sure",
+        "read_at",
+    )
+    list_select_related = ("workspace", "subject")
+    list_filter = (
+        FactStateFilter,
+        ("subject", PickFilter),
+        DayFilter,
+        ("category", ChoicesDropdownFilter),
+        ("method", ChoicesDropdownFilter),
+        RuleFilter,
+        ("agent", PickFilter),
+        EntityFilter,
+        ConfidenceFilter,
+    )
+    search_fields = ("statement",)
+    search_help_text = "Words of the statement (newest 20,000), or an id"
+    page_template = "admin/memories/fact.html"
+    verbs = (
+        Verb("accept", "Accept", "check", "primary", "It is believed from now on.", QuoteForm),
+        Verb("dismiss", "Dismiss", "close", "danger", "It is never believed.", bulk=True),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.select_related("workspace", "subject", "agent")
+
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        return lookup in {"memory__id__exact", "session__id__exact"} or super().lookup_allowed(
+            lookup, value, request
+        )
+
+    @display(description="statement")
+    def text(self, fact: Fact) -> str:
+        return text_column(fact.statement)
+
+    @display(description="rule")
+    def rule_label(self, fact: Fact) -> str:
+        return fact.rule[:40]
+
+    @display(description="confidence")
+    def sure(self, fact: Fact) -> str:
+        return f"{fact.confidence:.2f}"
+
+    @display(description="state", label={"believed": "success", "quarantined": "warning"})
+    def state(self, fact: Fact) -> str:
+        return fact_state(fact)
+
+    @display(description="read")
+    def read_at(self, fact: Fact) -> Any:
+        return fact.created_at
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        citations = Citation.objects.filter(fact=row).select_related("episode__conversation")
+        quoted = []
+        for citation in citations[:50]:
+            cut = excerpt(citation.episode.content, citation.start, citation.end)
+            quoted.append((citation, cut))
+        memory = row.memory
+        waits = row.quarantined_at is not None
+        return {
+            "episodes": Episode.objects.filter(session__facts=row).order_by("pk")[:20]
+            if waits
+            else (),
+            "state": fact_state(row),
+            "citations": quoted,
+            "memory": memory,
+            "memory_state": state_of(memory) if memory else "",
+        }
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.quarantined_at is not None
+
+    def do_accept(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
+        review.accept(self.scope(request, row), row.pk, as_typed(values["quote"]))
+        return "Accepted: it is resolved like any other fact, and this row gave way to it."
+
+    def do_dismiss(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
+        review.dismiss(self.scope(request, row), row.pk)
+        return "Dismissed: it is not believed."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return ingest_hint(request, "No facts yet", "Facts are read out of what agents tell:")
+
+
+def fact_state(fact: Fact) -> str:
+    """`believed`, `quarantined` or `rejected` (before, by a person)."""
+    if fact.quarantined_at is not None:
+        return "quarantined"
+    return "believed" if fact.memory_id else "rejected"

@@ -1,0 +1,257 @@
+"""Feature sets: what waits in each, what it holds, how it is configured, and taking things back."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Count, Prefetch, Q
+from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from memories import outbox
+from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
+from memories.admin.set_config_form import NUMBERS, TEXTS, setting_text
+from memories.admin.set_config_page import SetConfigPage
+from memories.admin.state_filters import ChoicesDropdownFilter, PickFilter
+from memories.features import manual, sets, undo
+from memories.features.consolidate import consolidate
+from memories.features.set_embedding import state_of
+from memories.features.sets import effective_of
+from memories.features.update import asks_model, update_now, update_soon
+from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_filters import StateFilter
+from workspaces.models import Capability
+
+MOST_FEATURES, MOST_CHANGES, MOST_REFUSALS = 500, 30, 20
+LABELS = {
+    "categories": "Categories and tags",
+    **TEXTS,
+    "languageModel": "Language model",
+    "embedder": "Embedder",
+    **NUMBERS,
+}
+
+
+class WaitingFilter(StateFilter):
+    states = {"waiting": "Something waits", "failing": "Failing", "quiet": "Nothing waits"}
+
+    def narrow(self, rows: Any, state: str) -> Any:
+        if state == "failing":
+            return rows.exclude(error="")
+        return rows.filter(waiting__gt=0) if state == "waiting" else rows.filter(waiting=0)
+
+
+class FeatureSetAdmin(MemoryRowAdmin):
+    pages = (SetConfigPage,)
+    list_display = ("key_label", "subject", "held", "waits", "since", "state", "folded_at")
+    list_select_related = ("workspace", "subject")
+    list_filter = (WaitingFilter, ("subject", PickFilter))
+    search_fields = ("key",)
+    search_help_text = "Key"
+    page_template = "admin/memories/feature_set.html"
+    verbs = (
+        Verb("fold", "Take in now", "move_to_inbox", "primary", bulk=True),
+        Verb("consolidate", "Merge what says the same", "merge", bulk=True),
+        Verb(
+            "delete", "Delete", "delete", "danger", capability=Capability.ADMIN,
+            question="The features, their history and what was refused go for good.",
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        live = Count("features", filter=Q(features__ended_at=None))
+        rows = super().get_queryset(request).select_related("workspace", "subject", "conversation")
+        return rows.annotate(number=live)
+
+    @display(description="set")
+    def key_label(self, row: FeatureSet) -> str:
+        return one_line(row.key, 80)
+
+    @display(description="features")
+    def held(self, row: Any) -> int:
+        return int(row.number)
+
+    @display(description="waiting")
+    def waits(self, row: FeatureSet) -> str:
+        return str(row.waiting or "")
+
+    @display(description="oldest")
+    def since(self, row: FeatureSet) -> str:
+        return timesince(row.waiting_since, depth=1) if row.waiting_since else ""
+
+    @display(description="state", label={"ok": "success", "failing": "danger", "at work": "info"})
+    def state(self, row: FeatureSet) -> str:
+        if row.error:
+            return "failing"
+        is_held = row.lease_until is not None and row.lease_until > timezone.now()
+        return "at work" if is_held else "ok"
+
+    def do_fold(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
+        scope = self.scope(request, row)
+        if asks_model(scope, str(row.pk)):
+            update_soon(scope, str(row.pk))
+            return "The worker takes it up at once."
+        done = update_now(scope, str(row.pk))
+        if done is None:
+            return "A worker has it already."
+        return (
+            f"{done.episodes} episodes: {done.added} features added, {done.updated} updated, "
+            f"{done.deleted} ended, {done.refused} commands refused."
+        )
+
+    def do_consolidate(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
+        scope = self.scope(request, row)
+        if asks_model(scope, str(row.pk)):
+            outbox.post("consolidate_set", row.pk)
+            return "The worker takes it up at once."
+        merged = consolidate(scope, str(row.pk))
+        return f"{merged} feature{pluralize(merged)} became part of others."
+
+    def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
+        sets.delete(self.scope(request, row), str(row.pk))
+        return "Deleted."
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        changes = FeatureChange.objects.filter(set=row).select_related("feature").order_by("-id")
+        latest = list(changes[:MOST_CHANGES])
+        names = names_of(change.by for change in latest)
+        for change in latest:
+            vars(change)["by_name"] = names.get(change.by, change.by)
+        # Live features by category and tag.
+        rows = Feature.objects.live().filter(set=row).select_related("agent")
+        ordered = rows.order_by("category", "tag", "about", "feature", "id")
+        by_tag: dict[str, dict[str, list[Any]]] = {}
+        for feature in with_words(ordered)[:MOST_FEATURES]:
+            by_tag.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
+        sections = [(category, list(tags.items())) for category, tags in by_tag.items()]
+        return {
+            "title": row.key,
+            "sections": sections,
+            "settings": _settings(row),
+            "config_url": self.config_url(request, row),
+            "embedding": state_of(row),
+            "changes": latest,
+            "refusals": list(FeatureRefusal.objects.filter(set=row)[:MOST_REFUSALS]),
+        }
+
+    def config_url(self, request: HttpRequest, row: FeatureSet) -> str:
+        """Empty for those who may not."""
+        may = self.may(request, Capability.ADMIN, row)
+        return reverse(f"admin:{SetConfigPage.name}", args=[row.pk]) if may else ""
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return ingest_hint(
+            request, "No feature sets yet", "Each subject gets one when something is said of it:"
+        )
+
+
+def with_words(rows: Any) -> Any:
+    """Features with the words that they stand on, and whom they are about."""
+    cited = FeatureCitation.objects.filter(change__is_current=True).select_related("episode")
+    return rows.prefetch_related(Prefetch("citations", cited, to_attr="cited"))
+
+
+def _settings(row: FeatureSet) -> list[dict[str, Any]]:
+    """Each setting as it counts, and who said so."""
+    return [
+        {
+            "name": name,
+            "label": LABELS[name],
+            "value": setting_text(each.value),
+            "categories": each.value if name == "categories" else (),
+            "source": each.source,
+        }
+        for name, each in effective_of(row).items()
+    ]
+
+
+# ---- one feature ----------------------------------------------------------------------------
+
+
+class EditForm(forms.Form):
+    value = forms.CharField(
+        max_length=1000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), label="It is"
+    )
+
+
+class EndForm(forms.Form):
+    reason = forms.CharField(
+        required=False, max_length=500, widget=UnfoldAdminTextInputWidget, label="Why"
+    )
+
+
+class EndedFilter(StateFilter):
+    first = "live"
+    states = {"live": "Live", "ended": "Ended"}
+
+    def narrow(self, rows: Any, state: str) -> Any:
+        return rows.filter(ended_at__isnull=state == "live")
+
+
+class FeatureAdmin(MemoryRowAdmin):
+    list_display = ("text", "category", "tag", "about", "subject", "method_label", "updated_at")
+    list_select_related = ("workspace", "subject")
+    list_filter = (
+        EndedFilter,
+        ("subject", PickFilter),
+        ("method", ChoicesDropdownFilter),
+        ("visibility", ChoicesDropdownFilter),
+    )
+    search_fields = ("content",)
+    search_help_text = "Words of the feature"
+    page_template = "admin/memories/feature.html"
+    verbs = (
+        Verb("edit", "Correct", "edit", "primary", "What it said stays in the undo.", EditForm),
+        Verb("undo", "Take back the last change", "undo", bulk=True),
+        Verb("end", "End", "block", "danger", "It is told no more; it can be taken back.", EndForm),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.select_related("workspace", "subject", "agent", "set")
+
+    @display(description="feature")
+    def text(self, row: Feature) -> str:
+        return one_line(f"{row.feature}: {row.value}", 120)
+
+    @display(description="by", label={"rule": "info", "model": "info", "manual": "success"})
+    def method_label(self, row: Feature) -> str:
+        return str(row.get_method_display())
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return verb.name == "undo" or row.ended_at is None
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is EditForm:
+            return EditForm(data, auto_id=f"{prefix}-%s", initial={"value": row.value})
+        return super().form_for(verb, row, data, prefix=prefix)
+
+    def do_edit(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
+        manual.edit(self.scope(request, row), row.pk, {"value": as_typed(values["value"])})
+        return "Corrected: no machine changes it now."
+
+    def do_undo(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
+        undo.undo(self.scope(request, row), row.pk)
+        return "Taken back."
+
+    def do_end(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
+        manual.delete(self.scope(request, row), row.pk, values.get("reason", ""))
+        return "Ended."
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        cited = FeatureCitation.objects.select_related("episode")
+        rows = FeatureChange.objects.filter(feature=row).order_by("-id")
+        changes = list(rows.prefetch_related(Prefetch("citations", cited, to_attr="cited")))
+        names = names_of(change.by for change in changes)
+        for change in changes:
+            vars(change)["by_name"] = names.get(change.by, change.by)
+        return {"title": f"{row.feature}: {row.value}", "changes": changes}
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return ingest_hint(request, "No features yet", "They are folded out of what is said:")

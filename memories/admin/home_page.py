@@ -1,0 +1,226 @@
+"""Home: what needs a person now, how memory is doing, what came last. Each number is a link."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import QuerySet, Sum
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from memories import counters
+from memories.admin.memory_rows import ingest_hint
+from memories.admin.navigation import MOST_WAITING, waiting
+from memories.admin.rows_by_day import begins, by_day, last_days
+from memories.admin.session_admin import outcome
+from memories.admin.state_filters import NO_CONTRADICTION, said_twice
+from memories.models import (
+    Conversation,
+    DueVector,
+    Fact,
+    FeatureSet,
+    Memory,
+    MemorySession,
+    Miss,
+    Supersession,
+    WorkspaceIndex,
+)
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart
+from workspaces.adminbase.counting import bounded_counts, count_text
+from workspaces.models import Capability, Subject
+
+NEWEST = 8
+DAYS = 30
+MOST_COUNTED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    label: str
+    number: str
+    url: str
+    waits: bool = False
+
+
+def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Unfold's dashboard callback: the context of the home page."""
+    access = access_of(request)
+    memories = access.limit(Memory.objects.all(), "workspace")
+    sessions = access.limit(MemorySession.objects.all(), "workspace")
+    latest = list(memories.live().select_related("subject").order_by("-id")[:NEWEST])
+    recent = list(sessions.select_related("subject").order_by("-id")[:NEWEST])
+    days = Days(access)
+    return context | {
+        "title": "Home",
+        "needs": needs(request, access),
+        "doing": doing(access, days, waiting(request).decisions),
+        "charts": charts(days),
+        "latest": latest,
+        "recent": [(session, outcome(session)) for session in recent],
+        "empty": None if recent or latest else ingest_hint(request, "Nothing is remembered yet"),
+        "of_many": access.is_of_many,
+        "may_issue": access.may_somewhere(Capability.ADMIN),
+    }
+
+
+def needs(request: HttpRequest, access: Access) -> list[Tile]:
+    """What waits for a person; nothing is a good sign."""
+    now = waiting(request)
+    quarantined, misses, failing = bounded_counts(
+        access.limit(Fact.objects.filter(quarantined_at__isnull=False), "workspace"),
+        access.limit(Miss.objects.filter(state=Miss.State.OPEN), "workspace"),
+        access.limit(FeatureSet.objects.exclude(error=""), "workspace"),
+        most=MOST_WAITING,
+    )
+    tiles = [
+        replace(
+            _waiting("decisions to take", now.decisions, "memories_supersession"),
+            url=reverse("admin:memories_review"),
+        ),
+        _waiting("sessions failed", now.stuck, "memories_memorysession", "?state=stuck"),
+        _waiting("facts in quarantine", quarantined, "memories_fact", "?state=quarantined"),
+        _waiting("misses to look at", misses, "memories_miss"),
+        _waiting("feature sets that fail", failing, "memories_featureset", "?state=failing"),
+    ]
+    return [tile for tile in tiles if tile.waits]
+
+
+def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
+    """How memory is doing. Live rows are counted as they come and go; the rest up to a limit."""
+    indexes = access.limit(WorkspaceIndex.objects.all(), "workspace")
+    live = indexes.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
+    return [
+        *_memory_tiles(access, live["memories"] or 0),
+        _tile(
+            "contradictions settled in 7 days", f"{sum(days.settled):,}",
+            "memories_supersession", "?state=settled",
+        ),
+        Tile(
+            "contradictions open", count_text(open_ones, MOST_WAITING), reverse("admin:memories_review")
+        ),
+        _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
+        *_work_tiles(access, DueVector.objects.filter(entry__workspace__in=indexes.values("pk"))),
+        Tile(
+            "failed calls of models in 24 hours", f"{_failed_calls():,}",
+            f"{reverse('admin:memories_plots')}?reach=day",
+        ),
+    ]  # fmt: skip
+
+
+def _memory_tiles(access: Access, live: int) -> list[Tile]:
+    mine = access.limit(Memory.objects.all(), "workspace")
+    [every] = bounded_counts(mine, most=MOST_COUNTED)
+    [twice] = bounded_counts(said_twice(mine))
+    return [
+        _tile("live memories", f"{live:,}", "memories_memory"),
+        _tile(
+            "of all versions live",
+            (f"{min(100, round(100 * live / every))}%" if every else "-"),
+            "memories_memory",
+            "?state=all",
+        ),
+        _tile(
+            "live with the same text twice", count_text(twice), "memories_memory", "?state=twice"
+        ),
+    ]
+
+
+def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
+    """Who talks, and what is still to be done."""
+    rows = (
+        Conversation.objects.all(),
+        Subject.objects.all(),
+        MemorySession.objects.filter(state__in=counters.OPEN),
+        FeatureSet.objects.filter(waiting__gt=0),
+    )
+    mine = [access.limit(each, "workspace") for each in rows]
+    labels = (
+        ("conversations", "memories_conversation", ""),
+        ("subjects", "workspaces_subject", ""),
+        ("sessions at work or waiting", "memories_memorysession", "?state=working"),
+        ("sets with news to take in", "memories_featureset", "?state=waiting"),
+        ("vectors still to make", "memories_memory", "?state=unembedded"),
+    )
+    counts = bounded_counts(*mine, due)
+    return [
+        _tile(label, count_text(count), model, query)
+        for (label, model, query), count in zip(labels, counts, strict=True)
+    ]
+
+
+def _failed_calls() -> int:
+    """Of the whole server: a provider serves all workspaces."""
+    since = timezone.now() - timedelta(days=1)
+    points = counters.series("provider_calls", since, timedelta(hours=1), label="outcome")
+    return sum(point.count for point in points.get("failed", []))
+
+
+class Days:
+    """The last thirty days in the person's workspaces, counted by the day."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self.days = last_days(DAYS)
+        self.learned = by_day(Memory, access, self.days)
+        self.replaced = by_day(Supersession, access, self.days, "state = 'applied'")
+        self.settled = by_day(
+            Supersession, access, self.days[-7:],
+            f"state = 'applied' and rule not in {NO_CONTRADICTION}",
+        )  # fmt: skip
+        self.sessions = by_day(MemorySession, access, self.days)
+        self.stuck = by_day(MemorySession, access, self.days, "state in ('failed', 'dead')")
+
+    def frame(self, title: str, page: str, query: str = "") -> Frame:
+        url = reverse(f"admin:{page}_changelist")
+        return Frame(
+            title,
+            [f"{day:%d %b}" for day in self.days],
+            url=f"{url}?{query}",
+            urls=[f"{url}?{query}&day={day.isoformat()}" for day in self.days],
+            empty=f"Nothing in the last {DAYS} days",
+        )
+
+    def searches(self) -> list[float]:
+        mine = None if self.access.everywhere else list(self.access.roles)
+        step, since = timedelta(days=1), begins(self.days[0])
+        points = counters.series("searches", since, step, workspaces=mine).get("", [])
+        counts = {point.at.date(): point.count for point in points}
+        return [float(counts.get(day, 0)) for day in self.days]
+
+
+def charts(days: Days) -> list[Chart]:
+    """What came in and what was asked, by the day; a column leads to the rows of its day."""
+    done = [every - stuck for every, stuck in zip(days.sessions, days.stuck, strict=True)]
+    return [
+        bar_chart(
+            days.frame("Memories learned", "memories_memory", "state=all"),
+            [ChartLine("learned", days.learned, 1)],
+        ),
+        bar_chart(
+            days.frame("Memories replaced", "memories_supersession", "state=applied"),
+            [ChartLine("replaced", days.replaced, 5)],
+        ),
+        bar_chart(
+            days.frame("Sessions", "memories_memorysession"),
+            [ChartLine("went well, or at work", done, 3), ChartLine("failed", days.stuck, 4)],
+        ),
+        bar_chart(
+            replace(
+                days.frame("Searches", "memories_memory"),
+                urls=(),
+                url=f"{reverse('admin:memories_plots')}?reach=quarter",
+            ),
+            [ChartLine("searches", days.searches(), 2)],
+        ),
+    ]
+
+
+def _waiting(label: str, number: int, model: str, query: str = "") -> Tile:
+    tile = _tile(label, count_text(number, MOST_WAITING), model, query)
+    return replace(tile, waits=number > 0)
+
+
+def _tile(label: str, number: str, model: str, query: str = "") -> Tile:
+    return Tile(label, number, reverse(f"admin:{model}_changelist") + query)

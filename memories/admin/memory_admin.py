@@ -1,0 +1,202 @@
+"""Memories: what is believed, with the whole chain in view."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from memories import review
+from memories.admin.as_of import chain_as_of
+from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
+from memories.admin.memory_timeline import state_of, timeline
+from memories.admin.search_page import SearchPage
+from memories.admin.state_filters import (
+    BooleanRadioFilter,
+    ChoicesDropdownFilter,
+    DayFilter,
+    LifeFilter,
+    PickFilter,
+)
+from memories.admin.why_not_page import WhyNotPage
+from memories.models import Layer, Memory, Supersession, versions_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.models import Capability
+
+REASONS = {
+    "wrong": "It is wrong: never learn it again",
+    "outdated": "It is outdated",
+    "private": "It is private",
+    "": "Another reason",
+}
+PIN = mark_safe(
+    '<span class="desk-pin material-symbols-outlined" title="pinned" role="img"'
+    ' aria-label="pinned">keep</span>'
+)
+
+
+class ForgetForm(forms.Form):
+    reason = forms.ChoiceField(
+        choices=list(REASONS.items()),
+        required=False,
+        initial="outdated",
+        widget=UnfoldAdminSelectWidget,
+    )
+    note = forms.CharField(
+        required=False,
+        max_length=500,
+        label="In your words",
+        help_text="Kept beside the reason, unless it is wrong.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+
+class CorrectForm(forms.Form):
+    content = forms.CharField(max_length=100_000, widget=UnfoldAdminTextareaWidget)
+
+
+class MemoryAdmin(MemoryRowAdmin):
+    pages = (SearchPage, WhyNotPage)
+    searched = "content"
+    layer = Layer.MEMORIES
+    list_display = (
+        "text", "subject", "category", "fact_type", "version", "sources", "state", "learned",
+    )  # fmt: skip
+    list_select_related = ("workspace", "subject")
+    list_filter = (
+        LifeFilter,
+        ("subject", PickFilter),
+        DayFilter,
+        ("category", ChoicesDropdownFilter),
+        ("fact_type", ChoicesDropdownFilter),
+        ("visibility", ChoicesDropdownFilter),
+        ("scope", ChoicesDropdownFilter),
+        ("source", ChoicesDropdownFilter),
+        ("pinned", BooleanRadioFilter),
+    )
+    search_fields = ("content",)
+    search_help_text = "Words that the memory contains, or its id"
+    page_template = "admin/memories/memory.html"
+    verbs = (
+        Verb(
+            "correct", "Correct", "edit", "primary",
+            "A new version replaces this one; both stay in the chain.", CorrectForm,
+        ),
+        Verb("pin", "Pin", "keep", question=""),
+        Verb("unpin", "Unpin", "keep_off"),
+        Verb("restore", "Restore", "restore_from_trash", "primary"),
+        Verb(
+            "forget", "Forget", "delete", "danger",
+            "No search finds it any more. It can be restored.", ForgetForm,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.select_related("workspace", "subject", "agent", "conversation")
+
+    def is_indexed(self, request: HttpRequest) -> bool:
+        # The trigrams hold live memories only.
+        return request.GET.get("state", "live") == "live"
+
+    @display(description="memory")
+    def text(self, memory: Memory) -> str:
+        pin = PIN if memory.pinned else ""
+        return format_html('<span class="desk-told">{}{}</span>', pin, one_line(memory.content))
+
+    @display(description="sources")
+    def sources(self, memory: Memory) -> int:
+        return memory.source_count
+
+    @display(
+        description="state",
+        label={"live": "success", "forgotten": "danger", "held": "warning", "expired": "warning"},
+    )
+    def state(self, memory: Memory) -> str:
+        return state_of(memory)
+
+    @display(description="learned")
+    def learned(self, memory: Memory) -> Any:
+        return memory.created_at
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        is_head = row.is_live
+        return {
+            "correct": is_head,
+            "pin": is_head and not row.pinned,
+            "unpin": is_head and row.pinned,
+            "forget": row.forgotten_at is None and row.superseded_by_id is None,
+            "restore": row.superseded_by_id is None and state_of(row) in ("forgotten", "expired"),
+        }[verb.name]
+
+    def landing(self, row: Any, verb: Verb) -> Any:
+        """A correction leads to what is believed now, by whomever it was written."""
+        if verb.name != "correct" or row.superseded_by_id is None:
+            return row
+        newer = Memory.objects.filter(pk__in=versions_of(row.pk), superseded_by=None)
+        return newer.select_related("workspace", "subject").first() or row
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is None:
+            return None
+        return verb.form(data, initial={"content": row.content}, auto_id=f"{prefix}-%s")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        story = timeline(self.scope(request, row), row)
+        return {
+            "state": state_of(row),
+            "story": story,
+            "look": chain_as_of(
+                request.GET,
+                [version.memory for version in story.versions],
+                [version.lives for version in story.versions],
+            ),
+            "head": next((v.memory for v in story.versions if v.state == "live"), None),
+            "waiting": [d for d in story.others if d.state == Supersession.State.PENDING],
+            "undo": self._undo(request, story.versions),
+            "back": self.page_of(row),
+            "may_curate": self.may(request, Capability.CURATE, row),
+        }
+
+    def _undo(self, request: HttpRequest, versions: list[Any]) -> list[Any]:
+        """The button that takes the last replacement back."""
+        last = next((v.decision for v in reversed(versions) if v.decision is not None), None)
+        if last is None:
+            return []
+        admin = self.admin_site.get_model_admin(Supersession)
+        return admin.buttons(request, last)
+
+    def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        changes = {"content": as_typed(values["content"])}
+        review.edit(self.scope(request, row), row.pk, changes, expected_version=row.version)
+        return "Corrected: the new version is live."
+
+    def do_pin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        review.edit(self.scope(request, row), row.pk, {"pinned": True})
+        return "Pinned: no machine replaces it without a person."
+
+    def do_unpin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        review.edit(self.scope(request, row), row.pk, {"pinned": False})
+        return "Unpinned."
+
+    def do_restore(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        review.restore(self.scope(request, row), row.pk)
+        return "Restored: it is believed again."
+
+    def do_forget(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        reason, note = values["reason"], values["note"].strip()
+        if note and reason != review.WRONG:  # that one is a word for machines, too
+            reason = f"{reason}: {note}" if reason else note
+        review.forget(self.scope(request, row), row.pk, reason)
+        again = " It will not be learned again." if reason == review.WRONG else ""
+        return f"Forgotten.{again}"
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return ingest_hint(request, "No memories yet")

@@ -1,0 +1,167 @@
+"""Slots and change words that a workspace adds, with a box to try two statements against."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, path
+from django.utils.html import escape
+
+from memories.admin.memory_rows import one_line
+from memories.admin.pattern_admin import lines
+from memories.english import statements as conflicts
+from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
+from memories.english.statements.own_faults import change_faults, slot_faults
+from memories.expressions import LONGEST_REGEX, Fault
+from memories.models import WorkspaceChange, WorkspaceSlot
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.models import Capability
+
+LONGEST = 2_000  # characters of a statement
+BECOMES = {
+    "same": "The same: the newer is support for the older.",
+    "update": "The newer supersedes the older.",
+    "unsure": "Both live, and a person is asked.",
+    "different": "Both stand side by side.",
+}
+
+
+class OwnWordsForm(forms.ModelForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in {"regex", "examples", "counter_examples"} & set(self.fields):
+            self.fields[name].widget.attrs["rows"] = 3
+
+
+class WorkspaceSlotForm(OwnWordsForm):
+    examples = lines("Examples", "Statements that tell it, one in a line.", required=True)
+    counter_examples = lines(
+        "Counter-examples", "Statements that do not, one in a line.", required=False
+    )
+
+    class Meta:
+        model = WorkspaceSlot
+        fields = ("workspace", "name", "regex", "enabled", "examples", "counter_examples")
+        # Help texts are shown as HTML, which would swallow the names of the groups.
+        help_texts = {"regex": escape(WorkspaceSlot._meta.get_field("regex").help_text)}
+
+
+class WorkspaceChangeForm(OwnWordsForm):
+    examples = lines("Examples", escape("Pairs, one in a line: before => after."), required=True)
+    counter_examples = lines(
+        "Counter-examples",
+        escape("Pairs in which the second ends nothing: before => after."),
+        required=False,
+    )
+
+    class Meta:
+        model = WorkspaceChange
+        fields = ("workspace", "name", "verbs", "ended", "enabled", "examples", "counter_examples")
+
+
+class StatementsTrialForm(forms.Form):
+    """Two statements, and what is to be tried on them before it is saved."""
+
+    before = forms.CharField(max_length=LONGEST)
+    after = forms.CharField(max_length=LONGEST)
+    regex = forms.CharField(max_length=LONGEST_REGEX, required=False)
+    verbs = forms.CharField(max_length=500, required=False)
+    ended = forms.CharField(max_length=500, required=False)
+
+
+class OwnWordsAdmin(ScopedAdmin):
+    write_capability = Capability.CURATE
+    can_delete = True
+    search_fields = ("name",)
+    search_help_text = "Name"
+    change_form_after_template = "admin/memories/conflict_trial.html"
+    trial_name = ""
+
+    class Media:
+        js = ("memoryproject/conflict_trial.js",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.trial_view)
+        return [path("trial/", view, name=self.trial_name), *super().get_urls()]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
+        own = list(access_of(request).workspaces(self.write_capability)[:2])
+        return initial | ({"workspace": own[0]} if len(own) == 1 else {})
+
+    def trial_view(self, request: HttpRequest) -> HttpResponse:
+        """What would become of the second statement after the first, as JSON; nothing is stored."""
+        if request.method != "POST" or not self.may(request, self.write_capability):
+            raise PermissionDenied
+        form = StatementsTrialForm(request.POST)
+        if not form.is_valid():
+            faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
+            return JsonResponse({"faults": faults, "lines": []})
+        wrong, own = self.tried(form.cleaned_data)
+        if wrong:
+            faults = [f"{fault.field}: {fault.message}" for fault in wrong]
+            return JsonResponse({"faults": faults, "lines": []})
+        texts = form.cleaned_data["before"], form.cleaned_data["after"]
+        return JsonResponse({"faults": [], "lines": outcome_lines(*texts, own)})
+
+    def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
+        raise NotImplementedError
+
+
+class WorkspaceSlotAdmin(OwnWordsAdmin):
+    form = WorkspaceSlotForm
+    fields = WorkspaceSlotForm.Meta.fields
+    list_display = ("name", "regex_label", "enabled", "updated_at")
+    trial_name = "memories_slot_trial"
+
+    @display(description="form of words")
+    def regex_label(self, slot: WorkspaceSlot) -> str:
+        return one_line(slot.regex, 60)
+
+    def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
+        slot = OwnSlot("trial", values["regex"])
+        wrong = [fault for fault in slot_faults(slot, [], []) if fault.field == "regex"]
+        return wrong, OwnWords(slots=(slot,))
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            "No slots of your own yet",
+            "Home, employer, price, deadline and many more are there without.",
+        )
+
+
+class WorkspaceChangeAdmin(OwnWordsAdmin):
+    form = WorkspaceChangeForm
+    fields = WorkspaceChangeForm.Meta.fields
+    list_display = ("name", "verbs", "ended", "enabled", "updated_at")
+    trial_name = "memories_change_trial"
+
+    def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
+        change = OwnChange("trial", values["verbs"], values["ended"] or "*")
+        wrong = [fault for fault in change_faults(change, [], []) if fault.field != "examples"]
+        return wrong, OwnWords(changes=(change,))
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            "No change words of your own yet",
+            "Sold, cancelled, quit, finished and many more are there without.",
+        )
+
+
+def outcome_lines(before: str, after: str, own: OwnWords) -> list[str]:
+    """What becomes of the second statement after the first, and what was read in both."""
+    old, new = conflicts.read(before, own), conflicts.read(after, own)
+    result = conflicts.relation(old, new, cosine=None, threshold=1.0, words=own)
+    values = [*_values("Before", old), *_values("After", new)]
+    return [f"{BECOMES[result.kind]} ({result.rule})", *values]
+
+
+def _values(which: str, reading: Reading) -> list[str]:
+    return [
+        f"{which}: {' '.join(filter(None, (s.name.removeprefix('own:'), s.key)))} of "
+        f"{s.subject or 'it'} is {s.value}"
+        for s in reading.slots
+    ]

@@ -1,0 +1,175 @@
+"""Patterns that a workspace adds to the library, with a box to try them in."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.postgres.forms import SimpleArrayField
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.html import escape
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from memories import unmatched
+from memories.admin.memory_rows import one_line
+from memories.admin.state_filters import ChoicesDropdownFilter
+from memories.english import gatekeeper, patterns
+from memories.english.patterns import own
+from memories.english.patterns.own import OwnPattern
+from memories.english.patterns.proposing import proposal
+from memories.expressions import LONGEST_REGEX
+from memories.models import Category, Miss, WorkspacePattern
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.auth import as_uuid
+from workspaces.models import Capability
+
+FIELDS = (
+    "workspace", "name", "category", "regex", "template", "confidence", "visibility", "enabled",
+    "examples", "counter_examples",
+)  # fmt: skip
+LONGEST_TRIAL = 20_000  # characters
+
+
+def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
+    """A list of texts, one in a line."""
+    return SimpleArrayField(
+        forms.CharField(max_length=2_000),
+        delimiter="\n",
+        label=label,
+        help_text=help_text,
+        required=required,
+        widget=UnfoldAdminTextareaWidget,
+    )
+
+
+class PatternForm(forms.ModelForm):
+    examples = lines("Examples", "Sentences that it must match, one in a line.", required=True)
+    counter_examples = lines(
+        "Counter-examples", "Sentences that it must not match, one in a line.", required=False
+    )
+
+    class Meta:
+        model = WorkspacePattern
+        fields = FIELDS
+        # Help texts are shown as HTML, which would swallow the name of the group.
+        help_texts = {"regex": escape(WorkspacePattern._meta.get_field("regex").help_text)}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("regex", "examples", "counter_examples"):
+            if name in self.fields:
+                self.fields[name].widget.attrs["rows"] = 3
+
+
+class PatternTrialForm(forms.Form):
+    """A pattern that is tried before it is saved."""
+
+    regex = forms.CharField(max_length=LONGEST_REGEX)
+    template = forms.CharField(max_length=500, required=False)
+    category = forms.ChoiceField(choices=Category.choices)
+    text = forms.CharField(max_length=LONGEST_TRIAL)
+    speaker = forms.CharField(max_length=255, required=False)
+
+
+class WorkspacePatternAdmin(ScopedAdmin):
+    form = PatternForm
+    write_capability = Capability.CURATE
+    can_delete = True
+    list_display = ("name", "category", "regex_label", "enabled", "confidence", "updated_at")
+    list_filter = (("category", ChoicesDropdownFilter),)
+    search_fields = ("name",)
+    search_help_text = "Name"
+    fields = FIELDS
+    change_form_after_template = "admin/memories/pattern_trial.html"
+
+    class Media:
+        js = ("memoryproject/pattern_trial.js",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.trial_view)
+        return [path("trial/", view, name="memories_pattern_trial"), *super().get_urls()]
+
+    @display(description="form of words")
+    def regex_label(self, pattern: WorkspacePattern) -> str:
+        return one_line(pattern.regex, 60)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """What a miss suggests, where one is named: its frame, and parts for what varies in it."""
+        initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
+        initial.pop("miss", None)
+        miss = _miss_of(request)
+        if miss is None:
+            own_workspaces = list(access_of(request).workspaces(self.write_capability)[:2])
+            return initial | ({"workspace": own_workspaces[0]} if len(own_workspaces) == 1 else {})
+        likely = proposal(miss.text, miss.statements)
+        return initial | {
+            "workspace": miss.workspace_id,
+            "category": miss.category,
+            "regex": likely.regex,
+            "template": likely.template,
+            "examples": [one_line(likely.sentence, 2_000)],
+        }
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        miss = None if change else _miss_of(request)
+        if miss is not None and miss.workspace_id == obj.workspace_id:
+            scope = access_of(request).scope(miss.workspace_id)
+            others = unmatched.settle_found(scope, obj, miss)
+            if others:
+                messages.info(request, f"{others} more of the kind are found by it and settled.")
+
+    def trial_view(self, request: HttpRequest) -> HttpResponse:
+        """What a pattern finds in a text, as JSON; nothing is stored."""
+        if request.method != "POST" or not self.may(request, self.write_capability):
+            raise PermissionDenied
+        form = PatternTrialForm(request.POST)
+        if not form.is_valid():
+            faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
+            return JsonResponse({"faults": faults, "matches": [], "instead": []})
+        return JsonResponse(_tried(form.cleaned_data))
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            "No patterns of your own yet",
+            "The library is always there. What it misses waits under Misses.",
+        )
+
+
+def _tried(values: dict[str, str]) -> dict[str, Any]:
+    pattern = OwnPattern("trial", values["category"], values["regex"], values["template"])
+    text = values["text"]
+    wrong = [f for f in own.faults(pattern, [text], []) if f.field != "examples"]
+    if wrong:
+        return {
+            "faults": [f"{fault.field}: {fault.message}" for fault in wrong],
+            "matches": [],
+            "instead": [],
+        }
+    read = (text, values["speaker"], timezone.now())
+    hits = own.find(pattern, *read)
+    passed_over = gatekeeper.verdict(text, "user", "message")
+    if hits and passed_over.skip:
+        return {
+            "faults": [f"Such a message is not read: {passed_over.reason}."],
+            "matches": [],
+            "instead": [],
+        }
+    library = patterns.extract(*read)
+    left = own.with_library(library, [pattern], *read) if hits else library
+    return {
+        "faults": [],
+        "matches": [{"quote": text[h.start : h.end], "statement": h.statement} for h in hits],
+        "instead": [hit.statement for hit in library if hit not in left],
+    }
+
+
+def _miss_of(request: HttpRequest) -> Miss | None:
+    """The miss that the address names, of a workspace where the person may curate."""
+    asked = as_uuid(request.GET.get("miss", ""))
+    rows = access_of(request).limit(Miss.objects.all(), "workspace", Capability.CURATE)
+    return rows.filter(pk=asked).first() if asked else None

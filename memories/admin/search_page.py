@@ -1,0 +1,209 @@
+"""The search page: a search with everything it may be asked, why each hit came up, and all rankings
+side by side: the page comes with the first, and its script asks for the others one by one."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.http import QueryDict
+from django.urls import reverse
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from memories.admin.search_form import SearchForm
+from memories.errors import Forbidden, Invalid, ProviderError
+from memories.models import AsOf, Category, FactType, MemoryScope
+from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, filters, rerank, search
+from workspaces.adminbase.access import Access
+from workspaces.adminbase.admin_page import AdminPage
+from workspaces.scope import Scope
+
+SIDE_BY_SIDE = "all"
+MOST_QUOTES = 3
+
+
+def _choice(label: str, choices: Sequence[tuple[str, str]], hint: str = "") -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=label,
+        choices=[("", "Any"), *choices],
+        help_text=hint,
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+    )
+
+
+def _moment(label: str, hint: str) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label,
+        help_text=hint,
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs={"type": "datetime-local"}),
+    )
+
+
+class SearchPageForm(SearchForm):
+    first: tuple[str, ...] = ("workspace", "query", "ranking")
+    ranking = forms.ChoiceField(
+        choices=[*((name, name) for name in RANKINGS), (SIDE_BY_SIDE, "side by side")],
+        widget=UnfoldAdminSelectWidget,
+    )
+    layer = _choice("Layer", [(name, name) for name in LAYERS], "Any: all of them, mixed.")
+    category = _choice("Category", Category.choices)
+    fact_type = _choice("Fact type", FactType.choices)
+    scope = _choice("Scope", MemoryScope.choices)
+    valid_at = _moment("True at", "What was true then (UTC).")
+    known_at = _moment("Believed at", "What was believed then (UTC).")
+    threshold = forms.FloatField(
+        min_value=0, max_value=1, required=False, label="Score, at least",
+        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
+    )  # fmt: skip
+    filter = forms.CharField(
+        required=False,
+        help_text='As the API takes it: {"field": "pinned", "op": "eq", "value": true}',
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+    )
+    rerank = forms.BooleanField(required=False, help_text="Let the reranker order the best 50.")
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(access, {"layer": "memories"} | data)
+        if not rerank.is_configured():
+            del self.fields["rerank"]
+
+    def clean_filter(self) -> filters.Filter | None:
+        text = self.cleaned_data["filter"].strip()
+        if not text:
+            return None
+        layer = self.cleaned_data.get("layer")
+        try:
+            return filters.parse(json.loads(text), (layer,) if layer else tuple(LAYERS))
+        except json.JSONDecodeError as error:
+            raise forms.ValidationError(f"This is no JSON: {error}") from None
+        except Invalid as error:
+            raise forms.ValidationError(f"{error.field}: {error.message}") from None
+
+    @property
+    def request(self) -> SearchRequest:
+        values = self.cleaned_data
+        asked = super().request
+        return replace(
+            asked,
+            ranking=RANKINGS[0] if asked.ranking == SIDE_BY_SIDE else asked.ranking,
+            layers=(values["layer"],) if values["layer"] else tuple(LAYERS),
+            categories=(values["category"],) if values["category"] else (),
+            fact_types=(values["fact_type"],) if values["fact_type"] else (),
+            memory_scope=values["scope"],
+            filter=values["filter"],
+            at=AsOf(_in_utc(values["valid_at"]), _in_utc(values["known_at"])),
+            threshold=values["threshold"],
+            rerank=values.get("rerank", False),
+            include=frozenset({"citations", "scores"}),
+        )
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The rankings to be shown beside the one that is asked."""
+        return RANKINGS[1:] if self.cleaned_data["ranking"] == SIDE_BY_SIDE else ()
+
+    @property
+    def fine(self) -> list[forms.BoundField]:
+        """The fields beyond the first line."""
+        return [each for each in self if each.name not in self.first]
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether one of them was filled, or filled wrongly."""
+        plain = {"limit": "10", "layer": "memories"}
+        return any(each.errors or each.value() != plain.get(each.name) and each.value()
+                   for each in self.fine)  # fmt: skip
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None
+
+
+@dataclass(slots=True)
+class ShownHit:
+    """A hit as the page shows it."""
+
+    rank: int
+    hit: Hit
+    row: Any
+    url: str
+    why_not: str
+
+    @property
+    def parts(self) -> list[tuple[str, float]]:
+        """What its score is made of, the largest first."""
+        return sorted(self.hit.scores.items(), key=lambda part: -abs(part[1]))
+
+    @property
+    def quotes(self) -> list[Any]:
+        return (self.hit.citations or [])[:MOST_QUOTES]
+
+
+@dataclass(slots=True)
+class RankingAnswer:
+    """What one ranking answered, or why it did not."""
+
+    ranking: str
+    took_ms: float = 0.0
+    shown: list[ShownHit] = field(default_factory=list)
+    error: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+class SearchPage(AdminPage):
+    path, name, title = "search/", "memories_search", "Search"
+    template_name = "admin/memories/search.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        asked = self.request.GET
+        form = SearchPageForm(self.access, asked.dict())
+        answer: RankingAnswer | None = None
+        others: list[tuple[str, str]] = []
+        if form.is_valid() and form.cleaned_data["query"]:
+            answer = answer_of(self.access.scope(form.cleaned_data["workspace"].pk), form)
+            page = reverse("admin:memories_search")
+            others = [(name, f"{page}?{_with(asked, ranking=name)}") for name in form.others]
+            if "part" in asked:
+                self.template_name = "admin/memories/search_answer.html"
+        is_beside = asked.get("ranking") == SIDE_BY_SIDE
+        same = _with(asked, **({"ranking": RANKINGS[0]} if is_beside else {}))
+        why_not = f"{reverse('admin:memories_why_not')}?{same}"
+        return super().get_context_data(
+            **kwargs, form=form, answer=answer, others=others, why_not_url=why_not
+        )
+
+
+def answer_of(scope: Scope, form: SearchPageForm) -> RankingAnswer:
+    """The hits with their pages; of a memory also the page that tells why another was not found."""
+    ranking = form.request.ranking
+    try:
+        result = search(scope, form.request)
+    except (Forbidden, Invalid, ProviderError) as error:
+        return RankingAnswer(ranking, error=error.message)
+    asked = {name: form.data[name] for name in form.fields if name in form.data}
+    shown = []
+    for rank, hit in enumerate(result.hits, 1):
+        noun = {"memories": "memory", "episodes": "episode"}.get(hit.layer, hit.layer.rstrip("s"))
+        row = getattr(hit, noun)
+        url, why_not = reverse(f"admin:memories_{noun}_change", args=[row.id]), ""
+        if noun == "memory":
+            query = urlencode(asked | {"ranking": ranking, "memory": str(row.id)})
+            why_not = f"{reverse('admin:memories_why_not')}?{query}"
+        shown.append(ShownHit(rank, hit, row, url, why_not))
+    return RankingAnswer(ranking, result.took_ms, shown, notes=[NOTES[n] for n in result.notes])
+
+
+def _with(asked: QueryDict, **values: str) -> str:
+    copy = asked.copy()
+    for name, value in values.items():
+        copy[name] = value
+    return copy.urlencode()

@@ -1,0 +1,144 @@
+"""Sessions: what became of each ingest, and why."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+from memories import ingest, skip_counts
+from memories.admin.memory_rows import MemoryRowAdmin, ingest_hint, one_line
+from memories.admin.memory_timeline import state_of, with_quotes
+from memories.admin.preview_page import PreviewPage
+from memories.admin.state_filters import (
+    ChoicesDropdownFilter,
+    DayFilter,
+    PickFilter,
+    SessionStateFilter,
+)
+from memories.english import gatekeeper
+from memories.models import Episode, Memory, MemorySession
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+
+MOST_ROWS = 50
+STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
+
+
+class SessionAdmin(MemoryRowAdmin):
+    pages = (PreviewPage,)
+    searched = "error"
+    list_display = (
+        "received", "state_label", "subject", "became", "why", "mode", "attempts", "took",
+    )  # fmt: skip
+    list_select_related = ("workspace", "subject")
+    list_filter = (
+        SessionStateFilter,
+        ("subject", PickFilter),
+        DayFilter,
+        ("mode", ChoicesDropdownFilter),
+        ("pathway", ChoicesDropdownFilter),
+    )
+    search_fields = ("error",)
+    search_help_text = "Words of the error (newest 20,000), or an id"
+    page_template = "admin/memories/session.html"
+    verbs = (Verb("retry", "Retry", "refresh", "primary", bulk=True),)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.select_related("workspace", "subject", "agent", "conversation")
+
+    @display(description="received")
+    def received(self, session: MemorySession) -> Any:
+        return session.created_at
+
+    @display(
+        description="state",
+        label={"done": "success", "failed": "danger", "dead": "danger", "received": "warning",
+               "extracting": "info", "resolving": "info"},
+    )  # fmt: skip
+    def state_label(self, session: MemorySession) -> str:
+        return session.state
+
+    @display(description="became")
+    def became(self, session: MemorySession) -> str:
+        return outcome(session)
+
+    @display(description="why")
+    def why(self, session: MemorySession) -> str:
+        reason = session.error or session.reason
+        return format_html('<span title="{}">{}</span>', reason[:500], one_line(reason, 60))
+
+    @display(description="took")
+    def took(self, session: MemorySession) -> str:
+        total = session.timings.get("total")
+        return "" if total is None else f"{total:,.0f} ms"
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.state in STUCK
+
+    def do_retry(self, request: HttpRequest, row: MemorySession, values: dict[str, Any]) -> str:
+        ingest.retry(self.scope(request, row), row)
+        return "Due again: the worker takes it up at once."
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        wanted = {
+            "Created": row.created_ids,
+            "Superseded": row.updated_ids,
+            "Reinforced": row.reinforced_ids,
+        }
+        every = [each for ids in wanted.values() for each in ids[:MOST_ROWS]]
+        memories = Memory.objects.filter(workspace_id=row.workspace_id).in_bulk(every)
+        facts = with_quotes(row.facts.select_related("memory")).order_by("id")
+        asker = row.requested_by
+        return {
+            "title": outcome(row) or row.state,
+            "episodes": Episode.objects.filter(pk__in=row.episode_ids[:MOST_ROWS]).order_by(
+                "position", "pk"
+            ),
+            "facts": list(facts[:MOST_ROWS]),
+            "memories": [
+                (
+                    label,
+                    [(memories[i], state_of(memories[i])) for i in ids if i in memories],
+                    len(ids),
+                )
+                for label, ids in wanted.items()
+                if ids
+            ],
+            "timings": sorted((k, v) for k, v in row.timings.items() if k != "total"),
+            "total": row.timings.get("total"),
+            "counts": {k: n for k, n in row.counts.items() if not k.startswith(skip_counts.KEY)},
+            "passed_over": passed_over(row),
+            "asker": names_of([asker]).get(asker, asker),
+        }
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return ingest_hint(
+            request, "No sessions yet", "Each ingest leaves a session that tells its outcome:"
+        )
+
+
+def passed_over(session: MemorySession) -> list[tuple[str, int]]:
+    """Why messages were not read, in words, with their number."""
+    counts = (
+        (label, session.counts.get(f"{skip_counts.KEY}{label}", 0)) for label in gatekeeper.REASONS
+    )
+    return [(gatekeeper.REASONS[label], number) for label, number in counts if number]
+
+
+def outcome(session: MemorySession) -> str:
+    """What a session brought, in words: `2 facts, 1 new, 1 replaced`; empty while it is at work."""
+    facts = session.counts.get("facts", 0)
+    counts = [
+        (facts, "fact" if facts == 1 else "facts"),
+        (len(session.created_ids), "new"),
+        (len(session.updated_ids), "replaced"),
+        (len(session.reinforced_ids), "confirmed"),
+        (session.counts.get("held", 0), "held"),
+        (session.counts.get("reviewed", 0), "to review"),
+    ]
+    words = [f"{number} {word}" for number, word in counts if number]
+    if words:
+        return ", ".join(words)
+    return {"done": "nothing new", "failed": "failed", "dead": "given up"}.get(session.state, "")

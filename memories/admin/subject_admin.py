@@ -1,0 +1,181 @@
+"""A subject's page: what is known of somebody, to be put right where it is wrong."""
+
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from memories import review
+from memories.admin import profile_parts as parts
+from memories.admin.memory_admin import REASONS
+from memories.admin.memory_rows import MemoryRowAdmin
+from memories.admin.profile_export import FORMATS
+from memories.errors import NotFound
+from workspaces.adminbase.access import workspace_id_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Button, Verb
+from workspaces.models import Capability, Subject
+
+ON_THE_PAGE = (
+    "move",
+    "merge-duplicates",
+    "separate",
+)  # verbs whose buttons stand beside what they act on
+
+
+class RenameForm(forms.Form):
+    name = forms.CharField(required=False, max_length=255, widget=UnfoldAdminTextInputWidget)
+    metadata = forms.JSONField(required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}))
+
+    def clean_metadata(self) -> dict[str, Any]:
+        metadata = self.cleaned_data["metadata"]
+        if not isinstance(metadata or {}, dict):
+            raise forms.ValidationError("Metadata is a JSON object.")
+        return metadata or {}
+
+
+class MergeForm(forms.Form):
+    into = forms.CharField(
+        max_length=255,
+        label="Into",
+        help_text="The userId of the subject that stays.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+
+class MoveForm(forms.Form):
+    user = forms.CharField(max_length=255)
+
+
+class PairForm(forms.Form):
+    kept = forms.UUIDField()
+    other = forms.UUIDField()
+
+
+class SeparateForm(forms.Form):
+    merge = forms.UUIDField()
+
+
+class SubjectAdmin(MemoryRowAdmin):
+    write_capability = Capability.WRITE
+    can_add = True
+    list_display = ("external_id", "name", "remembered", "created_at")
+    list_select_related = ("workspace",)
+    search_fields = ("external_id__startswith", "name__icontains")
+    search_help_text = "Beginning of the id, or name"
+    fields = ("workspace", "external_id", "name", "metadata")
+    page_template = "admin/memories/profile.html"
+    verbs = (
+        Verb("rename", "Edit", "edit", form=RenameForm, capability=Capability.WRITE),
+        Verb("merge", "Merge", "merge", "danger", "?", MergeForm),
+        Verb("move", "Move", form=MoveForm),
+        Verb("merge-duplicates", "Merge", form=PairForm),
+        Verb("separate", "Undo", form=SeparateForm),
+    )
+
+    @display(description="memories")
+    def remembered(self, subject: Subject) -> str:
+        """A link, not a count: counting each subject's memories would read the whole table."""
+        page = reverse("admin:memories_memory_changelist")
+        return format_html(
+            '<a class="desk-link" href="{}?subject__id__exact={}">show</a>', page, subject.pk
+        )
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.export_view)
+        own = path("<path:object_id>/profile.<slug:form>", view, name="memories_profile_export")
+        return [own, *super().get_urls()]
+
+    def export_view(self, request: HttpRequest, object_id: str, form: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        if form not in FORMATS:
+            raise Http404(f"there is no {form}")
+        kind, write = FORMATS[form]
+        answer = HttpResponse(write(self.scope(request, row), row), content_type=kind)
+        answer.headers["Content-Disposition"] = f'attachment; filename="profile-{row.pk}.{form}"'
+        return answer
+
+    def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
+        buttons = super().buttons(request, row)
+        return [button for button in buttons if button.verb.name not in ON_THE_PAGE]
+
+    def button(self, row: Any, verb: Verb) -> Button:
+        button = super().button(row, verb)
+        if verb.name != "merge":
+            return button
+        question = (
+            f"What is known of {row} is about the other one from now on: {parts.plan(row)}. "
+            f"It can be undone on this page. Later news about {row.external_id} is its own again."
+        )
+        asked = Verb(verb.name, verb.label, verb.icon, verb.look, question, verb.form)
+        return Button(asked, button.url, button.form, button.key)
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is None:
+            return None
+        initial = {"name": row.name, "metadata": row.metadata}
+        return verb.form(data, initial=initial, auto_id=f"{prefix}-%s")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        scope = self.scope(request, row)
+        memories = parts.newest(scope, row)
+        return {
+            "title": str(row),
+            "may_curate": self.may(request, Capability.CURATE, row),
+            "may_erase": self.may(request, Capability.ADMIN, row),
+            "groups": parts.groups_of(memories),
+            "is_cut": len(memories) == parts.NEWEST,
+            "newest": parts.NEWEST,
+            "week": parts.of_this_week(memories),
+            "acts": parts.acts_of_this_week(row),
+            "merges": parts.merges(row),
+            "waiting": parts.waiting(scope, row),
+            "duplicates": parts.duplicates(scope, memories),
+            "conversations": parts.conversations(row),
+            "features": parts.features(scope, row),
+            "exports": list(FORMATS),
+            "reasons": REASONS,
+            "back": self.page_of(row),
+        }
+
+    def do_rename(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        before = {"name": row.name, "metadata": row.metadata}
+        row.name, row.metadata = values["name"], values["metadata"]
+        row.save(update_fields=["name", "metadata", "updated_at"])
+        self.audit(request, "change", row, before=before, after=values)
+        return "Changed."
+
+    def do_merge(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        target = Subject.objects.filter(
+            workspace_id=workspace_id_of(row), external_id=values["into"].strip()
+        ).first()
+        if target is None:
+            raise NotFound(f"A subject {values['into']}")
+        made = review.merge_subjects(self.scope(request, row), row.pk, target.pk)
+        return f"{len(made.ids('memory'))} memories are about {target} now. It can be undone here."
+
+    def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        made = review.separate(self.scope(request, row), values["merge"])
+        return f"Undone: {made.source} and {made.target} each have their own again."
+
+    def do_move(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        try:
+            chosen = parts.of_ids(request.POST.getlist("memory"))
+        except ValueError:
+            raise NotFound("Memory") from None
+        if not chosen:
+            raise forms.ValidationError("Choose memories first.")
+        review.move(self.scope(request, row), chosen, values["user"])
+        return f"{len(chosen)} moved to {values['user']}."
+
+    def do_merge_duplicates(
+        self, request: HttpRequest, row: Subject, values: dict[str, Any]
+    ) -> str:
+        review.merge_duplicates(self.scope(request, row), values["kept"], values["other"])
+        return "Merged: the one that stays has the facts of both."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No subjects yet", "A subject appears when a program first names its userId.")

@@ -1,0 +1,152 @@
+"""Supersessions: what replaced what, and what waits for a person to decide."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from memories import review
+from memories.admin.decided_page import DecidedPage
+from memories.admin.decision_cards import decision_cards, undoing
+from memories.admin.memory_rows import MemoryRowAdmin, as_typed, text_column
+from memories.admin.policy_page import PolicyPage
+from memories.admin.review_page import DecidePage, PendingCountPage, ReviewPage
+from memories.admin.state_filters import DecisionFilter
+from memories.models import Supersession
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.auth import as_uuid
+
+State = Supersession.State
+
+
+class ApproveForm(forms.Form):
+    content = forms.CharField(
+        required=False,
+        max_length=100_000,
+        label="The new memory",
+        help_text="Change the words to edit it on the way.",
+        widget=UnfoldAdminTextareaWidget,
+    )
+
+
+class RejectForm(forms.Form):
+    note = forms.CharField(
+        required=False, max_length=500, label="Why", widget=UnfoldAdminTextInputWidget
+    )
+
+
+class SupersessionAdmin(MemoryRowAdmin):
+    pages = (ReviewPage, PendingCountPage, DecidePage, DecidedPage, PolicyPage)
+    list_display = ("was", "becomes", "rule", "score", "state_label", "decider", "decided_at")
+    list_select_related = ("workspace", "old", "new")
+    list_filter = (DecisionFilter,)
+    search_fields = ("rule",)
+    search_help_text = "An id of the decision or of a memory, or a rule"
+    page_template = "admin/memories/supersession.html"
+    verbs = (
+        Verb(
+            "approve", "Approve", "check", "primary",
+            "The new memory replaces the old one.", ApproveForm, bulk=True,
+        ),
+        Verb("keep-both", "Keep both", "call_split", bulk=True),
+        Verb(
+            "reject", "Reject", "close", "danger",
+            "The old memory stays, the new one is not learned again.", RejectForm, bulk=True,
+        ),
+        Verb(
+            "undo", "Undo", "undo",
+            question="Both memories are as they were before it was decided.",
+        ),
+        Verb("redo", "Apply again", "redo"),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("workspace", "old", "new")
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
+        row_id = as_uuid(search_term.strip())
+        if row_id is None:
+            return queryset.filter(rule__istartswith=search_term.strip()), False
+        memories = queryset.filter(old_id=row_id) | queryset.filter(new_id=row_id)
+        return memories | queryset.filter(pk=row_id), False
+
+    @display(description="was")
+    def was(self, decision: Supersession) -> str:
+        return text_column(decision.old.content, 110)
+
+    @display(description="becomes")
+    def becomes(self, decision: Supersession) -> str:
+        return text_column(decision.new.content, 110)
+
+    @display(description="similarity")
+    def score(self, decision: Supersession) -> str:
+        return "" if decision.similarity is None else f"{decision.similarity:.2f}"
+
+    @display(
+        description="state",
+        label={
+            "pending": "warning",
+            "applied": "success",
+            "rejected": "danger",
+            "kept both": "info",
+        },
+    )
+    def state_label(self, decision: Supersession) -> str:
+        return decision.outcome
+
+    @display(description="by")
+    def decider(self, decision: Any) -> str:
+        return getattr(decision, "decider_name", decision.decided_by)
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        names = names_of(row.decided_by for row in rows)
+        for row in rows:
+            row.decider_name = names.get(row.decided_by, row.decided_by)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        if verb.name in ("undo", "redo"):
+            return undoing(row) == verb.name
+        return row.state == State.PENDING
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is None:
+            return None
+        return verb.form(data, initial={"content": row.new.content}, auto_id=f"{prefix}-%s")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        [case] = decision_cards([row])
+        return {"title": f"{row.rule} decision", "case": case}
+
+    def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        review.approve(self.scope(request, row), row.pk, as_typed(values["content"]))
+        return "Approved: the new memory is live."
+
+    def do_reject(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        review.reject(self.scope(request, row), row.pk, values["note"].strip())
+        return "Rejected: the old memory stays."
+
+    def do_keep_both(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        review.keep_both(self.scope(request, row), row.pk)
+        return "Both are live."
+
+    def do_undo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        if row.waited:
+            review.reopen(self.scope(request, row), row.pk)
+            return "Taken back: it waits again."
+        review.undo(self.scope(request, row), row.pk)
+        return "Undone: the old memory is live again."
+
+    def do_redo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
+        review.redo(self.scope(request, row), row.pk)
+        return "Applied again: the new memory is live."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        if request.GET.get("state", "pending") == "pending":
+            return Empty(
+                "Nothing waits for you",
+                "Replacements that a person must approve appear here. Applied ones are under the filter.",
+            )
+        return Empty("No such decisions")

@@ -1,0 +1,154 @@
+"""Routes: conversations (threads) and what was said in each."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from django.shortcuts import get_object_or_404
+from msgspec import Meta
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import ingest
+from memories.api.messages import MessageBody, new_message
+from memories.api.shapes import ConversationJson, EpisodeJson
+from memories.models import Conversation, ConversationSummary, Episode
+from memories.summaries import window
+from workspaces.api.json_answers import JsonAnswer, column
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
+from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Maybe, Text, declared
+
+NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ConversationQuery(PageQuery):
+    thread_id: Maybe[Text] = None
+    user_id: Maybe[Text] = None
+
+
+class ConversationsView(WorkspaceView):
+    @operation("listConversations", query=ConversationQuery, page=ConversationJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        wanted = narrowing(read_query(ConversationQuery, request), NARROWING)
+        rows = Conversation.objects.visible_to(self.scope).filter(**wanted)
+        return paged(request, rows.with_names(), ConversationJson.of)
+
+
+class ConversationView(WorkspaceView):
+    @operation("readConversation", answer=ConversationJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        rows = Conversation.objects.visible_to(self.scope).with_names()
+        return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class AppendBody:
+    messages: Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=1000)]
+
+
+class AppendedJson(JsonAnswer):
+    results: list[EpisodeJson]
+
+
+class ConversationEpisodesView(WorkspaceView):
+    @operation("appendEpisodes", request=AppendBody, answer={201: AppendedJson})
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Keep messages in this conversation without learning from them; one may come bare."""
+        rows = Conversation.objects.visible_to(self.scope)
+        conversation = get_object_or_404(rows, pk=row)
+        data = request.data
+        if isinstance(data, Mapping) and "role" in data and "messages" not in data:
+            data = {"messages": [data]}
+        body = read(AppendBody, data).messages
+        messages = [new_message(one, at) for at, one in enumerate(body)]
+        kept = ingest.append(self.scope, conversation, messages)
+        told = Episode.objects.filter(pk__in=[episode.pk for episode in kept]).with_names()
+        by_id = {episode.pk: episode for episode in told}
+        results = [EpisodeJson.of(by_id[episode.pk]) for episode in kept]
+        return Response(AppendedJson(results), status=201)
+
+    @operation("listEpisodesOfConversation", page=EpisodeJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """What was said in this conversation, what was recorded last first."""
+        rows = Conversation.objects.visible_to(self.scope)
+        conversation = get_object_or_404(rows, pk=row)
+        said = Episode.objects.visible_to(self.scope).filter(conversation=conversation)
+        return paged(request, said.with_names(), EpisodeJson.of)
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class WindowQuery:
+    tokens: Annotated[
+        int,
+        Field(
+            ge=window.LEAST,
+            le=window.MOST,
+            description="How long the text may be; counted from above, so that any model has room.",
+        ),
+    ] = window.USUAL
+
+
+class SummaryLineJson(JsonAnswer):
+    text: str
+    episode_ids: list[uuid.UUID]
+
+
+class SummaryJson(JsonAnswer):
+    text: str
+    lines: list[SummaryLineJson]
+    method: ConversationSummary.Method
+    rule: Annotated[str, Meta(description="The model and the version of its prompt, or the rule.")]
+    tokens: int
+    episode_ids: Annotated[list[uuid.UUID], Meta(description="What the lines stand on.")]
+    upto_position: Annotated[int, Meta(description="Of the last episode that it covers.")]
+    is_current: Annotated[
+        bool,
+        Meta(
+            description="False: so much was said since it was made that some of it is not in yet."
+        ),
+    ]
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(row, lines=[SummaryLineJson.of(line) for line in row.lines])
+
+
+class ConversationContextJson(JsonAnswer):
+    conversation_id: Annotated[uuid.UUID, column("conversation.pk")]
+    thread_id: Annotated[str, column("conversation.external_id")]
+    text: Annotated[str, Meta(description="A <context> block, ready for a prompt.")]
+    tokens: int
+    summary: Annotated[
+        SummaryJson | None,
+        Meta(description="Of what came before the messages; null where all of it fits."),
+    ]
+    messages: Annotated[
+        list[EpisodeJson], Meta(description="The newest, word for word, oldest first.")
+    ]
+    truncated: Annotated[
+        bool, column("is_cut"), Meta(description="The newest message alone is too long.")
+    ]
+    took_ms: float
+
+
+class ConversationContextView(WorkspaceView):
+    @operation("readConversationContext", query=WindowQuery, answer=ConversationContextJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """The newest messages as they were said and a summary of the rest, in a token budget."""
+        found = window.window(self.scope, row, read_query(WindowQuery, request).tokens)
+        return Response(
+            ConversationContextJson.of(
+                found,
+                summary=SummaryJson.of(found.summary) if found.summary else None,
+                messages=[EpisodeJson.of(episode) for episode in found.messages],
+            )
+        )

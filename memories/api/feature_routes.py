@@ -1,0 +1,141 @@
+"""Routes: features, written and corrected by hand, with the history of each value."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from django.db.models import F, Prefetch, QuerySet
+from pydantic import Field, StringConstraints
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from memories.api.feature_shapes import ChangeJson, FeatureJson
+from memories.api.shapes import CitationJson
+from memories.features import manual, undo
+from memories.features.manual import Name, NewFeature, Value
+from memories.features.sets import find, find_feature
+from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.request_fields import AnyText, Free, Maybe, OneOf, Text, Trimmed, declared
+from workspaces.scope import Scope
+
+NARROWING = {
+    "category": "category",
+    "tag": "tag",
+    "feature": "feature",
+    "about": "about",
+    "q": "content__icontains",
+}
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class FeatureQuery(PageQuery):
+    category: Maybe[Trimmed] = None
+    tag: Maybe[Trimmed] = None
+    feature: Maybe[Trimmed] = None
+    about: Maybe[Trimmed] = None
+    q: Maybe[Annotated[Text, Field(max_length=1000)]] = None
+    live: Annotated[str, OneOf(("true", "false", "any"))] = "true"
+
+
+@declared
+class FeatureChanges(TypedDict, total=False):
+    category: Name
+    tag: Name
+    feature: Name
+    value: Value
+    about: Annotated[AnyText, Field(max_length=255)]
+    visibility: Annotated[str, OneOf(Visibility)]
+    metadata: Free
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class EndQuery:
+    reason: Annotated[
+        str, StringConstraints(strict=True, strip_whitespace=True, max_length=1000)
+    ] = ""
+
+
+def listed(scope: Scope, rows: QuerySet[Feature]) -> QuerySet[Feature]:
+    """With the callers' own ids, and the citations that the asker may see, in two queries."""
+    heard = Episode.objects.visible_to(scope)
+    cited = FeatureCitation.objects.filter(change__is_current=True, episode__in=heard)
+    named = rows.with_names().annotate(set_key=F("set__key"))  # type: ignore[attr-defined]
+    return named.prefetch_related(
+        Prefetch("citations", cited.select_related("episode"), to_attr="cited")
+    )
+
+
+def shape(row: Any) -> FeatureJson:
+    return FeatureJson.of(row, citations=[CitationJson.of_model(one) for one in row.cited])
+
+
+def feature_response(scope: Scope, feature_id: uuid.UUID, status: int = 200) -> Response:
+    row = listed(scope, Feature.objects.visible_to(scope)).get(pk=feature_id)
+    return Response(shape(row), status=status)
+
+
+def with_citations(scope: Scope, rows: QuerySet[FeatureChange]) -> QuerySet[FeatureChange]:
+    heard = Episode.objects.visible_to(scope)
+    cited = FeatureCitation.objects.filter(episode__in=heard).select_related("episode")
+    return rows.prefetch_related(Prefetch("citations", cited, to_attr="cited"))
+
+
+class FeaturesOfSetView(WorkspaceView):
+    @operation("listFeatures", query=FeatureQuery, page=FeatureJson)
+    def get(self, request: Request, workspace: str, key: str) -> Response:
+        """The features of a set with the words they stand on, the newest first."""
+        query = read_query(FeatureQuery, request)
+        rows = Feature.objects.visible_to(self.scope).filter(set=find(self.scope, key))
+        if query.live != "any":
+            rows = rows.filter(ended_at__isnull=query.live == "true")
+        rows = rows.filter(**narrowing(query, NARROWING))
+        return paged(request, listed(self.scope, rows), shape)
+
+    @operation("createFeature", request=NewFeature, answer={201: FeatureJson})
+    def post(self, request: Request, workspace: str, key: str) -> Response:
+        """Write a feature by hand; no machine changes it then."""
+        made = manual.create(self.scope, key, read(NewFeature, request.data))
+        return feature_response(self.scope, made.pk, 201)
+
+
+class FeatureView(WorkspaceView):
+    @operation("readFeature", answer=FeatureJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        return feature_response(self.scope, find_feature(self.scope, row).pk)
+
+    @operation("editFeature", request=FeatureChanges, answer=FeatureJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Correct a feature; what it said before stays in its history."""
+        changes = read(FeatureChanges, request.data)
+        return feature_response(self.scope, manual.edit(self.scope, row, changes).pk)
+
+    @operation("endFeature", query=EndQuery, answer={204: None})
+    def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """End a feature; `undo` brings it back."""
+        manual.delete(self.scope, row, read_query(EndQuery, request).reason)
+        return Response(status=204)
+
+
+class FeatureHistoryView(WorkspaceView):
+    @operation("readFeatureHistory", page=ChangeJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Every value a feature had: who or what changed it, from which words. Newest first."""
+        rows = FeatureChange.objects.filter(feature=find_feature(self.scope, row))
+        return paged(request, with_citations(self.scope, rows), ChangeJson.of)
+
+
+class UndoFeatureView(WorkspaceView):
+    needs = NEEDS | {"POST": Capability.CURATE}
+
+    @operation("undoFeature", answer=FeatureJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Take the last change of a feature back; of a merge, all of it."""
+        return feature_response(self.scope, undo.undo(self.scope, row).pk)

@@ -1,0 +1,214 @@
+"""Routes: memories, written and corrected by hand."""
+
+import re
+import uuid
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import Field, StringConstraints
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from memories import review
+from memories.api.fact_routes import cited
+from memories.api.shapes import FactJson, LinkJson, MemoryJson
+from memories.bounds import WHOLE
+from memories.errors import Invalid, NotFound
+from memories.models import (
+    AsOf,
+    Category,
+    Fact,
+    FactType,
+    Memory,
+    MemoryScope,
+    Visibility,
+    chain,
+)
+from memories.models.memory import MemoryQuerySet
+from memories.review import NewMemory, forget
+from memories.review.create import Entities, Share
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.request_fields import Flag, Free, Maybe, Moment, OneOf, Text, declared
+from workspaces.scope import Scope
+
+VERSION = re.compile(r'(?:W/)?"?([0-9]{1,9})"?\Z')
+NARROWING = {
+    "user_id": "subject__external_id",
+    "agent_id": "agent__external_id",
+    "thread_id": "conversation__external_id",
+    "workflow_id": "workflow",
+    "scope": "scope",
+    "fact_type": "fact_type",
+    "category": "category",
+    "visibility": "visibility",
+    "q": "content__icontains",
+}
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The version that is meant to be changed: 412 where another one is the head.",
+)
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class MemoryQuery(PageQuery):
+    user_id: Maybe[Text] = None
+    agent_id: Maybe[Text] = None
+    thread_id: Maybe[Text] = None
+    workflow_id: Maybe[Text] = None
+    scope: Maybe[Annotated[str, OneOf(MemoryScope)]] = None
+    fact_type: Maybe[Annotated[str, OneOf(FactType)]] = None
+    category: Maybe[Annotated[str, OneOf(Category)]] = None
+    visibility: Maybe[Annotated[str, OneOf(Visibility)]] = None
+    live: Annotated[
+        str,
+        OneOf(("true", "false", "any")),
+        Field(description="false: those superseded, forgotten, expired or held for review."),
+    ] = "true"
+    valid_at: Maybe[Moment] = None
+    known_at: Maybe[Moment] = None
+    q: Maybe[Annotated[Text, Field(max_length=1000)]] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ChainQuery:
+    known_at: Maybe[Annotated[Moment, Field(description="The chain as it was then.")]] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ForgetQuery:
+    reason: Annotated[
+        str,
+        StringConstraints(strict=True, strip_whitespace=True, max_length=1000),
+        Field(description="wrong (it is not learned again), outdated, private, or any text."),
+    ] = ""
+
+
+@declared
+class MemoryChanges(TypedDict, total=False):
+    content: Annotated[Text, Field(max_length=WHOLE, description="Makes a new version.")]
+    metadata: Free
+    pinned: Flag
+    visibility: Annotated[str, OneOf(Visibility)]
+    category: Annotated[str, OneOf(Category)]
+    fact_type: Annotated[str, OneOf(FactType)]
+    confidence: Share
+    entities: Entities
+    event_date: Moment | None
+    valid_from: Moment | None
+    valid_until: Moment | None
+    forget_after: Moment | None
+
+
+def listed(scope: Scope, query: MemoryQuery) -> QuerySet[Memory]:
+    """The memories that a list's parameters leave."""
+    at = AsOf(query.valid_at, query.known_at)
+    rows: MemoryQuerySet = Memory.objects.visible_to(scope)
+    if query.live == "true" or not at.is_now:
+        rows = rows.believed(scope.workspace_id, at)
+    elif query.live == "false":
+        rows = rows.ended()
+    return rows.filter(**narrowing(query, NARROWING)).with_names().as_known(at.known_at)
+
+
+def seen(scope: Scope, row: uuid.UUID) -> Memory:
+    found = Memory.objects.visible_to(scope).with_names().filter(pk=row).first()
+    if found is None:
+        raise NotFound("Memory")
+    return found
+
+
+def memory_response(memory: Memory, status: int = 200) -> Response:
+    headers = {"ETag": f'"{memory.version}"'}
+    return Response(MemoryJson.of(memory), status=status, headers=headers)
+
+
+class MemoriesView(WorkspaceView):
+    @operation("listMemories", query=MemoryQuery, page=MemoryJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Memories, the newest first; parameters narrow."""
+        query = read_query(MemoryQuery, request)
+        shape = partial(MemoryJson.of, known_at=query.known_at)
+        return paged(request, listed(self.scope, query), shape)
+
+    @operation("createMemory", request=NewMemory, answer={201: MemoryJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Write a memory by hand; one that is believed with the same text is answered again."""
+        return memory_response(review.create(self.scope, read(NewMemory, request.data)), 201)
+
+
+class MemoryView(WorkspaceView):
+    @operation("readMemory", answer=MemoryJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        return memory_response(seen(self.scope, row))
+
+    @operation("editMemory", headers=[IF_MATCH], request=MemoryChanges, answer=MemoryJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Change a memory; new content makes a new version, and answers the new head."""
+        changes = read(MemoryChanges, request.data)
+        begin, end = changes.get("valid_from"), changes.get("valid_until")
+        if begin and end and end < begin:
+            raise Invalid("validUntil", "Must not be before validFrom.")
+        version = expected_version(request)
+        return memory_response(review.edit(self.scope, row, changes, expected_version=version))
+
+    @operation("forgetMemory", query=ForgetQuery, answer={204: None})
+    def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Forget a memory; it can be restored."""
+        forget(self.scope, row, read_query(ForgetQuery, request).reason)
+        return Response(status=204)
+
+
+def expected_version(request: Request) -> int | None:
+    """The version in If-Match; None where it is not given, or is `*`."""
+    given = request.META.get("HTTP_IF_MATCH", "*").strip()
+    if given == "*":
+        return None
+    found = VERSION.match(given)
+    if found is None:
+        raise Invalid("If-Match", "Must be a version, as in the ETag.")
+    return int(found[1])
+
+
+class RestoreView(WorkspaceView):
+    needs = NEEDS | {"POST": Capability.CURATE}
+
+    @operation("restoreMemory", answer=MemoryJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Believe a forgotten memory again."""
+        return memory_response(review.restore(self.scope, row))
+
+
+class ChainJson(JsonAnswer):
+    results: list[LinkJson]
+
+
+class ChainView(WorkspaceView):
+    @operation("readChain", query=ChainQuery, answer=ChainJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """All versions and the decisions between them, oldest first."""
+        known_at = read_query(ChainQuery, request).known_at
+        links = chain(self.scope, seen(self.scope, row).pk, known_at)
+        return Response(ChainJson([LinkJson.of_link(link, known_at) for link in links]))
+
+
+class MemoryFactsView(WorkspaceView):
+    @operation("listFactsOfMemory", page=FactJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """The facts that stand under a memory, with the words they cite."""
+        memory = seen(self.scope, row)
+        facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
+        return paged(request, facts, FactJson.of)

@@ -1,0 +1,192 @@
+"""Route: search."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Self
+
+from msgspec import UNSET, Meta, UnsetType
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import search
+from memories.api.feature_shapes import FeatureJson
+from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
+from memories.index import workspace_index
+from memories.models import AsOf, MemoryScope
+from memories.search import Hit, SearchRequest, filters
+from memories.search.request import SearchOptions
+from memories.search.trace import PATHS
+from workspaces.api.json_answers import JsonAnswer, one_of
+from workspaces.api.json_requests import read, values_of
+from workspaces.api.schema import operation
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.request_fields import Free, Moment, NullIs, OneOf, declared
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class SearchBody(SearchOptions):
+    scope: Annotated[str, OneOf(MemoryScope), NullIs("")] = ""
+    filter: Annotated[
+        Free | None,
+        Field(
+            description="{and|or|not: [...]} over {field, op, value}; fields of the memory, and"
+            " metadata.<key>: all after the first dot is one key, nothing is looked for inside of"
+            " values. Operators: eq, neq, gt, gte, lt, lte, in, contains, exists. eq null is"
+            " exists false, neq null exists true; not of metadata, where exists alone asks that. A"
+            " value that the field cannot have is refused.",
+        ),
+    ] = None
+    valid_at: Annotated[Moment | None, Field(description="What was true then.")] = None
+    known_at: Annotated[Moment | None, Field(description="What was believed then.")] = None
+    include: tuple[Annotated[str, OneOf(search.INCLUDES)], ...] = ()
+
+
+class EchoJson(JsonAnswer):
+    layer: str
+    score: Annotated[
+        float,
+        Meta(
+            description="Of several layers the ranking hybrid weighs all together; the others take"
+            " the best of each by turns, with a score that is at least that of the next hit."
+        ),
+    ]
+    memory: MemoryJson | UnsetType = UNSET
+    episode: EpisodeJson | UnsetType = UNSET
+    scores: dict[str, float] | UnsetType = UNSET
+    ranks: Annotated[
+        dict[str, int] | UnsetType,
+        Meta(
+            description="With `scores`: its place among the candidates of its layer by `vector`"
+            " and by `keyword`, from 1; absent where that side did not bring it up."
+        ),
+    ] = UNSET
+    citations: list[CitationJson] | UnsetType = UNSET
+
+    @classmethod
+    def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
+        """`include`: what of its parts was asked for."""
+        shown = cls(hit.layer, hit.score)
+        if hit.layer == "memories":
+            shown.memory = MemoryJson.of(hit.memory, known_at)
+        elif hit.layer == "episodes":
+            shown.episode = EpisodeJson.of(hit.episode)
+        if "scores" in include:
+            shown.scores, shown.ranks = hit.scores, hit.ranks or {}
+        if "citations" in include:
+            shown.citations = [CitationJson.of(row) for row in hit.citations or ()]
+        return shown
+
+
+class HitJson(EchoJson):
+    feature: FeatureJson | UnsetType = UNSET
+    echoes: Annotated[
+        list[EchoJson] | UnsetType,
+        Meta(
+            description="Where `hybrid` searches memories and episodes: a memory and the episode"
+            " it stands on are one hit, at the better place of the two. The memory leads where its"
+            " words answer no worse than the episode's. Here is what it was one with: that"
+            " episode, and other memories of the same words; or the memories of an episode that"
+            " leads."
+        ),
+    ] = UNSET
+    chain: list[LinkJson] | UnsetType = UNSET
+    neighbours: Annotated[
+        list[EpisodeJson] | UnsetType,
+        Meta(
+            description="With `neighbours`, of an episode: what was said right before and after it."
+        ),
+    ] = UNSET
+
+    @classmethod
+    def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
+        shown = super().of_hit(hit, include, known_at)
+        if hit.layer == "features":
+            shown.feature = FeatureJson.of(hit.feature)
+        if hit.echoes:
+            shown.echoes = [EchoJson.of_hit(echo, include, known_at) for echo in hit.echoes]
+        if "neighbours" in include and hit.neighbours is not None:
+            shown.neighbours = [EpisodeJson.of(row) for row in hit.neighbours]
+        if "chain" in include:
+            shown.chain = [LinkJson.of_link(link, known_at) for link in hit.chain or ()]
+        return shown
+
+
+def hits_of(hits: Iterable[Hit], request: SearchRequest) -> list[HitJson]:
+    return [HitJson.of_hit(hit, request.include, request.at.known_at) for hit in hits]
+
+
+class NoteJson(JsonAnswer):
+    code: Annotated[str, one_of(search.NOTES)]
+    detail: str
+
+    @classmethod
+    def of_codes(cls, codes: Iterable[str]) -> "list[NoteJson] | UnsetType":
+        return [cls(code, search.NOTES[code]) for code in codes] or UNSET
+
+
+Reranked = Annotated[
+    bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")
+]
+Notes = Annotated[
+    list[NoteJson] | UnsetType,
+    Meta(description="What this answer had to do without; absent where it lacks nothing."),
+]
+
+
+class SearchAnswerJson(JsonAnswer):
+    results: list[HitJson]
+    count: int
+    took_ms: float
+    reranked: Reranked = UNSET
+    notes: Notes = UNSET
+    weights: Annotated[
+        dict[str, float] | UnsetType,
+        Meta(description="With `scores`, of the hybrid ranking: how much each part counts."),
+    ] = UNSET
+    index_paths: Annotated[
+        dict[str, Annotated[str, one_of(PATHS)]] | UnsetType,
+        Meta(
+            description="With `scores`, by layer: how its vectors were compared, one by one"
+            " (`exact`), through the approximate index (`hnsw`), or one by one because the index"
+            " saw too few that fit (`hnsw_then_exact`); absent where none were."
+        ),
+    ] = UNSET
+
+
+class SearchView(WorkspaceView):
+    beside = workspace_index.BESIDE_KEY
+    needs = NEEDS | {"POST": Capability.READ}
+
+    @operation("search", request=SearchBody, answer=SearchAnswerJson)
+    def post(self, request: Request, workspace: str) -> Response:
+        """The memories (or episodes, or features) that answer a question best."""
+        wanted = request_of(read(SearchBody, request.data))
+        answer = search.search(self.scope, wanted)
+        shown = SearchAnswerJson(
+            results=hits_of(answer.hits, wanted),
+            count=len(answer.hits),
+            took_ms=round(answer.took_ms, 3),
+            reranked=answer.reranked if wanted.rerank else UNSET,
+            notes=NoteJson.of_codes(answer.notes),
+        )
+        if "scores" in wanted.include and answer.weights:
+            shown.weights = answer.weights.named()
+        if answer.trace:
+            paths = answer.trace.paths
+            shown.index_paths = {n: paths[of] for n, of in search.LAYERS.items() if of in paths}
+        return Response(shown)
+
+
+def request_of(body: SearchBody) -> SearchRequest:
+    layers = tuple(dict.fromkeys(body.layers))
+    return SearchRequest(
+        **values_of(body, SearchOptions) | {"layers": layers},
+        memory_scope=body.scope,
+        filter=None if body.filter is None else filters.parse(body.filter, layers),
+        at=AsOf(body.valid_at, body.known_at),
+        include=frozenset(body.include),
+    )

@@ -1,0 +1,169 @@
+"""Routes: a workspace is changed by its admins, and removed by those of the server."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, ClassVar
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+from msgspec import Meta
+from pydantic import Field, WithJsonSchema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from memories.api.answer_once import make_once
+from memories.erase import workspace_removal
+from memories.extraction import configured_models
+from memories.languages import NAMES
+from memories.ranking import Weights
+from memories.resolve import RULES
+from memories.workspace_settings import change_workspace
+from workspaces.api.json_answers import JsonAnswer, column
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.problems import refused
+from workspaces.api.schema import operation
+from workspaces.api.views import (
+    NEEDS,
+    AskerView,
+    WorkspaceView,
+    administrator_of,
+    idempotency_key,
+)
+from workspaces.api.workspace_routes import (
+    OneWorkspaceView,
+    WorkspaceJson,
+    WorkspacesView,
+)
+from workspaces.auth import as_uuid
+from workspaces.models import Capability, Workspace, WorkspaceRemoval
+from workspaces.request_fields import Free, Text, declared
+
+WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
+WEIGHTS = ", ".join(Weights.described())
+
+
+def _may_be_null(kind: str, description: str, **more: Any) -> dict[str, Any]:
+    return {"type": [kind, "null"], "description": description, **more}
+
+
+# Read by the verb, which says of each part what is wrong with it.
+SETTINGS = {
+    "type": "object",
+    "description": "What is not said has its default; null gives it back.",
+    "properties": {
+        "conflictRule": {"type": ["string", "null"], "enum": [*RULES, None]},
+        "llm": _may_be_null(
+            "string",
+            "Which messages a model reads: those that no pattern covered, or all.",
+            enum=[*configured_models.WHEN, None],
+        ),
+        "extractors": _may_be_null(
+            "array",
+            "The models that read, in the order in which they are asked: provider, model, baseUrl,"
+            " timeout, dailyCap, keyEnv.",
+            items={"type": "object", "additionalProperties": {}},
+        ),
+        "languages": _may_be_null(
+            "array",
+            "The languages whose patterns, dates and greetings are read; English always is.",
+            items={"type": "string", "enum": list(NAMES)},
+        ),
+        "featureSets": _may_be_null(
+            "object",
+            "categories, updatePrompt, consolidationPrompt, languageModel, embedder, messages,"
+            " seconds, featuresPerConsolidation.",
+            additionalProperties={},
+        ),
+        "ranking": _may_be_null(
+            "object",
+            f"Weights of the hybrid ranking: {WEIGHTS}.",
+            additionalProperties={"type": "number", "format": "double"},
+        ),
+        "review": _may_be_null(
+            "object",
+            "What is held back for a person: similarity [from, up to], confidence, categories,"
+            " agents.",
+            additionalProperties={},
+        ),
+    },
+}
+
+
+@declared
+class WorkspaceChanges(TypedDict, total=False):
+    name: Annotated[Text, Field(max_length=200)]
+    settings: Annotated[Free, WithJsonSchema(SETTINGS)]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class RemoveQuery:
+    dry_run: Annotated[bool, Field(description="Only count what would go, by table.")] = False
+
+
+class RemovalJson(JsonAnswer):
+    id: Annotated[UUID, column("workspace_id"), Meta(description="Of the workspace.")]
+    status: Annotated[
+        str, column("state"), Meta(description="planned, waiting, running, done or failed.")
+    ]
+    requested_by: str
+    plan: Annotated[Free, Meta(description="Rows that would go, by what they are.")]
+    removed: Annotated[Free, Meta(description="Rows that went.")]
+    error: str | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class CreatingWorkspacesView(WorkspacesView):
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """With an Idempotency-Key, an administrator's POST makes one workspace."""
+        super().initial(request, *args, **kwargs)
+        if request.method == "POST" and (actor := administrator_of(request)):
+            key = idempotency_key(request)
+            if key is not None:
+                vars(self)["post"] = partial(make_once, actor, key, self.post, self.secrets)
+
+
+class ChangingWorkspaceView(OneWorkspaceView):
+    needs: ClassVar = {**NEEDS, "PATCH": Capability.ADMIN, "DELETE": Capability.READ}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Who administers the server need be no member to remove a workspace."""
+        if request.method == "DELETE" and administrator_of(request):
+            AskerView.initial(self, request, *args, **kwargs)
+        else:
+            WorkspaceView.initial(self, request, *args, **kwargs)
+
+    @operation("changeWorkspace", request=WorkspaceChanges, answer=WorkspaceJson)
+    def patch(self, request: Request, workspace: str) -> Response:
+        """Another name, other settings: those that are named, whole; the others stay."""
+        body = read(WorkspaceChanges, request.data)
+        row = change_workspace(self.scope, body.get("name"), body.get("settings"))
+        return Response(WorkspaceJson.of(row))
+
+    @operation("removeWorkspace", query=RemoveQuery, answer={200: RemovalJson, 202: RemovalJson})
+    def delete(self, request: Request, workspace: str) -> Response:
+        """Remove it with every row of it; with `dryRun`, only say what would go. For administrators
+        of the server. Asked again by its id, it says how far it has come."""
+        actor = administrator_of(request)
+        if not actor:
+            raise refused("Administrators of the server remove workspaces.")
+        wish = read_query(RemoveQuery, request)
+        named = as_uuid(workspace)
+        rows = Workspace.objects.filter(pk=named) if named else Workspace.objects.none()
+        row = rows.first() or Workspace.objects.filter(slug=workspace).first()
+        if row is None:
+            done = get_object_or_404(WorkspaceRemoval, workspace_id=named)
+            return Response(RemovalJson.of(done))
+        if wish.dry_run:
+            plan = workspace_removal.plan(row)
+            planned = WorkspaceRemoval(
+                workspace_id=row.pk, state="planned", requested_by=actor, plan=plan
+            )
+            return Response(RemovalJson.of(planned))
+        asked = workspace_removal.request(row, actor)
+        workspace_removal.run(asked.pk, WAIT)
+        asked.refresh_from_db()
+        return Response(RemovalJson.of(asked), status=202 if asked.is_open else 200)

@@ -1,0 +1,120 @@
+"""Settings that a caller sends as JSON, declared as classes: every fault at once, each with its place in
+the caller's own words. Pure."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from memories.errors import Invalid, refuse
+
+CONFIG = ConfigDict(alias_generator=to_camel, extra="forbid", validate_by_name=True)
+UNKNOWN = "unknown_field"
+Value = TypeVar("Value")
+
+
+class Declared(BaseModel):
+    """An object of JSON with camel-case keys; what is not said has its default."""
+
+    model_config = CONFIG | ConfigDict(frozen=True)
+
+
+def checked(kind: Any, raw: object, place: str = "") -> Any:
+    """`raw` as a value of `kind`, a class or type. Raises Invalid, which names every fault."""
+    try:
+        return _adapter(kind).validate_json(
+            json.dumps(raw), strict=True, by_alias=True, by_name=False
+        )
+    except ValidationError as error:
+        found = [_fault(each, place) for each in error.errors(include_url=False)]
+    return refuse(found)
+
+
+def faults(kind: Any, raw: object, place: str = "") -> list[Invalid]:
+    """All that `checked` would name; [] where nothing is wrong."""
+    try:
+        checked(kind, raw, place)
+    except Invalid as first:
+        return first.all
+    return []
+
+
+def one_of(names: Iterable[str]) -> AfterValidator:
+    known = tuple(names)
+
+    def check(value: Value) -> Value:
+        if value not in known:
+            raise wrong(f"One of {', '.join(known)}.")
+        return value
+
+    return AfterValidator(check)
+
+
+def between(least: float, most: float) -> AfterValidator:
+    """For numbers; what is no number at all (nan) is not between anything."""
+
+    def check(value: float) -> float:
+        if not least <= value <= most:
+            kind = "A whole number" if isinstance(value, int) else "A number"
+            raise wrong(f"{kind} from {least:g} to {most:g}.")
+        return value
+
+    return AfterValidator(check)
+
+
+def named_once(rows: Sequence[Value]) -> Sequence[Value]:
+    names = [row.name for row in rows]  # type: ignore[attr-defined]  # rows of named things
+    if len(set(names)) < len(names):
+        raise wrong("A name stands twice.")
+    return rows
+
+
+def wrong(message: str) -> PydanticCustomError:
+    """For validators: a fault in words for people."""
+    return PydanticCustomError("invalid", "{message}", {"message": message})
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _fault(error: Any, place: str) -> Invalid:
+    path = place
+    for part in error["loc"]:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    words = MESSAGES.get(error["type"])
+    message = words(error.get("ctx", {})) if words else error["msg"]
+    code = UNKNOWN if error["type"] in EXTRA else "invalid"
+    return Invalid(path, message, code)
+
+
+def _words(text: str) -> Callable[[dict[str, Any]], str]:
+    return lambda context: text.format(**context)
+
+
+EXTRA = {"extra_forbidden", "unexpected_keyword_argument"}
+MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
+    **dict.fromkeys(EXTRA, _words("There is no such field.")),
+    "missing": _words("This is needed."),
+    "string_type": _words("A text."),
+    "string_too_long": _words("A text of at most {max_length} characters."),
+    "string_too_short": _words("A text of at least {min_length} characters."),
+    "literal_error": lambda context: f"One of {context['expected'].replace(chr(39), '')}.",
+    "enum": lambda context: f"One of {context['expected'].replace(chr(39), '')}.",
+    "float_type": _words("A number."),
+    "int_type": _words("A whole number."),
+    "int_from_float": _words("A whole number."),
+    "too_long": _words("At most {max_length}."),
+    "too_short": _words("At least {min_length}."),
+    "list_type": _words("A list."),
+    "tuple_type": _words("A list."),
+    **dict.fromkeys(("model_type", "dataclass_type", "dict_type"), _words("An object.")),
+}

@@ -1,0 +1,68 @@
+"""One word, one place: what names of this tree may be, so that a stranger guesses the file."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import house
+
+ROOT = Path(__file__).parent.parent
+TREE = [module for module in house.modules(ROOT) if not module.is_migration]
+
+# A noun of the glossary has a file in each room that does something with it (its rows, its routes,
+# its pages), and an act has one in each room that does it: the room's name says the rest.
+NOUNS = {
+    "agents", "audit", "context", "conversations", "episodes", "facts", "features", "idempotency",
+    "keys", "members", "metrics", "profile", "rejections", "repeats", "sessions", "sets", "subjects",
+    "supersessions", "workspaces",
+}  # fmt: skip
+ACTS = {"merge", "preview", "request", "rules", "undo"}
+
+# Words that need explaining, and what is said instead.
+BANNED = {
+    "belief": "memory",
+    "bell": "queue",
+    "echo": "duplicate",
+    "fold": "update features",
+    "glance": "prefilter",
+    "ladder": "fallback chain",
+    "misses": "unmatched",
+    "rung": "fallback chain",
+    "seal": "segment",
+    "services": "the name of what it does",
+    "utils": "the name of what it does",
+    "verdicts": "skip counts",
+    "voices": "collapse",
+    "wish": "options",
+}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    assert house.classes_with_two_meanings(TREE) == {}
+
+
+def test_a_module_name_means_one_thing() -> None:
+    twice = house.modules_with_two_meanings(TREE)
+    assert {name: where for name, where in twice.items() if name not in NOUNS | ACTS} == {}
+
+
+@pytest.mark.parametrize("word", BANNED)
+def test_no_module_has_a_name_that_needs_explaining(word: str) -> None:
+    named = [m.name for m in TREE if word in m.name.rpartition(".")[2].split("_")]
+    assert named == [], f"say {BANNED[word]}"
+
+
+def test_no_public_function_is_named_for_nothing() -> None:
+    named = [
+        f"{module.name}.{function.name}"
+        for module in TREE
+        for function in module.functions
+        if function.name in ("told", "found", "said", "heard")
+    ]
+    assert named == []
+
+
+def test_few_functions_are_helpers_that_are_used_once() -> None:
+    functions = sum(len(module.functions) for module in TREE)
+    once = sum(len(house.helpers_used_once(module)) for module in TREE)
+    assert once / functions < 0.12

@@ -1,0 +1,210 @@
+"""API keys: issued with the secret shown once, revoked, never changed."""
+
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSingleDateWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from workspaces.adminbase.access import access_of, actor_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import RowAdmin, Verb
+from workspaces.adminbase.scoped_filters import StateFilter
+from workspaces.adminbase.scoped_forms import WorkspaceChoiceForm, pick_many, pick_one
+from workspaces.keys import KeyOptions, issue_key, revoke_key
+from workspaces.models import Agent, ApiKey, Capability, Subject
+
+CAPABILITIES = {
+    Capability.READ: "Read: search and look at memories",
+    Capability.WRITE: "Write: tell it things",
+    Capability.CURATE: "Curate: edit, forget, restore, decide",
+    Capability.ADMIN: "Admin: keys and members",
+}
+
+
+class KeyForm(WorkspaceChoiceForm):
+    name = forms.CharField(
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="What uses it, so that you know later which key to revoke.",
+    )
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(),
+        required=False,
+        help_text="Empty: the workspace's own backend, which sees all of the workspace.",
+    )
+    subjects = forms.ModelMultipleChoiceField(
+        Subject.objects.none(),
+        required=False,
+        help_text="Empty: all subjects. Otherwise it reads and writes only what is about these.",
+    )
+    capabilities = forms.MultipleChoiceField(
+        choices=list(CAPABILITIES.items()),
+        initial=[Capability.READ, Capability.WRITE],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    expires_on = forms.DateField(
+        required=False,
+        widget=UnfoldAdminSingleDateWidget,
+        label="Expires on",
+        help_text="Empty: never.",
+    )
+
+    def __init__(self, admin: Any, request: HttpRequest) -> None:
+        super().__init__(admin, request)
+        self._limit(
+            "agent", Agent, pick_one(admin, ApiKey._meta.get_field("agent")), admin, request
+        )
+        subjects = ApiKey._meta.get_field("subjects")
+        self._limit("subjects", Subject, pick_many(admin, subjects), admin, request)
+
+    def _limit(self, name: str, model: Any, widget: Any, admin: Any, request: HttpRequest) -> None:
+        choice = self.fields[name]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.widget = widget
+        choice.queryset = admin.choices_for(model, request)
+
+    def clean_expires_on(self) -> Any:
+        day = self.cleaned_data["expires_on"]
+        if day is not None and day <= timezone.now().date():
+            raise ValidationError("This day is over, or ends now: give a later one.")
+        return day
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        workspace = values.get("workspace")
+        if workspace is not None:
+            self._check_home("agent", [values["agent"]] if values.get("agent") else [], workspace)
+            self._check_home("subjects", values.get("subjects") or [], workspace)
+        return values
+
+    def _check_home(self, name: str, rows: Any, workspace: Any) -> None:
+        if any(row.workspace_id != workspace.pk for row in rows):
+            self.add_error(name, f"Choose of {workspace} only.")
+
+    def options(self) -> KeyOptions:
+        values = self.cleaned_data
+        day = values["expires_on"]
+        return KeyOptions(
+            name=values["name"],
+            capabilities=tuple(values["capabilities"]),
+            agent=values["agent"],
+            subjects=tuple(values["subjects"]) or None,
+            expires_at=day and datetime.combine(day, time.min, tzinfo=UTC),
+        )
+
+
+class KeyStateFilter(StateFilter):
+    states = {"active": "Active", "expired": "Expired", "revoked": "Revoked"}
+
+    def narrow(self, rows: Any, state: str) -> Any:
+        if state == "revoked":
+            return rows.filter(revoked_at__isnull=False)
+        expired = rows.filter(expires_at__lte=timezone.now(), revoked_at=None)
+        return (
+            expired
+            if state == "expired"
+            else rows.filter(revoked_at=None).exclude(pk__in=expired.values("pk"))
+        )
+
+
+class KeyAdmin(RowAdmin):
+    read_capability = Capability.ADMIN
+    can_add = True
+    add_label = "Issue key"
+    list_display = (
+        "name",
+        "begins",
+        "agent_label",
+        "may_label",
+        "state",
+        "last_used_at",
+        "created_at",
+    )
+    list_select_related = ("workspace", "agent")
+    list_filter = (KeyStateFilter,)
+    search_fields = ("name__icontains", "prefix__startswith")
+    search_help_text = "Name, or beginning after mp_"
+    page_template = "admin/workspaces/apikey/page.html"
+    verbs = (
+        Verb(
+            "revoke", "Revoke", "block", "danger",
+            "Whatever uses this key is refused from now on. This cannot be taken back.",
+            capability=Capability.ADMIN,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        # The digest has no business on any page.
+        rows = super().get_queryset(request).select_related("workspace", "agent")
+        return rows.defer("digest")
+
+    @display(description="begins with")
+    def begins(self, key: ApiKey) -> str:
+        return f"mp_{key.prefix}_…"
+
+    @display(description="agent")
+    def agent_label(self, key: ApiKey) -> str:
+        return str(key.agent) if key.agent else "any"
+
+    @display(description="may", label=True)
+    def may_label(self, key: ApiKey) -> list[str]:
+        return list(key.capabilities)
+
+    @display(description="state", label={"active": "success", "expired": "warning"})
+    def state(self, key: ApiKey) -> str:
+        return state_of(key)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.revoked_at is None
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {
+            "title": row.name,
+            "state": state_of(row),
+            "subjects": list(row.subjects.all()[:50]) if row.limited_to_subjects else None,
+            "made_by": row.created_by or "",
+        }
+
+    def do_revoke(self, request: HttpRequest, row: ApiKey, values: dict[str, Any]) -> str:
+        revoke_key(row, actor=actor_of(request.user))
+        return f"{row.name} is revoked."
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        self.require_add(request)
+        form = KeyForm(self, request)
+        if request.method == "POST" and form.is_valid():
+            workspace = form.cleaned_data["workspace"]
+            actor = access_of(request).scope(workspace.pk).actor
+            user: Any = request.user
+            key, secret = issue_key(workspace.pk, form.options(), actor=actor, user=user)
+            context = {
+                **self.admin_site.each_context(request),
+                "title": "Key issued",
+                "opts": self.opts,
+                "key": key,
+                "secret": secret,
+                "key_url": self.page_of(key),
+                "url": request.build_absolute_uri(f"/api/v1/workspaces/{workspace.slug}/memories/"),
+            }
+            return TemplateResponse(request, "admin/workspaces/apikey/issued.html", context)
+        return self.form_page(request, form, title="Issue an API key", submit="Issue key")
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No API keys yet", "A program needs a key to read and write: issue one.")
+
+
+def state_of(key: ApiKey) -> str:
+    if key.revoked_at is not None:
+        return "revoked"
+    return "active" if key.is_active else "expired"

@@ -1,0 +1,214 @@
+"""Members: invite, change the role, remove."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from workspaces import invitation_pages, invitations, members
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Button, RowAdmin, Verb, refusal_text
+from workspaces.adminbase.scoped_filters import StateFilter
+from workspaces.adminbase.scoped_forms import WorkspaceChoiceForm
+from workspaces.external_ids import NotAllowed
+from workspaces.models import Capability, Invitation, Membership, Role
+
+ROLES = {
+    Role.OWNER: "Owner: everything, also other owners",
+    Role.ADMIN: "Admin: everything but owners",
+    Role.EDITOR: "Editor: reads, writes, corrects and forgets",
+    Role.VIEWER: "Viewer: reads",
+}
+
+
+class InviteForm(WorkspaceChoiceForm):
+    email = forms.EmailField(widget=UnfoldAdminEmailInputWidget)
+    name = forms.CharField(max_length=150, required=False, widget=UnfoldAdminTextInputWidget)
+    role = forms.ChoiceField(
+        choices=list(ROLES.items()), initial=Role.VIEWER, widget=UnfoldAdminSelectWidget
+    )
+
+    def __init__(self, admin: Any, request: HttpRequest) -> None:
+        super().__init__(admin, request)
+        access = access_of(request)
+        _offer(self, owner=access.everywhere or any(map(access.owns, access.roles)))
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(choices=list(ROLES.items()), widget=UnfoldAdminSelectWidget)
+
+
+def _offer(form: Any, *, owner: bool) -> None:
+    """Only an owner makes owners: others are refused, and not led there."""
+    if not owner:
+        form.fields["role"].widget.choices = [
+            each for each in ROLES.items() if each[0] != Role.OWNER
+        ]
+
+
+class MemberAdmin(RowAdmin):
+    list_display = ("person", "email", "role_label", "created_at")
+    list_select_related = ("workspace", "user")
+    list_filter = ("role",)
+    search_fields = ("user__username__istartswith", "user__email__istartswith")
+    search_help_text = "Beginning of the name or address"
+    page_template = "admin/workspaces/membership/page.html"
+    refusals = (members.MembershipConflict, NotAllowed)
+    can_add = True
+    add_label = "Invite"
+    verbs = (
+        Verb(
+            "role", "Change role", "badge", "primary", "What may this person do?", RoleForm,
+            Capability.ADMIN,
+        ),
+        Verb(
+            "remove", "Remove", "person_remove", "danger",
+            "The person sees nothing of this workspace any more. The account stays.",
+            capability=Capability.ADMIN,
+        ),
+    )  # fmt: skip
+
+    @display(description="person", ordering="user__username")
+    def person(self, member: Membership) -> str:
+        return member.known_as
+
+    @display(description="address")
+    def email(self, member: Membership) -> str:
+        return member.user.email
+
+    @display(
+        description="role",
+        label={Role.OWNER: "primary", Role.ADMIN: "info", Role.EDITOR: "success"},
+    )
+    def role_label(self, member: Membership) -> str:
+        return member.role
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("user", "workspace")
+
+    def may(self, request: HttpRequest, capability: str, row: Model | None = None) -> bool:
+        allowed = super().may(request, capability, row)
+        if not isinstance(row, Membership) or capability == Capability.READ:
+            return allowed
+        return allowed and (row.role != Role.OWNER or access_of(request).owns(row.workspace_id))
+
+    def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
+        buttons = super().buttons(request, row)
+        for button in buttons:
+            if button.form is not None:
+                _offer(button.form, owner=access_of(request).owns(row.workspace_id))
+        return buttons
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {"title": str(row.user), "meaning": ROLES[Role(row.role)]}
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        if verb.form is None:
+            return None
+        return verb.form(data, initial={"role": row.role}, auto_id=f"{prefix}-%s")
+
+    def do_role(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
+        scope = access_of(request).scope(row.workspace_id)
+        members.change_role(scope, row, values["role"])
+        return f"{row.user} is {values['role']} now."
+
+    def do_remove(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
+        members.remove(access_of(request).scope(row.workspace_id), row)
+        return f"{row.user} was removed from {row.workspace}."
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        self.require_add(request)
+        form = InviteForm(self, request)
+        if request.method == "POST" and form.is_valid():
+            answer = self._invited(request, form)
+            if answer is not None:
+                return answer
+        return self.form_page(request, form, title="Invite a member", submit="Invite")
+
+    def _invited(self, request: HttpRequest, form: InviteForm) -> HttpResponse | None:
+        values = form.cleaned_data
+        scope = access_of(request).scope(values["workspace"].pk)
+        try:
+            invitation, token = invitations.invite(
+                scope, values["email"], values["role"], values["name"]
+            )
+        except self.refusals as refusal:
+            form.add_error(getattr(refusal, "field", None), refusal_text(refusal))
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Invited",
+            "opts": self.opts,
+            "invitation": invitation,
+            "invite_url": invitation_pages.link_of(request, invitation, token),
+            "list_url": reverse("admin:workspaces_invitation_changelist"),
+        }
+        return TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
+
+
+class InvitationStateFilter(StateFilter):
+    states = {"open": "Open", "accepted": "Accepted", "over": "Revoked or expired"}
+
+    def narrow(self, rows: Any, state: str) -> Any:
+        if state == "accepted":
+            return rows.filter(accepted_at__isnull=False)
+        opened = Invitation.objects.open().values("pk")
+        if state == "open":
+            return rows.filter(pk__in=opened)
+        return rows.filter(accepted_at=None).exclude(pk__in=opened)
+
+
+class InvitationAdmin(RowAdmin):
+    """Who was asked to become a member. A new one is made on the page of members."""
+
+    read_capability = Capability.ADMIN
+    list_display = ("email", "role_label", "state_label", "expires_at", "created_at")
+    list_select_related = ("workspace",)
+    list_filter = (InvitationStateFilter,)
+    search_fields = ("email__istartswith",)
+    search_help_text = "Beginning of the address"
+    page_template = "admin/workspaces/invitation/page.html"
+    refusals = (NotAllowed,)
+    verbs = (
+        Verb(
+            "revoke", "Revoke", "block", "danger", "The link opens nothing any more.",
+            capability=Capability.ADMIN,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("workspace").defer("digest")
+
+    @display(description="role", label=True)
+    def role_label(self, row: Invitation) -> str:
+        return row.role
+
+    @display(description="state", label={"open": "info", "accepted": "success"})
+    def state_label(self, row: Invitation) -> str:
+        return row.state
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return bool(row.state == "open")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        invited_by = names_of([row.invited_by]).get(row.invited_by, row.invited_by)
+        return {"title": row.email, "meaning": ROLES[Role(row.role)], "invited_by": invited_by}
+
+    def do_revoke(self, request: HttpRequest, row: Invitation, values: dict[str, Any]) -> str:
+        invitations.revoke(access_of(request).scope(row.workspace_id), row)
+        return f"The invitation of {row.email} is revoked."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No invitations yet", "Invite somebody on the page of members.")

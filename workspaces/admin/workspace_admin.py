@@ -1,0 +1,80 @@
+"""Workspaces, with their members in view."""
+
+from typing import Any
+
+from django.db.models import Model
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.admin import TabularInline
+
+from workspaces.adminbase.access import access_of, workspace_id_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.models import Membership, Role
+
+
+class MembersInline(TabularInline):
+    """To look at: roles are changed on the member's own page, where an owner is protected."""
+
+    model = Membership
+    extra = 0
+    max_num = 0
+    per_page = 20
+    hide_title = True
+    can_delete = False
+    show_change_link = True
+    verbose_name_plural = "members"
+    fields = readonly_fields = ("person", "role", "created_at")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("user")
+
+    @display(description="person")
+    def person(self, member: Membership) -> str:
+        page = reverse("admin:workspaces_membership_change", args=[member.pk])
+        return format_html('<a class="desk-link" href="{}">{}</a>', page, member.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    has_change_permission = has_delete_permission = has_add_permission
+
+
+class WorkspaceAdmin(ScopedAdmin):
+    """Its settings are about what is remembered: memories/admin adds them."""
+
+    workspace_path = "pk"
+    list_display = ("name", "slug", "role_here", "created_at")
+    search_fields = ("slug__startswith", "name__icontains")
+    search_help_text = "Name, or beginning of the slug"
+    fields: Any = ("name", "slug")
+    inlines = (MembersInline,)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return access_of(request).everywhere
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+        return self.inlines if obj is not None else ()
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        access = access_of(request)
+        for row in rows:
+            row.own_role = access.roles.get(workspace_id_of(row), "")
+
+    @display(description="your role", label={Role.OWNER: "primary", Role.ADMIN: "info"})
+    def role_here(self, workspace: Any) -> str:
+        return getattr(workspace, "own_role", "")
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        """A new workspace belongs to whoever made it."""
+        super().save_model(request, obj, form, change)
+        if not change:
+            user = access_of(request).user
+            Membership.objects.create(workspace_id=obj.pk, user=user, role=Role.OWNER)
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No workspaces yet", "Everything is remembered within a workspace: add one.")

@@ -1,0 +1,255 @@
+"""A row as a page to read, with buttons for the verbs that its state and the person's role allow."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.models import Capability
+
+MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A button: `question` is asked before it is done, with the fields of `form`.
+
+    With `bulk` it can be done to several rows of the list at once, its fields left empty.
+    """
+
+    name: str
+    label: str
+    icon: str = ""
+    look: str = "default"
+    question: str = ""
+    form: type[forms.Form] | None = None
+    capability: str = Capability.CURATE
+    bulk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A verb as a page offers it."""
+
+    verb: Verb
+    url: str
+    form: forms.Form | None
+    key: str
+
+    @property
+    def variant(self) -> str:
+        """A dangerous button is loud only where it is confirmed."""
+        return "default" if self.verb.look == "danger" else self.verb.look
+
+    @property
+    def tone(self) -> str:
+        return "desk-danger" if self.verb.look == "danger" else ""
+
+    @property
+    def opener(self) -> str:
+        return format_html('type="button" data-opens="ask-{}"', self.key)
+
+
+class RowAdmin(ScopedAdmin):
+    """Nothing is changed by a form here: each change is a verb, by POST to `<id>/do/<verb>/`.
+
+    A verb `pin` is done by the method `do_pin(request, row, values)`, which answers what to tell
+    the person. `refusals` are the errors by which verbs say no, with the reason in their text.
+    """
+
+    verbs: tuple[Verb, ...] = ()
+    page_template = ""
+    refusals: tuple[type[Exception], ...] = ()
+    can_add = False
+    sortable_by = ()
+
+    @property
+    def all_refusals(self) -> tuple[type[Exception], ...]:
+        return (forms.ValidationError, *self.refusals)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        names = f"{self.opts.app_label}_{self.opts.model_name}_do"
+        view = self.admin_site.admin_view(self.do_view)
+        own = path("<path:object_id>/do/<slug:name>/", view, name=names)
+        return [own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        request.current_app = self.admin_site.name
+        context = {
+            **self.admin_site.each_context(request),
+            "title": self.opts.verbose_name.capitalize(),
+            "opts": self.opts,
+            "row": row,
+            "original": row,
+            "list_url": self.list_url(),
+            "buttons": self.buttons(request, row),
+            **self.page(request, row),
+        }
+        return TemplateResponse(request, self.page_template, context)
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the page's template needs beside `row`."""
+        return {}
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        """Whether the state of `row` allows it; the role is asked elsewhere."""
+        return True
+
+    def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
+        allowed = [v for v in self.verbs if self.may(request, v.capability, row)]
+        return [self.button(row, verb) for verb in allowed if self.offers(row, verb)]
+
+    def button(self, row: Any, verb: Verb) -> Button:
+        names = f"{self.opts.app_label}_{self.opts.model_name}_do"
+        url = reverse(f"{self.admin_site.name}:{names}", args=[row.pk, verb.name])
+        key = f"{verb.name}-{row.pk}"
+        return Button(verb, url, self.form_for(verb, row, None, prefix=key), key)
+
+    def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
+        return None if verb.form is None else verb.form(data, auto_id=f"{prefix}-%s")
+
+    def require_add(self, request: HttpRequest) -> None:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+
+    def form_page(
+        self,
+        request: HttpRequest,
+        form: forms.Form | None,
+        *,
+        title: str,
+        submit: str,
+        back: str = "",
+        action: str = "",
+        return_to: str = "",
+    ) -> TemplateResponse:
+        """A form that is no model's, as a page of its own; `back` is where Cancel leads."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "form": form,
+            "submit_label": submit,
+            "list_url": back or self.list_url(),
+            "action": action,
+            "back": return_to,
+        }
+        return TemplateResponse(request, "admin/form_page.html", context)
+
+    def list_url(self) -> str:
+        names = f"{self.opts.app_label}_{self.opts.model_name}_changelist"
+        return reverse(f"{self.admin_site.name}:{names}")
+
+    def do_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+        row = self.row_or_404(request, object_id)
+        verb = next((each for each in self.verbs if each.name == name), None)
+        if verb is None or not self.may(request, verb.capability, row):
+            raise PermissionDenied
+        if request.method != "POST":
+            return redirect(self.page_of(row))
+        is_done = self.do(request, row, verb)
+        back, now = back_to(request), self.get_object(request, unquote(object_id))
+        if now is None:
+            return redirect(back or self.list_url())
+        if back == self.page_of(now):
+            back = ""
+        now = self.landing(now, verb)
+        if not is_done and verb.form is not None and self.offers(now, verb):
+            return self._form_again(request, now, verb, back)
+        return redirect(back or self.page_of(now))
+
+    def landing(self, row: Any, verb: Verb) -> Any:
+        """The row on whose page somebody is after `verb`, and on which a refused one is tried
+        again."""
+        return row
+
+    def _form_again(
+        self, request: HttpRequest, row: Any, verb: Verb, back: str
+    ) -> TemplateResponse:
+        """What was typed, after a refusal, to be put right and sent again."""
+        button = self.button(row, verb)
+        form = self.form_for(verb, row, request.POST, prefix=button.key)
+        return self.form_page(
+            request,
+            form,
+            title=f"{verb.label}: {row}",
+            submit=verb.label,
+            back=back or self.page_of(row),
+            action=button.url,
+            return_to=back,
+        )
+
+    def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
+        """Do it, and tell the person what came of it; whether it was done."""
+        try:
+            messages.success(request, self.act(request, row, verb, request.POST))
+        except self.all_refusals as refusal:
+            messages.error(request, refusal_text(refusal))
+            return False
+        return True
+
+    def act(self, request: HttpRequest, row: Any, verb: Verb, data: Any) -> str:
+        """Do it; raises ValidationError where the form is not filled well, or a refusal."""
+        form = self.form_for(verb, row, data, prefix=verb.name)
+        if form is not None and not form.is_valid():
+            raise forms.ValidationError(
+                [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
+            )
+        method = getattr(self, f"do_{verb.name.replace('-', '_')}")
+        return method(request, row, form.cleaned_data if form else {})
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        several = [v for v in self.verbs if v.bulk and self.may(request, v.capability)]
+        return {v.name: (self._on_several(v), v.name, v.label) for v in several}
+
+    def _on_several(self, verb: Verb) -> Callable[[Any, HttpRequest, Any], None]:
+        def on_several(admin: Any, request: HttpRequest, rows: Any) -> None:
+            chosen = list(rows[:MOST_AT_ONCE])
+            allowed = [r for r in chosen if self.may(request, verb.capability, r)]
+            refused = []
+            for row in allowed:
+                try:
+                    if not self.offers(row, verb):
+                        raise forms.ValidationError(f"{row}: its state does not allow it")
+                    self.act(request, row, verb, {})
+                except self.all_refusals as refusal:
+                    refused.append(refusal_text(refusal))
+            done = len(allowed) - len(refused)
+            if done:
+                messages.success(request, f"{verb.label}: {done} of {len(chosen)} done.")
+            if done < len(chosen):
+                why = f" {refused[0]}" if refused else ""
+                left = len(chosen) - done
+                messages.warning(request, f"{verb.label}: {left} left as they were.{why}")
+
+        return on_several
+
+
+def refusal_text(refusal: Exception) -> str:
+    """Why not, as a sentence."""
+    if isinstance(refusal, forms.ValidationError):
+        return "; ".join(refusal.messages)
+    return getattr(refusal, "message", "") or str(refusal)
+
+
+def back_to(request: HttpRequest) -> str:
+    """The page that a form asked to return to, if it is one of ours."""
+    asked = request.POST.get("back", "")
+    return asked if asked.startswith(f"{reverse('admin:index')}") else ""

@@ -1,0 +1,119 @@
+"""Routes: the asker's workspaces."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, cast
+from uuid import UUID
+
+from msgspec import Meta
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from workspaces import invitation_pages, new_workspace
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import read
+from workspaces.api.paging import paged
+from workspaces.api.problems import conflict, invalid, refused
+from workspaces.api.schema import operation
+from workspaces.api.views import AskerView, WorkspaceView, administrator_of
+from workspaces.models import User, Workspace
+from workspaces.request_fields import Email, Free, NullIs, Text, declared
+from workspaces.scope import Scope
+from workspaces.server_keys import ServerAsker
+
+
+class AskerJson(JsonAnswer):
+    role: Annotated[str, Meta(description="A member's role; empty for a key.")]
+    capabilities: list[str]
+    agent_bound: bool
+    subject_limited: bool
+
+
+class WorkspaceJson(JsonAnswer):
+    id: UUID
+    slug: str
+    name: str
+    settings: Free
+    created_at: datetime
+
+
+class OwnWorkspaceJson(WorkspaceJson):
+    asker: AskerJson
+
+
+class NewWorkspaceJson(WorkspaceJson):
+    key: Annotated[
+        str | None,
+        Meta(description="The first key: sees all of the workspace. Shown once."),
+    ]
+    invite_url: Annotated[
+        str | None, Meta(description="With `ownerEmail`: the link to hand over. Shown once.")
+    ]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class NewWorkspaceBody:
+    slug: Annotated[Text, Field(max_length=63)]
+    name: Annotated[Text, Field(max_length=200)]
+    owner_email: Annotated[
+        Email, Field(max_length=150, description="Is invited as its owner."), NullIs("")
+    ] = ""
+
+
+class WorkspacesView(AskerView):
+    secrets = ("key", "inviteUrl")
+
+    @operation("listWorkspaces", page=WorkspaceJson)
+    def get(self, request: Request) -> Response:
+        """The workspaces of the asker: a key's own, a member's all."""
+        if isinstance(request.auth, ServerAsker):
+            raise refused("A server key makes and removes workspaces, and does nothing else.")
+        if isinstance(request.auth, Scope):
+            rows = Workspace.objects.filter(pk=request.auth.workspace_id)
+        else:
+            rows = Workspace.objects.filter(memberships__user=cast(User, request.user))
+        return paged(request, rows, WorkspaceJson.of)
+
+    @operation("createWorkspace", request=NewWorkspaceBody, answer={201: NewWorkspaceJson})
+    def post(self, request: Request) -> Response:
+        """Make a workspace; for administrators of the server. A superuser becomes its owner."""
+        actor = administrator_of(request)
+        if not actor:
+            raise refused("Administrators of the server make workspaces.")
+        body = read(NewWorkspaceBody, request.data)
+        if fault := new_workspace.fault_of_slug(body.slug):
+            raise invalid("slug", fault)
+        new = new_workspace.NewWorkspace(
+            body.slug,
+            body.name,
+            owner=request.user if isinstance(request.user, User) else None,
+            owner_email=body.owner_email,
+            with_key=True,
+        )
+        try:
+            made = new_workspace.create_workspace(new, actor=actor)
+        except new_workspace.SlugTaken:
+            raise conflict("Another workspace has this slug.", field="slug") from None
+        link = (
+            invitation_pages.link_of(request, made.invitation, made.token)
+            if made.invitation
+            else None
+        )
+        answer = NewWorkspaceJson.of(made.workspace, key=made.key, invite_url=link)
+        return Response(answer, status=201)
+
+
+class OneWorkspaceView(WorkspaceView):
+    @operation("readWorkspace", answer=OwnWorkspaceJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """The workspace, and what the asker may do in it."""
+        row = Workspace.objects.get(pk=self.scope.workspace_id)
+        asker = AskerJson(
+            role=self.scope.role,
+            capabilities=sorted(self.scope.capabilities),
+            agent_bound=self.scope.is_bound,
+            subject_limited=self.scope.subject_ids is not None,
+        )
+        return Response(OwnWorkspaceJson.of(row, asker=asker))
