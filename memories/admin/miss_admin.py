@@ -62,7 +62,7 @@ class MissAdmin(MemoryRowAdmin):
     search_fields = ("text",)
     search_help_text = "Words of the message (newest 20,000), or an id"
     # Together what may be one pattern.
-    ordering = ("category", "shape", "-id")  # type: ignore[assignment]
+    ordering = ("category", "shape", "-id")
     list_before_template = "admin/memories/miss_groups.html"
     page_template = "admin/memories/miss.html"
     verbs = (

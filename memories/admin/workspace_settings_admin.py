@@ -55,8 +55,9 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         return super().get_form(request, obj, change, **kwargs | {"fields": ("name", "slug")})
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        assert isinstance(obj, Workspace)
         known = Workspace.objects.filter(pk=obj.pk).values_list("settings", flat=True).first()
         super().save_model(request, obj, form, change)
-        if change and known != obj.settings:  # type: ignore[attr-defined]
-            after = obj.settings  # type: ignore[attr-defined]
+        if change and known != obj.settings:
+            after = obj.settings
             self.audit(request, "change_settings", obj, before=known, after=after)

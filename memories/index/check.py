@@ -79,11 +79,20 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
                 _check_batch(index, layer, ids, words, found)
                 advance(len(ids))
         _check_counts(index, found)
-        _check_speakers(index, found)
-        _check_segments(index, found)
+        for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
+            counted = f"{row.author!r}: {row.noted} noted, {row.said} said"
+            found.add("count of a speaker's episodes", counted)
+        for state in build_segments.layer_states():
+            if state.number == index.number and state.upto and not state.is_built:
+                found.add("sealed layers without their vector index", Layer(state.layer).label)
+        values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
         for rule, statement in RULES.items():
-            _check_rule(index, rule, statement, found)
-        _check_cycles(index, found)
+            if rows := statements.rows(LISTED.format(statement), values):
+                first = [str(row.id) for row in rows]
+                found.broken[rule] = Disagreement(rule, rows[0].number, first)
+        successors = statements.rows(SUCCESSORS, {"owner": index.workspace_id})
+        for memory in endless({row.id: row.superseded_by_id for row in successors}):
+            found.add("memories whose chain has no head", memory)
     return found
 
 
@@ -176,32 +185,6 @@ def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:
     found.vectors, found.other_vectors = totals.vectors, totals.others
 
 
-def _check_speakers(index: WorkspaceIndex, found: Agreement) -> None:
-    for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
-        found.add(
-            "count of a speaker's episodes", f"{row.author!r}: {row.noted} noted, {row.said} said"
-        )
-
-
-def _check_segments(index: WorkspaceIndex, found: Agreement) -> None:
-    for state in build_segments.layer_states():
-        if state.number == index.number and state.upto and not state.is_built:
-            found.add("sealed layers without their vector index", Layer(state.layer).label)
-
-
-def _check_rule(index: WorkspaceIndex, rule: str, statement: str, found: Agreement) -> None:
-    values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
-    rows = statements.rows(LISTED.format(statement), values)
-    if rows:
-        found.broken[rule] = Disagreement(rule, rows[0].number, [str(row.id) for row in rows])
-
-
-def _check_cycles(index: WorkspaceIndex, found: Agreement) -> None:
-    rows = statements.rows(SUCCESSORS, {"owner": index.workspace_id})
-    for memory in endless({row.id: row.superseded_by_id for row in rows}):
-        found.add("memories whose chain has no head", memory)
-
-
 def endless(successors: Mapping[uuid.UUID, uuid.UUID]) -> list[uuid.UUID]:
     """Those from which following `successors` never ends."""
     ends: dict[uuid.UUID, bool] = {}
@@ -245,8 +228,8 @@ select e.item as id from memories_entry e
 where e.workspace = %(workspace)s and e.layer = {layer} and not exists (
   select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
 """
-_LIVE = "m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null"
-_SPAN = "select 1 from memories_liveness l where l.memory_id = m.id and l.until_at is null"
+# What has expired is a head, with its period, until the sweep ends both.
+_OPEN = "select 1 from memories_memoryperiod l where l.memory_id = m.id and l.until_at is null"
 
 # Each selects the ids of what breaks it.
 RULES = {
@@ -259,14 +242,14 @@ RULES = {
     "entries whose vectors have another scope": f"""
         select distinct e.id from memories_entry e join memories_vector v on v.entry_id = e.id
         where e.workspace = %(workspace)s and {rebuild.VECTORS_DIFFER}""",
-    "live memories without an open span of liveness": f"""
+    "live memories without an open period": f"""
         select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and {_LIVE} and not exists ({_SPAN})""",
-    "memories with an open span of liveness that are not live": f"""
+        where m.workspace_id = %(owner)s and m.is_head and not exists ({_OPEN})""",
+    "memories with an open period that are not live": f"""
         select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and not ({_LIVE}) and exists ({_SPAN})""",
-    "memories with more than one open span of liveness": """
-        select memory_id as id from memories_liveness
+        where m.workspace_id = %(owner)s and not m.is_head and exists ({_OPEN})""",
+    "memories with more than one open period": """
+        select memory_id as id from memories_memoryperiod
         where workspace_id = %(owner)s and until_at is null
         group by memory_id having count(*) > 1""",
     "memories with more than one applied supersession": """

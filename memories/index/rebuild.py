@@ -134,17 +134,14 @@ def _update(index: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
     if not old:
         return 0
     records = [
-        dict(zip(ENTRY_COLUMNS, _record(index, entry, item), strict=True)) for entry, item in old
+        dict(zip(ENTRY_COLUMNS, entries.entry_record(entry, index.number, item), strict=True))
+        for entry, item in old
     ]
     with statements.cursor_of() as cursor:
         cursor.executemany(UPDATE, records)
         changed = cursor.rowcount
     statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})
     return changed
-
-
-def _record(index: WorkspaceIndex, entry: int, item: Item) -> tuple[Any, ...]:
-    return entries.entry_record(entry, index.number, item)
 
 
 def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:

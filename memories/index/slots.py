@@ -24,12 +24,9 @@ def keys(about: uuid.UUID, reading: Reading) -> list[int]:
 
     Two subjects never share a key, so that everybody's home is not in one posting list.
     """
-    return sorted({_key(about, name) for name in conflicts.slot_keys(reading)})
-
-
-def _key(about: uuid.UUID, name: str) -> int:
-    digest = blake2b(name.encode(), digest_size=8, key=about.bytes).digest()
-    return int.from_bytes(digest, "big", signed=True)
+    names = conflicts.slot_keys(reading)
+    digests = {blake2b(name.encode(), digest_size=8, key=about.bytes).digest() for name in names}
+    return sorted(int.from_bytes(digest, "big", signed=True) for digest in digests)
 
 
 def of_memory(memory: Memory, words: OwnWords) -> list[int]:

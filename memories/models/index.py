@@ -76,7 +76,7 @@ class WorkspaceIndex(models.Model):
         help_text="All rows have marks of this version; see memories.index.rules.",
     )
 
-    # What `space_of` reads beside the row, because every ingest or search asks for it.
+    # What `index_of` reads beside the row, because every ingest or search asks for it.
     extractors: Any = None
     has_patterns: bool = True
     conflict_rule: str = ""

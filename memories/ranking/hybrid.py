@@ -5,7 +5,6 @@ with an assistant, questions about the past and the next turn of a conversation:
 is read from the query (`turn`) and from who speaks (`among_people`), never configured.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,9 +49,13 @@ def hybrid(
     columns = Columns.of(candidates)
     if not columns.size:
         return []
-    parts = _parts(query, columns, weights)
+    own = _among_people if query.among_people else _with_assistant
+    parts = _matches(columns, weights) | _hints(query, columns, weights)
+    parts |= own(query, columns, weights)
     if recency:
-        parts["recency"] = parts.get("recency", 0.0) + _young(columns, recency)
+        days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
+        young: Array = recency.weight * 0.5 ** (days / recency.half_life_days)
+        parts["recency"] = parts.get("recency", 0.0) + young
     ceiling = _ceiling(query, weights) + (recency.weight if recency else 0.0)
     total: Array = sum(parts.values(), np.zeros(columns.size))
     order = np.lexsort((-columns.ids, -total))[:limit]
@@ -64,21 +67,11 @@ def hybrid(
     scores = (total[order] / ceiling).clip(0.0, 1.0)
     best = columns.names(order)
     return [
-        Ranked(*who, score, _told(parts, values))
+        Ranked(
+            *who, score, {name: value for name, value in zip(parts, values, strict=True) if value}
+        )
         for who, score, values in zip(best, scores.tolist(), shown.T.tolist(), strict=True)
     ]
-
-
-def _told(parts: Mapping[str, Array], values: Sequence[float]) -> dict[str, float]:
-    """The parts of a score that are not nothing."""
-    return {name: value for name, value in zip(parts, values, strict=True) if value}
-
-
-def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
-    parts = _matches(columns, w) | _hints(query, columns, w)
-    if query.among_people:
-        return parts | _among_people(columns, w)
-    return parts | _with_assistant(query, columns, w)
 
 
 def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
@@ -115,7 +108,7 @@ def _kinds(w: Weights) -> tuple[tuple[Mark, str, float], ...]:
     )
 
 
-def _among_people(columns: Columns, w: Weights) -> dict[str, Array]:
+def _among_people(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     question = columns.marked(Mark.QUESTION)
     match = w.answer * columns.keyword + w.answer_vector * columns.vector
     return {
@@ -141,25 +134,15 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
         parts["recency"] = turn * recent * (w.turn_recency + w.turn_session * near)
         parts["length"] = w.turn_length * turn * _length(columns)
     if query.asks_overview:
-        parts["reply"] = w.reply * _replies(columns)
+        # How well what the user said matches, for the assistant's message after it.
+        match = (columns.keyword + columns.vector) * (columns.assistant == 0)
+        after = columns.of_neighbour(match, -1).clip(min=0.0)
+        parts["reply"] = w.reply * after * (columns.assistant == 1)
     return parts
-
-
-def _replies(columns: Columns) -> Array:
-    """How well what the user said matches, for the assistant's message after it."""
-    match = (columns.keyword + columns.vector) * (columns.assistant == 0)
-    after: Array = columns.of_neighbour(match, -1).clip(min=0.0) * (columns.assistant == 1)
-    return after
 
 
 def _length(columns: Columns) -> Array:
     return np.log1p(columns.length) / _log_length
-
-
-def _young(columns: Columns, recency: Recency) -> Array:
-    days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
-    young: Array = recency.weight * 0.5 ** (days / recency.half_life_days)
-    return young
 
 
 def _ceiling(query: QueryView, w: Weights) -> float:

@@ -70,7 +70,10 @@ def partitions_of(
     index: WorkspaceIndex, asked: LayerQuery, embed: Embed
 ) -> Iterator[ModelPartition]:
     """The parts of a layer; `asked` has the query's vector in the workspace's model already."""
-    models = _models(index) if asked.layer == Layer.FEATURES else []
+    models = []
+    if asked.layer == Layer.FEATURES:
+        rows = statements.rows(MODELS, {"workspace": index.workspace_id})
+        models = [EmbeddingModel(**row._asdict()) for row in rows]
     if not models:
         yield ModelPartition(index, asked)
         return
@@ -79,11 +82,6 @@ def partitions_of(
         other = workspace_index.under_model(index, model)
         there = replace(_only(asked, THEIRS, model.pk), vector=embed(other))
         yield ModelPartition(other, there, index.embedding_model)
-
-
-def _models(index: WorkspaceIndex) -> list[EmbeddingModel]:
-    found = statements.rows(MODELS, {"workspace": index.workspace_id})
-    return [EmbeddingModel(**row._asdict()) for row in found]
 
 
 def _only(asked: LayerQuery, condition: str, model: int | None = None) -> LayerQuery:

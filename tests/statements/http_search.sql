@@ -9,7 +9,7 @@ else '{}' end,
 s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 s.live_features, s.stamp, s.rules,
 w.settings -> 'extractors' as extractors,
-w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review,
 exists (select 1 from memories_workspacepattern p

@@ -14,7 +14,7 @@ where k.prefix = %(prefix)s;
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 s.live_features, s.stamp, s.rules,
 w.settings -> 'extractors' as extractors,
-w.settings ->> 'conflict_rule' as conflict_rule, w.settings -> 'ranking' as ranking,
+w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review,
 exists (select 1 from memories_workspacepattern p
@@ -114,6 +114,6 @@ left join workspaces_subject s on s.id = m.subject_id
 left join workspaces_agent a on a.id = m.agent_id
 left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-and (%(history)s or m.forget_after is null or m.forget_after > now());
+and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory

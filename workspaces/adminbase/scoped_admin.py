@@ -34,7 +34,7 @@ class ScopedAdmin(ListAdmin):
     list_max_show_all = 0
     list_disable_select_all = True
     list_filter_submit = True
-    ordering = ("-id",)
+    ordering: tuple[str, ...] = ("-id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)

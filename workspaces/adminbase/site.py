@@ -15,7 +15,7 @@ from workspaces.models import User
 BEFORE_THAT = {"password_change", "logout", "jsi18n"}
 
 
-class Desk(UnfoldAdminSite):
+class MemberSite(UnfoldAdminSite):
     site_title = "memoryproject"
     index_title = "Home"
     login_form = login_pages.LoginForm
