@@ -137,9 +137,9 @@ def _as_if_heard_when_said(workspace: Workspace) -> None:
     for memory in learned.select_related("superseded_by"):
         said, after = memory.valid_from, memory.superseded_by
         Memory.objects.filter(pk=memory.pk).update(created_at=said)
-        memory.liveness.update(from_at=said)
+        memory.periods.update(from_at=said)
         if after is not None and after.source == "extracted":
-            memory.liveness.update(until_at=after.valid_from)
+            memory.periods.update(until_at=after.valid_from)
             Memory.objects.filter(pk=memory.pk).update(superseded_at=after.valid_from)
         memory.replaces_through.update(decided_at=said)
 

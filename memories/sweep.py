@@ -31,12 +31,12 @@ from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
     DueVector,
     IdempotentAnswer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     MemorySession,
     WorkspaceIndex,
 )
-from memories.review.forget import end
+from memories.review import forget_locked
 from memories.summaries import summarize
 from workspaces import expired
 from workspaces.scope import worker_scope
@@ -203,8 +203,8 @@ def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int
     memories = list(still.select_for_update())
     for memory in memories:
         # It was believed until it expired, however late the sweep comes.
-        Liveness.objects.filter(memory=memory, until_at=None).update(
+        MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
             until_at=Greatest(F("from_at"), Value(memory.forget_after)), ended_by=EXPIRED
         )
-        end(scope, memory, EXPIRED)
+        forget_locked(scope, memory, EXPIRED)
     return len(memories)

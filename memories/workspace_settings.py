@@ -13,6 +13,7 @@ from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.features import set_embedding
 from memories.features.config import WORKSPACE_SETTING, SetSettings
+from memories.languages import ENGLISH, NAMES
 from memories.models import Category
 from memories.ranking import Weights
 from memories.resolve import RULES
@@ -46,6 +47,7 @@ class WorkspaceSettings(Declared):
     conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
     extractors: Models = []
     feature_sets: SetSettings = SetSettings()
+    languages: Annotated[list[Annotated[str, one_of(NAMES)]], Field(min_length=1)] = [ENGLISH]
     llm: Annotated[str, one_of(WHEN)] = WHEN[0]
     ranking: Weights = Weights()
     review: ReviewSettings = ReviewSettings()

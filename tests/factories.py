@@ -17,8 +17,8 @@ from memories.models import (
     Conversation,
     Episode,
     Fact,
-    Liveness,
     Memory,
+    MemoryPeriod,
     MemorySession,
     Rejection,
     Supersession,
@@ -150,7 +150,7 @@ class EpisodeFactory(DjangoModelFactory):
 
 
 class MemoryFactory(DjangoModelFactory):
-    """A live memory with the open span of its liveness; a dead one gets a span that ended."""
+    """A live memory with its open period; a dead one gets a period that ended."""
 
     class Meta:
         model = Memory
@@ -171,12 +171,12 @@ class MemoryFactory(DjangoModelFactory):
             return
         ended = self.superseded_at or self.forgotten_at
         how = "superseded" if self.superseded_at else "forgotten"
-        Liveness.objects.create(
+        MemoryPeriod.objects.create(
             workspace=self.workspace,
             memory=self,
             from_at=min(self.created_at, ended) if ended else self.created_at,
             until_at=ended,
-            cause=Liveness.Cause.CREATED,
+            cause=MemoryPeriod.Cause.CREATED,
             ended_by=how if ended else "",
         )
 
@@ -260,7 +260,9 @@ def chain_of(workspace: Workspace, *contents: str, **shared: Any) -> list[Memory
 
 def replace(old: Memory, new: Memory, at: datetime) -> Supersession:
     """Record that `new` replaced `old` at `at`."""
-    Memory.objects.filter(pk=old.pk).supersede(by=new, at=at)
+    MemoryPeriod.objects.filter(memory=old).end(at, "superseded")
+    old.superseded_by, old.superseded_at, old.valid_until = new, at, new.valid_from
+    old.save(update_fields=["superseded_by", "superseded_at", "valid_until"])
     old.refresh_from_db()
     return SupersessionFactory(
         workspace=old.workspace, old=old, new=new, rule="nearest", similarity=0.93,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import bounds, chunking, prompts, ranking, tokens
+from memories import bounds, chunking, languages, prompts, ranking, tokens
 from memories.english import dates, gatekeeper, lexical, numbers, patterns, sentences
 from memories.english import statements as conflicts
 from memories.english.patterns import (
@@ -33,6 +33,8 @@ from memories.english.patterns.talk import Talk
 from memories.english.statements import parsing, sentence, wording
 from memories.extraction import evidence, exact, quotes
 from memories.features import clarity, feature_prompts, rules
+from memories.german import dates as german_dates
+from memories.german import patterns as german_patterns
 from memories.index import entries
 from memories.providers import embedder, openai_embedder
 from memories.providers.hash_embedder import HashEmbedder
@@ -154,6 +156,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.dates.last_day": lambda text: dates.last_day(text, AT.date()),
     "english.dates.spans": lambda text: dates.spans(text, AT),
     "english.gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
+    "german.dates.event_date": lambda text: german_dates.event_date(text, AT),
+    "german.dates.spans": lambda text: german_dates.spans(text, AT),
+    "german.patterns.extract": lambda text: list(german_patterns.extract(text, "Anna", AT)),
+    "german.patterns.is_courtesy": german_patterns.is_courtesy,
     "index.entries.keys_of": lambda text: entries.keys_of(1, 2, text, lexical.document(text)),
     "index.entries.texts_of": entries.texts_of,
     "english.numbers.count": numbers.count,
@@ -215,6 +221,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.trying.Trial.match": _tried,
     "english.patterns.trying.first": lambda text: trying.first(text, is_request=False),
     "english.patterns.worth.message": _worth,
+    "languages.extract": lambda text: languages.extract(text, "Anna", AT, ["de"]),
+    "languages.is_courtesy": lambda text: languages.is_courtesy(text, ["de"]),
+    "languages.spans": lambda text: languages.spans(text, AT, ["de"]),
     "prompts.read_facts": lambda text: _or_not(prompts.read_facts, text),
     "prompts.read_summary": lambda text: _or_not(prompts.read_summary, text),
     "prompts.whole_facts": lambda text: _or_not(prompts.whole_facts, text),

@@ -43,7 +43,8 @@ def fill(model: type[models.Model], source: str = MEMORIES, **said: str) -> None
 
 def _fields(model: type[models.Model]) -> list[Any]:
     made = (models.AutoField, models.CompositePrimaryKey)  # by the database
-    return [field for field in model._meta.concrete_fields if not isinstance(field, made)]
+    fields = model._meta.concrete_fields
+    return [field for field in fields if not isinstance(field, made) and not field.generated]
 
 
 def _default(field: Any) -> str:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from memories.models import Liveness, Memory
+from memories.models import Memory, MemoryPeriod
 from tests.desk import member, page_of
 from tests.factories import LONG_AGO, chain_of, evidence
 from workspaces.models import Workspace
@@ -69,7 +69,7 @@ def test_nonsense_is_no_day(workspace: Workspace, seats: list[Memory], nonsense:
 
 def test_an_undone_span_is_shown_as_it_was(workspace: Workspace, seats: list[Memory]) -> None:
     again = LONG_AGO + timedelta(days=200)
-    Liveness.objects.create(workspace=workspace, memory=seats[0], from_at=again, cause="undone")
+    MemoryPeriod.objects.create(workspace=workspace, memory=seats[0], from_at=again, cause="undone")
     assert FIRST in told(member(workspace).sees(page_of(seats[0]), known_on=day(210)))
 
 

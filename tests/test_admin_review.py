@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories.models import Memory, Supersession
 from tests.desk import Desk, member
-from tests.factories import MemoryFactory, SupersessionFactory, evidence
+from tests.factories import MemoryFactory, SupersessionFactory, evidence, replace
 from tests.test_admin_queries import MOST, queries_of
 from workspaces.models import AuditEntry, Role, Workspace
 
@@ -157,8 +157,7 @@ def test_what_a_machine_applied_is_undone_and_applied_again(workspace: Workspace
     alice = member(workspace)
     old = MemoryFactory(workspace=workspace)
     new = MemoryFactory(workspace=workspace)
-    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
-    decision = SupersessionFactory(workspace=workspace, old=old, new=new, state="applied")
+    decision = replace(old, new, timezone.now())
     for verb, state in (("undo", "undone"), ("redo", "applied"), ("undo", "undone")):
         [result] = acts(alice, verb, decision)
         assert (result["ok"], result["state"]) == (True, state)

@@ -23,8 +23,8 @@ from memories.models import (
     Erasure,
     FeatureSet,
     IdempotentAnswer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     MemorySession,
     SetDiscovery,
 )
@@ -218,7 +218,7 @@ def wrongly_dated(alice: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
     Memory.objects.update(created_at=at, valid_from=at)
     Episode.objects.update(created_at=at, occurred_at=at)
     Entry.objects.update(occurred_at=at)
-    Liveness.objects.update(from_at=at)
+    MemoryPeriod.objects.update(from_at=at)
     return alice
 
 
@@ -229,9 +229,11 @@ def test_what_a_wrong_clock_kept_is_replaced_at_once(wrongly_dated: Person) -> N
 
 
 def test_a_sweep_dates_nothing_anew_whichever_clock_is_wrong(wrongly_dated: Person) -> None:
-    before = [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)]
+    before = [list(model.objects.values()) for model in (Memory, Episode, MemoryPeriod, Entry)]
     sweep.sweep()
-    assert [list(model.objects.values()) for model in (Memory, Episode, Liveness, Entry)] == before
+    assert [
+        list(model.objects.values()) for model in (Memory, Episode, MemoryPeriod, Entry)
+    ] == before
     tell(wrongly_dated, ROME)
     space = workspace_index.index_of(wrongly_dated.workspace.pk)
     assert check.check_index(space, lambda _: None).broken == {}

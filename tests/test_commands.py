@@ -18,7 +18,7 @@ from django_q.models import Schedule
 
 from memories import ingest, review, sweep
 from memories.ingest import IngestRequest
-from memories.models import IdempotentAnswer, Liveness, Memory, MemorySession
+from memories.models import IdempotentAnswer, Memory, MemoryPeriod, MemorySession
 from tests.live_server import PATIENCE
 from tests.people import Person
 from workspaces.keys import scope_for_key
@@ -212,7 +212,7 @@ def test_a_session_that_raises_does_not_keep_others_from_their_turn(alice: Perso
 def expiring(person: Person, **ago: int) -> Memory:
     memory = person.note("The key is under the pot.")
     until = timezone.now() - timedelta(**ago)
-    Liveness.objects.filter(memory=memory).update(from_at=until - timedelta(days=1))
+    MemoryPeriod.objects.filter(memory=memory).update(from_at=until - timedelta(days=1))
     review.edit(person.scope, memory.pk, {"forget_after": until})
     return Memory.objects.get(pk=memory.pk)
 
@@ -221,7 +221,7 @@ def test_a_memory_ends_when_its_time_is_over(alice: Person) -> None:
     memory = expiring(alice, hours=2)
     assert "1 memories expired" in run("sweep")
     ended = Memory.objects.get(pk=memory.pk)
-    span = Liveness.objects.get(memory=memory)
+    span = MemoryPeriod.objects.get(memory=memory)
     assert (ended.forget_reason, span.ended_by) == ("expired", "expired")
     assert span.until_at == memory.forget_after  # not when the sweep came
     line = AuditEntry.objects.get(target_id=memory.pk, action="forget")

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories import review
 from memories.errors import Conflict, Invalid, NotFound
-from memories.models import Entry, Liveness, Memory, Rejection, Supersession, chain
+from memories.models import Entry, Memory, MemoryPeriod, Rejection, Supersession, chain
 from memories.review import forget
 from tests.people import Person
 from workspaces.models import AuditEntry
@@ -26,7 +26,7 @@ def held(alice: Person, gate: Memory) -> Supersession:
     new = alice.note(BLUE, visibility="team")
     Memory.objects.filter(pk=new.pk).update(held_at=timezone.now())
     Entry.objects.filter(item=new.pk).update(live=False)
-    Liveness.objects.filter(memory=new).delete()
+    MemoryPeriod.objects.filter(memory=new).delete()
     return Supersession.objects.create(
         workspace=alice.workspace, old=gate, new=new, rule="pinned", state="pending", decided_by="x"
     )
@@ -80,7 +80,7 @@ def test_a_forgotten_memory_can_be_restored(alice: Person, gate: Memory) -> None
     assert alice.live() == alice.finds("orchard gate") == []
     review.restore(alice.scope, gate.pk)
     assert alice.live() == alice.finds("orchard gate") == [GREEN]
-    assert [span.cause for span in gate.liveness.order_by("id")] == ["created", "restored"]
+    assert [span.cause for span in gate.periods.order_by("id")] == ["created", "restored"]
 
 
 def test_forgetting_as_wrong_leaves_a_rejection_and_restoring_takes_it_back(

@@ -28,8 +28,8 @@ from memories.models import (
     Fact,
     Feature,
     FeatureSet,
-    Liveness,
     Memory,
+    MemoryPeriod,
     MemorySession,
     Rejection,
     Speaker,
@@ -237,7 +237,7 @@ def test_the_version_before_is_believed_again(alice: Person) -> None:
     assert Supersession.objects.filter(old=old, new=new, state="applied").exists()
     erase(alice, "episode", session.episode_ids[0])
     assert alice.live() == ["Ada lives in Oslo."]
-    assert Liveness.objects.filter(until_at=None).get().cause == "undone"
+    assert MemoryPeriod.objects.filter(until_at=None).get().cause == "undone"
     assert agrees()
 
 

@@ -13,7 +13,7 @@ from bench.speed.corpus import Corpus
 from memories.english import statements as conflicts
 from memories.english.lexical import fingerprint
 from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation
-from memories.resolve.decide import Belief, Decision, Judge, Met
+from memories.resolve.decide import Decision, Judge, KnownMemory, Neighbour
 from workspaces.ids import uuid7
 
 THRESHOLD = 0.88
@@ -74,19 +74,19 @@ def test_what_other_words_may_stand_for_is_no_stranger(old: str, new: str) -> No
     assert not are_strangers(glance(old), glance_of(read(new)))
 
 
-def decisions(beliefs: Sequence[Belief], cosines: Sequence[float | None]) -> list[Decision]:
-    """Of each belief, as if it came now, beside twelve others."""
+def decisions(memories: Sequence[KnownMemory], cosines: Sequence[float | None]) -> list[Decision]:
+    """Of each memory, as if it came now, beside twelve others."""
     chance, judge = random.Random(3), Judge("guarded", THRESHOLD)
     found = []
-    for new in beliefs:
-        met = [Met(each, chance.choice(cosines)) for each in chance.sample(beliefs, 12)]
-        found.append(judge.decide(new, AT, [each for each in met if each.belief.id != new.id]))
+    for new in memories:
+        near = [Neighbour(each, chance.choice(cosines)) for each in chance.sample(memories, 12)]
+        found.append(judge.decide(new, AT, [each for each in near if each.memory.id != new.id]))
     return found
 
 
-def belief(text: str, days: int) -> Belief:
+def memory(text: str, days: int) -> KnownMemory:
     since = AT + timedelta(days=days)
-    return Belief(uuid7(), text, fingerprint(text), "private", False, 1, since)
+    return KnownMemory(uuid7(), text, fingerprint(text), "private", False, 1, since)
 
 
 @pytest.mark.parametrize("source", ["people", "benchmark"])
@@ -94,11 +94,11 @@ def test_a_batch_is_decided_as_without_the_quick_look(
     monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     texts = SAID[::4] if source == "people" else Corpus(8).block(0, 0, 500).texts
-    beliefs = [belief(text, n % 3 - 1) for n, text in enumerate(texts)]
+    memories = [memory(text, n % 3 - 1) for n, text in enumerate(texts)]
     cosines = (None, 0.6, 0.7, 0.8, 0.87, 0.9)
-    quick = decisions(beliefs, cosines)
+    quick = decisions(memories, cosines)
     monkeypatch.setattr(import_module("memories.english.statements.glance"), "APART", 1_000)
-    assert quick == decisions(beliefs, cosines)
+    assert quick == decisions(memories, cosines)
     assert len({decision.act for decision in quick}) > 1
 
 

@@ -21,8 +21,7 @@ from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.chain import MEMBERS
 from memories.resolve import neighbours as resolving
-from memories.resolve import rejections
-from memories.resolve import write as writing
+from memories.resolve import rejections, state_changes
 from memories.search import candidates, conditions, filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.hits import MEMORY_ROWS
@@ -128,7 +127,7 @@ def of_many(place: Place) -> Statement:
 
 def of_known(place: Place) -> Statement:
     own = {"fingerprints": [b"a"], "ids": [], "slots": [1], "now": NOW}
-    values = resolving._where(placement(place)) | own
+    values = resolving.mine(placement(place)) | own
     return resolving.KNOWN.format(by_slot=resolving.BY_SLOT), values
 
 
@@ -143,7 +142,7 @@ def of_rejected(place: Place) -> Statement:
 
 
 def of_replaced(place: Place) -> Statement:
-    return writing.SUPERSEDE, {"olds": [], "news": [], "since": [], "at": timezone.now()}
+    return state_changes.SUPERSEDE, {"olds": [], "news": [], "since": [], "at": timezone.now()}
 
 
 # What an ingest asks and writes, and what the rankings ask alone.
@@ -155,8 +154,11 @@ BESIDE: dict[str, tuple[Callable[[Place], Statement], str]] = {
     "what a claim ends": (of_negated, "entry_terms"),
     "what was rejected": (of_rejected, "rejection"),
     "the end of a version": (of_replaced, "memories_memory_pkey"),
-    "the life of a version": (of_replaced, "liveness"),
-    "support": (lambda p: (writing.SUPPORT, {"ids": [], "facts": [], "at": NOW}), "memory_pkey"),
+    "the life of a version": (of_replaced, "memoryperiod"),
+    "support": (
+        lambda p: (state_changes.SUPPORT, {"ids": [], "facts": [], "at": NOW}),
+        "memory_pkey",
+    ),
     "a chain": (lambda p: (MEMBERS, {"id": p.subject_id}), "superseded_by"),
     "a change of the index": (
         lambda p: (entries.SET_ENTRIES_LIVE, {"layer": 1, "items": [], "live": False}),

@@ -19,8 +19,8 @@ from memories.models import (
     EmbeddingModel,
     Episode,
     Fact,
-    Liveness,
     Memory,
+    MemoryPeriod,
     MemorySession,
     Supersession,
 )
@@ -73,7 +73,7 @@ def test_the_same_content_from_threads_ends_in_one_head(alice: Person, round_: i
     assert raised == []
     memory = Memory.objects.get()
     assert memory.source_count == 6
-    assert Liveness.objects.filter(until_at=None).count() == 1
+    assert MemoryPeriod.objects.filter(until_at=None).count() == 1
 
 
 def test_contradictions_from_threads_end_in_one_chain_without_forks(
@@ -115,7 +115,7 @@ def test_the_same_content_from_two_processes_ends_in_one_head(
     assert [process.returncode for process in running] == [0, 0], errors
     memory = Memory.objects.get()
     assert memory.source_count == 20
-    assert Liveness.objects.filter(memory=memory, until_at=None).count() == 1
+    assert MemoryPeriod.objects.filter(memory=memory, until_at=None).count() == 1
 
 
 def test_a_merge_of_subjects_is_undone_by_one_of_many(alice: Person) -> None:

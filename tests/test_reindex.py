@@ -21,8 +21,8 @@ from memories.models import (
     DueVector,
     Entry,
     Episode,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Speaker,
     Supersession,
     Vector,
@@ -255,12 +255,12 @@ def _pick(live: bool) -> Memory:
 
 
 def _lose_a_span() -> None:
-    Liveness.objects.filter(memory=_pick(True)).delete()
+    MemoryPeriod.objects.filter(memory=_pick(True)).delete()
 
 
 def _open_a_span() -> None:
     memory = _pick(False)
-    Liveness.objects.create(
+    MemoryPeriod.objects.create(
         workspace_id=memory.workspace_id, memory=memory, from_at=NOON, cause="created"
     )
 
@@ -301,8 +301,8 @@ BREAKS = [
         lambda: Memory.objects.update(superseded_by=None),
         "applied supersessions whose old memory says otherwise",
     ),
-    (_lose_a_span, "live memories without an open span of liveness"),
-    (_open_a_span, "memories with an open span of liveness that are not live"),
+    (_lose_a_span, "live memories without an open period"),
+    (_open_a_span, "memories with an open period that are not live"),
     (_make_a_circle, "memories whose chain has no head"),
 ]
 

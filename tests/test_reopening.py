@@ -7,7 +7,7 @@ from django.utils import timezone
 from memories import review
 from memories.errors import Conflict, NotFound
 from memories.index import entries, workspace_index
-from memories.models import Layer, Liveness, Memory, Rejection, Supersession
+from memories.models import Layer, Memory, MemoryPeriod, Rejection, Supersession
 from memories.review import forget
 from tests.people import Person
 from workspaces.models import AuditEntry
@@ -31,7 +31,7 @@ def held(doubted: Supersession) -> Supersession:
     with transaction.atomic():
         space = workspace_index.index_of(doubted.workspace_id)
         entries.set_live(space, Layer.MEMORIES, [doubted.new_id], live=False)
-    Liveness.objects.filter(memory=doubted.new_id).delete()
+    MemoryPeriod.objects.filter(memory=doubted.new_id).delete()
     return doubted
 
 
@@ -109,7 +109,7 @@ def test_what_was_believed_meanwhile_stays_in_the_history(
 ) -> None:
     review.approve(alice.scope, held.pk)
     review.reopen(alice.scope, held.pk)
-    spans = Liveness.objects.filter(memory=held.new_id)
+    spans = MemoryPeriod.objects.filter(memory=held.new_id)
     assert [(span.cause, span.ended_by) for span in spans] == [("approved", "held")]
 
 

@@ -32,7 +32,9 @@ PLOTS = [Plot("large", 2_500), *(Plot(f"small-{n}", 150) for n in range(15))]
 QUERY = "bonumi takuzu zobizo"
 # What reads a table that is large here, or writes, and the parts of a statement in which it does: of a
 # small table the planner may read the whole, which other tests' rows decide.
-LARGE = "memory|episode|feature|featurechange|featurecitation|entry|vector|fact|citation|liveness"
+LARGE = (
+    "memory|episode|feature|featurechange|featurecitation|entry|vector|fact|citation|memoryperiod"
+)
 READS = re.compile(
     r" *(?:->  )?(?P<node>CTE \w+$|(?:Insert|Update|Delete) on \w+"
     rf"|Bitmap Index Scan on (?:memories_)?(?:{LARGE})_\w+"

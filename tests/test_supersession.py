@@ -3,7 +3,7 @@
 import pytest
 
 from memories import review
-from memories.models import EmbeddingModel, Liveness, Memory, Supersession
+from memories.models import EmbeddingModel, Memory, MemoryPeriod, Supersession
 from memories.review import forget
 from tests.people import Person
 from workspaces.models import Workspace
@@ -34,7 +34,7 @@ def test_an_old_version_is_no_longer_believed_nor_found(alice: Person) -> None:
     alice.tell(OLD, user_id="u")
     alice.tell(NEW, user_id="u")
     assert OLD not in alice.finds("orchard gate", user_id="u")
-    ended = Liveness.objects.get(memory__content=OLD)
+    ended = MemoryPeriod.objects.get(memory__content=OLD)
     assert (ended.until_at is not None, ended.ended_by) == (True, "superseded")
 
 

@@ -42,7 +42,7 @@ def test_an_earlier_time_has_the_earlier_truth(
 
 
 def test_before_we_were_told_we_believed_otherwise(alice: Person, repainted: None) -> None:
-    told = Memory.objects.get(content=BLUE).liveness.get().from_at
+    told = Memory.objects.get(content=BLUE).periods.get().from_at
     before = AsOf(known_at=told - timedelta(microseconds=1))
     assert alice.finds("orchard gate", user_id="u", at=before) == [GREEN]
     then = AsOf(valid_at=JULY, known_at=before.known_at)
@@ -117,7 +117,7 @@ def _as_listed(person: Person, known_at: datetime, user: str = "u") -> list[dict
 
 
 def test_a_belief_is_told_as_it_was_known_then(alice: Person, repainted: None) -> None:
-    told = Memory.objects.get(content=BLUE).liveness.get().from_at
+    told = Memory.objects.get(content=BLUE).periods.get().from_at
     ends = ("isLatest", "supersededById", "validUntil")
     for memory in _as_listed(alice, told - timedelta(microseconds=1)):
         assert [memory["content"], *(memory[name] for name in ends)] == [GREEN, True, None, None]
@@ -187,7 +187,7 @@ def test_what_was_forgotten_later_was_not_forgotten_then(alice: Person) -> None:
 
 def test_a_chain_is_told_as_it_was_known_then(alice: Person, repainted: None) -> None:
     blue = Memory.objects.get(content=BLUE)
-    then = (blue.liveness.get().from_at - timedelta(microseconds=1)).isoformat()
+    then = (blue.periods.get().from_at - timedelta(microseconds=1)).isoformat()
     http = caller(alice)
     body = {"query": "orchard gate", "knownAt": then, "userId": "u", "include": ["chain"]}
     (hit,) = http.post("/memories/search", body).body["results"]

@@ -16,7 +16,7 @@ from bench.speed.corpus import EVERY_OLD, Block, Corpus
 from bench.speed.layout import Plot
 from memories.english import lexical
 from memories.index import build_segments, common_terms, entries, inserts, workspace_index
-from memories.models import Category, Entry, Liveness, Memory, Supersession, WorkspaceIndex
+from memories.models import Category, Entry, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
 from workspaces.scope import Scope, worker_scope
@@ -170,13 +170,13 @@ def memory(place: Place, text: str, at: datetime) -> Memory:
     )
 
 
-def _life(memory: Memory) -> Liveness:
-    return Liveness(
+def _life(memory: Memory) -> MemoryPeriod:
+    return MemoryPeriod(
         workspace_id=memory.workspace_id,
         memory_id=memory.pk,
         from_at=memory.created_at,
         until_at=memory.superseded_at,
-        cause=Liveness.Cause.CREATED,
+        cause=MemoryPeriod.Cause.CREATED,
         ended_by="superseded" if memory.superseded_at else "",
     )
 

@@ -12,8 +12,8 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.models import Liveness, Memory
-from memories.models.belief import AsOf
+from memories.models import Memory, MemoryPeriod
+from memories.models.valid_at import AsOf
 
 MOST_STEPS = 400
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -88,7 +88,7 @@ class ChainAsOf:
 
 
 def chain_as_of(
-    asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[Liveness]]
+    asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[MemoryPeriod]]
 ) -> ChainAsOf:
     """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest first."""
     as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))

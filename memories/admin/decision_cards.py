@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from memories.admin.memory_timeline import state_of, with_quotes
+from memories.admin.memory_timeline import with_quotes
 from memories.models import Fact, Memory, Supersession
 from memories.resolve import OLDER
 from workspaces.adminbase.actors import names_of
@@ -106,8 +106,8 @@ def decision_cards(decisions: Sequence[Supersession]) -> list[DecisionCard]:
     for each in decisions:
         old, new = each.old, each.new
         pieces = word_diff(old.content, new.content)
-        was = Side("Was", old, state_of(old), side(pieces, "removed"), facts[old.pk])
-        becomes = Side("Becomes", new, state_of(new), side(pieces, "added"), facts[new.pk])
+        was = Side("Was", old, old.state, side(pieces, "removed"), facts[old.pk])
+        becomes = Side("Becomes", new, new.state, side(pieces, "added"), facts[new.pk])
         name = names.get(each.decided_by, each.decided_by)
         cards.append(DecisionCard(each, was, becomes, pieces, name))
     return cards

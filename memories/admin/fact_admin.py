@@ -10,7 +10,6 @@ from memories import review
 from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
 from memories.admin.highlighting import excerpt
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, text_column
-from memories.admin.memory_timeline import state_of
 from memories.admin.repeats_page import RepeatsPage
 from memories.admin.state_filters import (
     ChoicesDropdownFilter,
@@ -108,7 +107,7 @@ class FactAdmin(MemoryRowAdmin):
             "state": fact_state(row),
             "citations": quoted,
             "memory": memory,
-            "memory_state": state_of(memory) if memory else "",
+            "memory_state": memory.state if memory else "",
         }
 
     def offers(self, row: Any, verb: Verb) -> bool:

@@ -15,7 +15,7 @@ from unfold.widgets import (
 from memories import review
 from memories.admin.as_of import chain_as_of
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
-from memories.admin.memory_timeline import state_of, timeline
+from memories.admin.memory_timeline import timeline
 from memories.admin.search_page import SearchPage
 from memories.admin.state_filters import (
     BooleanRadioFilter,
@@ -120,7 +120,7 @@ class MemoryAdmin(MemoryRowAdmin):
         label={"live": "success", "forgotten": "danger", "held": "warning", "expired": "warning"},
     )
     def state(self, memory: Memory) -> str:
-        return state_of(memory)
+        return memory.state
 
     @display(description="learned")
     def learned(self, memory: Memory) -> Any:
@@ -133,7 +133,7 @@ class MemoryAdmin(MemoryRowAdmin):
             "pin": is_head and not row.pinned,
             "unpin": is_head and row.pinned,
             "forget": row.forgotten_at is None and row.superseded_by_id is None,
-            "restore": row.superseded_by_id is None and state_of(row) in ("forgotten", "expired"),
+            "restore": row.superseded_by_id is None and row.state in ("forgotten", "expired"),
         }[verb.name]
 
     def landing(self, row: Any, verb: Verb) -> Any:
@@ -151,7 +151,7 @@ class MemoryAdmin(MemoryRowAdmin):
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         story = timeline(self.scope(request, row), row)
         return {
-            "state": state_of(row),
+            "state": row.state,
             "story": story,
             "look": chain_as_of(
                 request.GET,

@@ -7,23 +7,12 @@ from typing import Any
 
 from django.db.models import Prefetch, Q
 
-from memories.models import Citation, Fact, Liveness, Memory, Supersession, chain
+from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, chain
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.word_diff import Piece, word_diff
 from workspaces.scope import Scope
 
 SHOWN_FACTS = 5
-
-
-def state_of(memory: Memory) -> str:
-    """`held`, `forgotten`, `superseded`, `expired` or `live`."""
-    if memory.forgotten_at is not None:
-        return "forgotten"
-    if memory.held_at is not None:
-        return "held"
-    if memory.superseded_by_id is not None:
-        return "superseded"
-    return "live" if memory.is_live else "expired"
 
 
 @dataclass(slots=True)
@@ -35,7 +24,7 @@ class Version:
     pieces: list[Piece]
     decision: Supersession | None
     facts: list[Fact] = field(default_factory=list)
-    lives: list[Liveness] = field(default_factory=list)
+    lives: list[MemoryPeriod] = field(default_factory=list)
 
     @property
     def more_facts(self) -> int:
@@ -57,15 +46,15 @@ def timeline(scope: Scope, memory: Memory) -> Timeline:
     facts: dict[Any, list[Fact]] = defaultdict(list)
     for fact in with_quotes(Fact.objects.newest_of(ids, SHOWN_FACTS)):
         facts[fact.memory_id].append(fact)
-    lives: dict[Any, list[Liveness]] = defaultdict(list)
-    for life in Liveness.objects.filter(memory__in=ids).order_by("from_at", "id"):
+    lives: dict[Any, list[MemoryPeriod]] = defaultdict(list)
+    for life in MemoryPeriod.objects.filter(memory__in=ids).order_by("from_at", "id"):
         lives[life.memory_id].append(life)
     versions = []
     before = ""
     for link in links:
         content = link.memory.content
         pieces = word_diff(before, content) if before else [Piece("same", content)]
-        version = Version(link.memory, state_of(link.memory), pieces, link.supersession)
+        version = Version(link.memory, link.memory.state, pieces, link.supersession)
         version.facts, version.lives = facts[link.memory.pk], lives[link.memory.pk]
         versions.append(version)
         before = content

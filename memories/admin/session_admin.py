@@ -7,7 +7,7 @@ from django.utils.html import format_html
 
 from memories import ingest, skip_counts
 from memories.admin.memory_rows import MemoryRowAdmin, ingest_hint, one_line
-from memories.admin.memory_timeline import state_of, with_quotes
+from memories.admin.memory_timeline import with_quotes
 from memories.admin.preview_page import PreviewPage
 from memories.admin.state_filters import (
     ChoicesDropdownFilter,
@@ -100,7 +100,7 @@ class SessionAdmin(MemoryRowAdmin):
             "memories": [
                 (
                     label,
-                    [(memories[i], state_of(memories[i])) for i in ids if i in memories],
+                    [(memories[i], memories[i].state) for i in ids if i in memories],
                     len(ids),
                 )
                 for label, ids in wanted.items()

@@ -6,7 +6,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 
-from memories.models import DueVector, Layer
+from memories.models import DueVector, Layer, MemoryState
 from workspaces.adminbase.scoped_filters import DayFilter, PickFilter, StateFilter
 
 __all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "DayFilter", "PickFilter"]
@@ -14,9 +14,13 @@ __all__ = ["BooleanRadioFilter", "ChoicesDropdownFilter", "DayFilter", "PickFilt
 
 def said_twice(rows: Any) -> Any:
     """Of live memories those whose text another one about the same subject has, too."""
-    standing = rows.order_by().filter(superseded_by=None, forgotten_at=None)
-    # The first look reads an index alone and leaves few rows for the second.
-    texts = standing.values("workspace", "fingerprint").annotate(same=Count("pk"))
+    # The first look reads an index alone and leaves few rows for the second, which knows the clock.
+    texts = (
+        rows.order_by()
+        .filter(is_head=True)
+        .values("workspace", "fingerprint")
+        .annotate(same=Count("pk"))
+    )
     others = rows.model.objects.live().filter(
         workspace=OuterRef("workspace"), fingerprint=OuterRef("fingerprint")
     )
@@ -31,33 +35,29 @@ def said_twice(rows: Any) -> Any:
 class LifeFilter(StateFilter):
     """What we believe now, and what we do not (any more, or yet)."""
 
-    first = "live"
+    first = MemoryState.LIVE.value
     states = {
-        "live": "Live",
-        "superseded": "Superseded",
-        "forgotten": "Forgotten",
-        "held": "Held for review",
-        "expired": "Expired",
+        **dict(MemoryState.choices),
         "twice": "Live, and the same text twice",
         "unembedded": "Without a vector yet",
     }
 
-    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+    def narrow(self, rows: Any, state: str) -> QuerySet[Any]:
         if state == "twice":
             return said_twice(rows)
         if state == "unembedded":
             due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
             return rows.filter(pk__in=due.values("entry__item"))
-        now = timezone.now()
-        standing = Q(superseded_by=None, forgotten_at=None, held_at=None)
+        if state == MemoryState.LIVE:
+            return rows.live()
+        # What was superseded and then forgotten is both.
         wanted = {
-            "live": standing & (Q(forget_after=None) | Q(forget_after__gt=now)),
-            "superseded": Q(superseded_by__isnull=False),
-            "forgotten": Q(forgotten_at__isnull=False),
-            "held": Q(held_at__isnull=False, forgotten_at=None),
-            "expired": standing & Q(forget_after__lte=now),
+            MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
+            MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
+            MemoryState.HELD: Q(held_at__isnull=False, forgotten_at=None),
+            MemoryState.EXPIRED: Q(is_head=True, forget_after__lte=timezone.now()),
         }
-        return rows.filter(wanted[state])
+        return rows.filter(wanted[MemoryState(state)])
 
 
 class SessionStateFilter(StateFilter):

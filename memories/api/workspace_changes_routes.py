@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from memories.api.answer_once import make_once
 from memories.erase import workspace_removal
 from memories.extraction import configured_models
+from memories.languages import NAMES
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.workspace_settings import change_workspace
@@ -63,6 +64,11 @@ SETTINGS = {
             "The models that read, in the order in which they are asked: provider, model, baseUrl,"
             " timeout, dailyCap, keyEnv.",
             items={"type": "object", "additionalProperties": {}},
+        ),
+        "languages": _may_be_null(
+            "array",
+            "The languages whose patterns, dates and greetings are read; English always is.",
+            items={"type": "string", "enum": list(NAMES)},
         ),
         "featureSets": _may_be_null(
             "object",

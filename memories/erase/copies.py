@@ -75,7 +75,7 @@ FREE = {
     "Conversation": {"workflow"},
     "Memory": {"workflow"},
     "Fact": {"rule"},
-    "Liveness": {"ended_by"},
+    "MemoryPeriod": {"ended_by"},
     "Supersession": {"model", "rule", "method", "decided_by"},
     "Rejection": {"rejected_by"},
     "FeatureSet": {"role", "config", "embedder"},

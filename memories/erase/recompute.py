@@ -10,11 +10,12 @@ from memories.english import lexical
 from memories.index import entries, slots
 from memories.models import (
     Layer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Supersession,
     WorkspaceIndex,
 )
+from memories.resolve import state_changes
 
 Ids = Collection[uuid.UUID]
 
@@ -53,26 +54,12 @@ def unlink_all(space: WorkspaceIndex, gone: Ids) -> int:
         removed = heir = old.superseded_by
         while heir is not None and heir.pk in gone:
             heir = heir.superseded_by
-        if old.valid_until is not None and removed and old.valid_until == removed.valid_from:
-            old.valid_until = heir.valid_from if heir else None
-        old.superseded_by = heir
-        old.superseded_at = old.superseded_at if heir else None
-        old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+        if removed is not None:
+            state_changes.unlink(old, removed, heir)
         if heir is not None:
             decisions = Supersession.objects.filter(old=old, state=Supersession.State.APPLIED)
             decisions.update(new=heir, similarity=None, note="")
-        elif old.forgotten_at is None and old.held_at is None:
-            _revive(space, old)
+        elif old.state.is_head:
+            state_changes.restore(space, old, MemoryPeriod.Cause.UNDONE)
     of_both = Q(old__in=gone) | Q(new__in=gone)
     return Supersession.objects.filter(of_both).delete()[0]
-
-
-def _revive(space: WorkspaceIndex, memory: Memory) -> None:
-    if not memory.liveness.filter(until_at=None).exists():
-        Liveness.objects.create(
-            workspace_id=memory.workspace_id,
-            memory=memory,
-            from_at=timezone.now(),
-            cause=Liveness.Cause.UNDONE,
-        )
-    entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)

@@ -93,7 +93,7 @@ class ExtractOptions:
     `patterns` are the workspace's own; they come before the library's. `before` are
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
-    own id of whom it is about, where nobody knows a name.
+    own id of whom it is about, where nobody knows a name. `languages` are read beside English.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -103,6 +103,7 @@ class ExtractOptions:
     before: tuple[Message, ...] = ()
     asks_always: bool = False
     subject: str = ""
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

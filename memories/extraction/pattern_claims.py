@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from memories import bounds
+from memories import bounds, languages
 from memories.bounds import Budget
 from memories.english import gatekeeper, patterns
 from memories.english.patterns import Talk, own
@@ -47,6 +47,8 @@ def read_by_patterns(
             label = "served"
         elif verdict.skip:
             label = verdict.label
+        elif languages.is_courtesy(text, options.languages):
+            label = "courtesy"
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
             found.skipped.append(Skip(message.index, reason, label))
@@ -87,7 +89,8 @@ def _pattern_claims(
     if options.extract == MemorySession.Extract.LLM:
         return []
     said = (text, message.speaker, message.occurred_at)
-    hits = patterns.extract(*said, talk, budget)
+    hits = languages.extract(*said, options.languages, budget)
+    hits += patterns.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_read_of(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
     left = own.with_library(library, tried, *said, budget)

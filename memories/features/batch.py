@@ -29,7 +29,7 @@ from memories.features.feature_prompts import CommandAnswer, CommandsAnswer, Fea
 from memories.features.queue import ready
 from memories.features.rules import MemoryStatement
 from memories.index import statements
-from memories.models import Episode, FeatureSet
+from memories.models import LIVE_SQL, Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
 from memories.prompts import PromptMessage
 from memories.providers import ModelQuestion
@@ -130,8 +130,7 @@ join heads h on h.origin = f.memory_id join memories_memory m on m.id = h.id
 join memories_episode e on e.id = c.episode_id
 left join workspaces_subject s on s.id = e.subject_id
 where c.episode_id = any(%(episodes)s::uuid[]) and m.workspace_id = %(workspace)s
-  and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
-  and (m.forget_after is null or m.forget_after > now()) and f.quarantined_at is null
+  and {LIVE_SQL} and f.quarantined_at is null
   and m.subject_id is not distinct from e.subject_id
 order by occurred_at, e.id, c.start
 """

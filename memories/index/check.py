@@ -228,8 +228,8 @@ select e.item as id from memories_entry e
 where e.workspace = %(workspace)s and e.layer = {layer} and not exists (
   select 1 from {table} t where t.id = e.item and t.workspace_id = %(owner)s)
 """
-_LIVE = "m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null"
-_SPAN = "select 1 from memories_liveness l where l.memory_id = m.id and l.until_at is null"
+# What has expired is a head, with its period, until the sweep ends both.
+_OPEN = "select 1 from memories_memoryperiod l where l.memory_id = m.id and l.until_at is null"
 
 # Each selects the ids of what breaks it.
 RULES = {
@@ -242,14 +242,14 @@ RULES = {
     "entries whose vectors have another scope": f"""
         select distinct e.id from memories_entry e join memories_vector v on v.entry_id = e.id
         where e.workspace = %(workspace)s and {rebuild.VECTORS_DIFFER}""",
-    "live memories without an open span of liveness": f"""
+    "live memories without an open period": f"""
         select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and {_LIVE} and not exists ({_SPAN})""",
-    "memories with an open span of liveness that are not live": f"""
+        where m.workspace_id = %(owner)s and m.is_head and not exists ({_OPEN})""",
+    "memories with an open period that are not live": f"""
         select m.id from memories_memory m
-        where m.workspace_id = %(owner)s and not ({_LIVE}) and exists ({_SPAN})""",
-    "memories with more than one open span of liveness": """
-        select memory_id as id from memories_liveness
+        where m.workspace_id = %(owner)s and not m.is_head and exists ({_OPEN})""",
+    "memories with more than one open period": """
+        select memory_id as id from memories_memoryperiod
         where workspace_id = %(owner)s and until_at is null
         group by memory_id having count(*) > 1""",
     "memories with more than one applied supersession": """

@@ -126,7 +126,7 @@ def memory_item(memory: Memory) -> Item:
         scope=SCOPE_CODE[memory.scope],
         place=place_of(memory.scope, memory.conversation_id, memory.workflow),
         conversation=memory.conversation_id,
-        live=memory.is_latest and memory.forgotten_at is None,
+        live=memory.state.is_head,
         texts=texts_of(memory.content),
     )
 

@@ -144,7 +144,11 @@ class _Layout:
 
 @cache
 def _layout(model: type[models.Model]) -> _Layout:
-    fields = [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)]
+    fields = [
+        f
+        for f in model._meta.concrete_fields
+        if not isinstance(f, models.AutoField) and not f.generated
+    ]
     kinds = [_type(field) for field in fields]
     stamped = tuple(f for f in fields if type(f).pre_save is not models.Field.pre_save)
     made: dict[str, Callable[[], Any]] = {

@@ -25,7 +25,7 @@ ONLY = {Layer.FEATURES: "and t.ended_at is null"}
 # What a statement about them may meet; held, forgotten and replaced ones come in their turn.
 OF_SUBJECT = PAGE.format(
     table="memories_memory",
-    only="and t.superseded_by_id is null and t.forgotten_at is null and t.{subject}",
+    only="and t.is_head and t.{subject}",
 )
 ABOUT_SOMEBODY = OF_SUBJECT.format(subject="subject_id = %(subject)s::uuid")
 ABOUT_NOBODY = OF_SUBJECT.format(subject="subject_id is null")

@@ -48,6 +48,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         WorkspacePattern.objects.in_use(scope.workspace_id) if space.has_patterns else (),
         _before(asker, request, messages),
         space.llm == ALWAYS,
+        languages=space.languages,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
     run, end = ExtractionRun(options), time.thread_time() + READING

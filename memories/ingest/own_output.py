@@ -35,7 +35,8 @@ def mark_own_output(
     known: set[bytes] = set()
     if any(pieces):
         live = Memory.objects.visible_to(asker()).exclude(pk__in=own)
-        live = live.filter(superseded_by=None, forgotten_at=None, held_at=None)
+        # Heads, not only what is live: what has expired may have been served before it did.
+        live = live.filter(is_head=True)
         rows = live.filter(fingerprint__in=marks).values_list("fingerprint", flat=True)
         known = {bytes(each) for each in rows}
     marked = []

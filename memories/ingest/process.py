@@ -114,8 +114,9 @@ def _options_of(kept: Kept) -> ExtractOptions:
     always = kept.space.llm == ALWAYS
     subject = session.subject.external_id if session.subject else ""
     return ExtractOptions(
-        session.extract, session.is_whole_text, session.visibility, own, context, always, subject
-    )
+        session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
+        kept.space.languages,
+    )  # fmt: skip
 
 
 def messages_of(kept: Kept) -> list[Message]:

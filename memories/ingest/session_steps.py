@@ -24,7 +24,7 @@ from memories.ingest import session_queue
 from memories.ingest.store import Kept
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
-from memories.resolve import Claim, Outcome
+from memories.resolve import Claim, ResolveOutcome
 
 FactPlace = tuple[str, uuid.UUID | None, int | None]
 Span = tuple[uuid.UUID, int, int]
@@ -94,7 +94,7 @@ class SessionSteps:
         self._log(row, outcome)
         return row
 
-    def _log(self, row: MemorySession, outcome: Outcome) -> None:
+    def _log(self, row: MemorySession, outcome: ResolveOutcome) -> None:
         """What an operator asks about, by ids: never what was said."""
         name = session_queue.name_of(row)
         for memory_id in outcome.held:
@@ -116,7 +116,7 @@ class SessionSteps:
     @transaction.atomic(durable=True)
     def _commit(
         self, claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None, is_late: bool
-    ) -> tuple[MemorySession, Outcome]:
+    ) -> tuple[MemorySession, ResolveOutcome]:
         session, found = self.session, self.run.found
         placement = resolve.placement_of(session, claims)
         outcome = resolve.apply(
@@ -145,7 +145,7 @@ class SessionSteps:
             raise TakenOver
         return row, outcome
 
-    def _note(self, outcome: Outcome) -> None:
+    def _note(self, outcome: ResolveOutcome) -> None:
         """What all steps came to so far."""
         session, found, counts = self.session, self.run.found, self.session.counts
         session.created_ids = [*session.created_ids, *outcome.created]

@@ -1,4 +1,3 @@
-from memories.models.belief import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.breaker import Breaker
 from memories.models.chain import Link, chain, versions_of
 from memories.models.conversation import (
@@ -39,8 +38,8 @@ from memories.models.measured import EvaluationRun
 from memories.models.memory import (
     Category,
     FactType,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Rejection,
     Source,
     about_nobody,
@@ -48,15 +47,17 @@ from memories.models.memory import (
     seen_by,
     workflow_place,
 )
-from memories.models.merge import MergedRows, SubjectMerge
+from memories.models.memory_state import LIVE_SQL, UNEXPIRED_SQL, MemoryState
 from memories.models.miss import Miss
 from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
 from memories.models.pattern import WorkspacePattern
 from memories.models.repair import IndexRepair
+from memories.models.subject_merge import MergedRows, SubjectMerge
 from memories.models.summary import ConversationSummary
 from memories.models.supersession import Supersession
 from memories.models.use import ExtractorUse
+from memories.models.valid_at import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.worker import WorkerBeat
 
 __all__ = [
@@ -95,13 +96,15 @@ __all__ = [
     "FeatureSet",
     "IdempotentAnswer",
     "IndexRepair",
+    "LIVE_SQL",
     "LargeLayer",
     "Layer",
     "Link",
-    "Liveness",
+    "MemoryPeriod",
     "Memory",
     "MemoryScope",
     "MemorySession",
+    "MemoryState",
     "MergedRows",
     "Miss",
     "Rejection",
@@ -111,6 +114,7 @@ __all__ = [
     "SubjectMerge",
     "Supersession",
     "Vector",
+    "UNEXPIRED_SQL",
     "Visibility",
     "WorkerBeat",
     "WorkspaceIndex",

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from memories.models.memory import Liveness, Memory
+from memories.models.memory import Memory, MemoryPeriod
 from memories.models.supersession import Supersession
 from workspaces.scope import Scope
 
@@ -49,7 +49,7 @@ def chain(scope: Scope, memory_id: uuid.UUID, known_at: datetime | None = None) 
     seen = seen.with_names().as_known(known_at)
     decisions = Supersession.objects.filter(state=Supersession.State.APPLIED)
     if known_at is not None:
-        believed = Liveness.objects.filter(from_at__lte=known_at)
+        believed = MemoryPeriod.objects.filter(from_at__lte=known_at)
         seen = seen.filter(pk__in=believed.values("memory_id"))
         decisions = decisions.filter(decided_at__lte=known_at)
     versions = list(seen.order_by("version", "created_at", "pk"))

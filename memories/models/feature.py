@@ -10,12 +10,12 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from memories.english import lexical
-from memories.models.belief import AsOf
 from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
 from memories.models.memory import seen_by
 from memories.models.names import NamedQuerySet
+from memories.models.valid_at import AsOf
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 

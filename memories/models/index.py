@@ -84,6 +84,7 @@ class WorkspaceIndex(models.Model):
     review: Any = None
     has_own_words: bool = True
     llm: str = ""
+    languages: tuple[str, ...] = ()
     segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:

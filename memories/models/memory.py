@@ -1,4 +1,4 @@
-"""What we believe: memories, when they were live, and what was rejected."""
+"""What we believe: memories, the periods in which we did, and what was rejected."""
 
 import re
 import uuid
@@ -14,9 +14,10 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from memories.models.belief import AS_KNOWN, BELIEVED_IDS, AsOf
 from memories.models.conversation import Conversation, MemoryScope, Visibility
+from memories.models.memory_state import IS_HEAD, MemoryState
 from memories.models.names import NamedQuerySet
+from memories.models.valid_at import AS_KNOWN, BELIEVED_IDS, AsOf
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -88,7 +89,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(seen_by(scope))
 
     def as_known(self, known_at: datetime | None) -> Self:
-        """With what was known then: known_valid_until and others; see memories.models.belief."""
+        """With what was known then: known_valid_until and others; see memories.models.valid_at."""
         if known_at is None:
             return self
         columns = {
@@ -98,46 +99,21 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.annotate(**columns)
 
     def live(self) -> Self:
-        """Neither superseded, forgotten, held for review nor expired."""
+        """Heads that have not expired; see memories.models.memory_state."""
         return self.filter(
             Q(forget_after=None) | Q(forget_after__gt=timezone.now()),
-            superseded_by=None,
-            forgotten_at=None,
-            held_at=None,
+            is_head=True,
         )
 
     def ended(self) -> Self:
         """What is not live."""
-        return self.filter(
-            Q(superseded_by__isnull=False)
-            | Q(forgotten_at__isnull=False)
-            | Q(held_at__isnull=False)
-            | Q(forget_after__lte=timezone.now())
-        )
+        return self.filter(Q(is_head=False) | Q(forget_after__lte=timezone.now()))
 
     def believed(self, workspace_id: uuid.UUID, at: AsOf) -> Self:
-        """What was believed, and true, at an instant; see memories.models.belief."""
+        """What was believed, and true, at an instant; see memories.models.valid_at."""
         if at.is_now:
             return self.live()
         return self.filter(pk__in=_Named(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
-
-    def supersede(self, *, by: "Memory", at: datetime) -> int:
-        """End these heads: `by` is their successor from now on. The number of rows changed."""
-        ids = list(self.values_list("pk", flat=True))
-        Liveness.objects.filter(memory_id__in=ids).end(at, "superseded")
-        if by.valid_from is not None:
-            older = Memory.objects.filter(pk__in=ids, valid_until=None)
-            older.filter(valid_from__lt=by.valid_from).update(valid_until=by.valid_from)
-        return self.model.objects.filter(pk__in=ids, superseded_by=None).update(
-            superseded_by=by, superseded_at=at, updated_at=at
-        )
-
-    def add_support(self, support: Mapping[uuid.UUID, int]) -> None:
-        """Count more facts under memories, by id."""
-        for memory_id, facts in support.items():
-            self.filter(pk=memory_id).update(
-                source_count=F("source_count") + facts, updated_at=timezone.now()
-            )
 
 
 class Memory(Row):
@@ -188,6 +164,11 @@ class Memory(Row):
     forgotten_at = models.DateTimeField(null=True, editable=False)
     forget_after = models.DateTimeField(null=True, blank=True)
     forget_reason = models.TextField(blank=True)
+    is_head = models.GeneratedField(
+        expression=models.ExpressionWrapper(IS_HEAD, models.BooleanField()),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
     metadata = models.JSONField(default=dict)
 
     objects = MemoryQuerySet.as_manager()
@@ -218,7 +199,7 @@ class Memory(Row):
             models.Index(
                 fields=["workspace", "fingerprint"],
                 name="memory_same_text",
-                condition=Q(superseded_by=None, forgotten_at=None),
+                condition=Q(is_head=True),
             ),
             models.Index(
                 fields=["superseded_by"],
@@ -237,7 +218,7 @@ class Memory(Row):
                 name="memory_slots",
                 fastupdate=True,
                 gin_pending_list_limit=256,
-                condition=Q(superseded_by=None, forgotten_at=None),
+                condition=Q(is_head=True),
             ),
         ]
 
@@ -245,24 +226,31 @@ class Memory(Row):
         return self.content[:80]
 
     @property
-    def is_latest(self) -> bool:
-        return self.superseded_by_id is None and self.held_at is None
+    def state(self) -> MemoryState:
+        if self.forgotten_at is not None:
+            return MemoryState.FORGOTTEN
+        if self.superseded_by_id is not None:
+            return MemoryState.SUPERSEDED
+        if self.held_at is not None:
+            return MemoryState.HELD
+        if self.forget_after is not None and self.forget_after <= timezone.now():
+            return MemoryState.EXPIRED
+        return MemoryState.LIVE
 
     @property
     def is_live(self) -> bool:
-        expired = self.forget_after is not None and self.forget_after <= timezone.now()
-        return self.is_latest and self.forgotten_at is None and not expired
+        return self.state is MemoryState.LIVE
 
 
-class LivenessQuerySet(models.QuerySet["Liveness"]):
+class MemoryPeriodQuerySet(models.QuerySet["MemoryPeriod"]):
     def end(self, at: datetime, by: str) -> int:
-        """End the open spans. One that a wrong clock began later than now was never any longer."""
+        """End the open periods. One that a wrong clock began later than now was never any longer."""
         began = Least(F("from_at"), Value(at))
         return self.filter(until_at=None).update(from_at=began, until_at=at, ended_by=by)
 
 
-class Liveness(models.Model):
-    """When we believed a memory. Append-only but for the end of the one open span."""
+class MemoryPeriod(models.Model):
+    """When we believed a memory. Append-only but for the end of the one open period."""
 
     class Cause(models.TextChoices):
         CREATED = "created"
@@ -272,26 +260,25 @@ class Liveness(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="liveness", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="periods", db_index=False)
     from_at = models.DateTimeField()
     until_at = models.DateTimeField(null=True)
     cause = models.CharField(max_length=10, choices=Cause)
     ended_by = models.CharField(max_length=20, blank=True)
 
-    objects = LivenessQuerySet.as_manager()
+    objects = MemoryPeriodQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "liveness"
         constraints = [
             models.UniqueConstraint(
-                fields=["memory"], name="liveness_one_open", condition=Q(until_at=None)
+                fields=["memory"], name="memoryperiod_one_open", condition=Q(until_at=None)
             ),
             models.CheckConstraint(
                 condition=Q(until_at=None) | Q(until_at__gte=F("from_at")),
-                name="liveness_runs_forward",
+                name="memoryperiod_runs_forward",
             ),
         ]
-        indexes = [models.Index(fields=["memory", "from_at"], name="liveness_history")]
+        indexes = [models.Index(fields=["memory", "from_at"], name="memoryperiod_history")]
 
 
 class RejectionQuerySet(models.QuerySet["Rejection"]):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from memories import languages
 from memories.english.calendar_dates import Order
 from memories.english.dates import spans
 from memories.english.lexical import STOP_WORDS, stems
@@ -107,9 +108,10 @@ def analyse(
     *,
     now: datetime | None = None,
     order: Order = "auto",
+    beside: Sequence[str] = (),
 ) -> QueryView:
     """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is that
-    of day and month in numbers."""
+    of day and month in numbers, `beside` the languages that are read beside English."""
     people = [p.author for p in participants if not p.assistant and _is_name(p.author)]
     named = {name: words for name in people if (words := _names_in(query, name))}
     meaning = _without(query, [word for words in named.values() for word in words])
@@ -122,7 +124,7 @@ def analyse(
         terms=_terms(matter),
         names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
         named=next(iter(named)) if len(named) == 1 else None,
-        dates=_dates(query, now if turn < _half_a_turn else None, order),
+        dates=_dates(query, now if turn < _half_a_turn else None, order, beside),
         kind=_kind(query),
         asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
         asks_overview=overview,
@@ -132,9 +134,12 @@ def analyse(
     )
 
 
-def _dates(query: str, now: datetime | None, order: Order) -> tuple[Span, ...]:
+def _dates(
+    query: str, now: datetime | None, order: Order, beside: Sequence[str]
+) -> tuple[Span, ...]:
     """The dates that the query names; a year alone counts only where nothing finer is named."""
     named = spans(query, now, order)
+    named += languages.spans(query, now, beside) if now else []
     finer = [span for span in named if span.grain != "year" or span.is_relative]
     return tuple(dict.fromkeys(finer or named))
 

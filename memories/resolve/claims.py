@@ -1,10 +1,14 @@
 """What comes in to be resolved, what came of it, and the facts it leaves behind."""
 
+import logging
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
+from django.db import transaction
 from django.utils import timezone
 
 from memories.index import inserts
@@ -12,6 +16,8 @@ from memories.index.inserts import Rows
 from memories.index.nearest import Placement
 from memories.models import Fact, MemorySession, Visibility
 from workspaces.scope import mates_of
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Claim:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ResolveOutcome:
     """What an apply did, by memory id, in the order of the claims; of those rejected, the text.
 
     `reviewed` are new memories that live while a person is asked what they are to older ones.
@@ -107,8 +113,8 @@ def values_of(claim: Claim) -> dict[str, object]:
 
 
 def fact_values(claim: Claim) -> dict[str, object]:
-    said = {"statement": claim.statement, "method": claim.method, "rule": claim.rule}
-    return {**values_of(claim), **said}
+    own = {"statement": claim.statement, "method": claim.method, "rule": claim.rule}
+    return {**values_of(claim), **own}
 
 
 def quarantine(
@@ -122,3 +128,14 @@ def quarantine(
         for claim, reason in doubted
     ]
     inserts.insert(new_facts(placement, facts, session_id))
+    for reason, number in Counter(reason for _, reason in doubted).items():
+        transaction.on_commit(
+            partial(
+                log.info,
+                "workspace %s: session %s has %s claims in quarantine (%s)",
+                placement.workspace_id,
+                session_id,
+                number,
+                reason,
+            )  # fmt: skip
+        )

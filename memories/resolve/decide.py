@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from memories.english import statements as conflicts
-from memories.english.statements import NO_WORDS, Glance, OwnWords, Relation
+from memories.english import statements
+from memories.english.statements import NO_WORDS, OwnWords, Relation
 from memories.english.statements.policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
@@ -20,7 +20,7 @@ Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class KnownMemory:
     """A live memory as the resolver sees it. `group` is its visibility: only one meets itself.
     `verbatim`: it is what somebody wrote, by hand or in a message kept whole; nothing read it."""
 
@@ -39,10 +39,10 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class Neighbour:
     """A live memory that a statement meets; `similarity` is their cosine, where there is one."""
 
-    belief: Belief
+    memory: KnownMemory
     similarity: float | None
 
 
@@ -51,12 +51,12 @@ class Decision:
     """What becomes of a statement, which memories it concerns, and by which rule."""
 
     act: Act
-    met: tuple[Met, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
     rule: str = ""
 
     @property
-    def targets(self) -> tuple[Belief, ...]:
-        return tuple(each.belief for each in self.met)
+    def targets(self) -> tuple[KnownMemory, ...]:
+        return tuple(each.memory for each in self.neighbours)
 
 
 NEW = Decision("new")
@@ -70,116 +70,110 @@ class Judge:
     threshold: float = 2.0
     words: OwnWords = NO_WORDS
 
-    def decide(self, new: Belief, said_at: datetime, met: Sequence[Met]) -> Decision:
-        """`met`: the nearest first, those without a similarity last."""
-        same = next((m for m in met if _is_same_text(m.belief, new)), None)
-        if same is not None:
-            return Decision("reinforce", (same,))
-        if self.rule == NEAREST:
-            return self._nearest(met)
-        return self._guarded(new, said_at, met)
-
-    def _nearest(self, met: Sequence[Met]) -> Decision:
-        """The seed's rule: the nearest live memory at or over the threshold decides."""
-        near = next((m for m in met if (m.similarity or 0) >= self.threshold), None)
-        if near is None:
-            return NEW
-        if near.belief.pinned:
-            return Decision("hold", (near,), held_by(PINNED, NEAREST))
-        return Decision("supersede", (near,), NEAREST)
-
-    def _guarded(self, new: Belief, said_at: datetime, met: Sequence[Met]) -> Decision:
-        """Same before newer before in doubt; what none of these is stands beside the rest."""
-        told = conflicts.read(new.content, self.words)
-        turns = bool(told.change or told.is_negated or conflicts.negates(told, self.words))
-        met = [m for m in met if turns or self._is_close(m, new)]
-        if conflicts.is_still(told, self.words):
-            seen = conflicts.glance_of(told)
-            met = [m for m in met if self._may_be_same(m, seen, said_at)]
-        found = [(m, *self._relation(new, said_at, m)) for m in met]
-        for m, relation, _ in found:
-            if relation.kind == "same" and _is_same_day(m.belief, new):
-                return _same(m, relation)
-        updates = [(m, relation) for m, relation, is_older in found if _is(relation) and is_older]
-        if updates:
-            return Decision("past", (updates[0][0],), OLDER)
-        updates = [(m, relation) for m, relation, _ in found if _is(relation)]
-        if updates:
-            return _update(updates)
-        for m, relation, _ in found:
-            if relation.kind == "unsure":
-                return Decision("review", (m,), relation.rule)
+    def decide(
+        self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
+    ) -> Decision:
+        """`neighbours`: the nearest first, those without a similarity last."""
+        for near in neighbours:
+            if near.memory.fingerprint == new.fingerprint and _is_same_day(near.memory, new):
+                return Decision("reinforce", (near,))
+        if self.rule != NEAREST:
+            return self._guarded(new, said_at, neighbours)
+        # The seed's rule: the nearest live memory at or over the threshold decides.
+        for near in neighbours:
+            if (near.similarity or 0) >= self.threshold:
+                if near.memory.pinned:
+                    return Decision("hold", (near,), held_by(PINNED, NEAREST))
+                return Decision("supersede", (near,), NEAREST)
         return NEW
 
-    def _is_close(self, met: Met, new: Belief) -> bool:
-        """A quick look: what changes nothing and shares no attribute must be near to matter."""
-        if met.similarity is None or met.similarity >= self.threshold - NEAR:
-            return True
-        return not met.belief.slots.isdisjoint(new.slots)
+    def _guarded(
+        self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
+    ) -> Decision:
+        """Same before newer before in doubt; what none of these is stands beside the rest."""
+        related = self._related(new, said_at, neighbours)
+        pairs = [(near, *self._relation(new, said_at, near)) for near in related]
+        for near, relation, _ in pairs:
+            if relation.kind == "same" and _is_same_day(near.memory, new):
+                # The richer text stays, unless a person pinned the other.
+                if relation.richer and not near.memory.pinned:
+                    return Decision("supersede", (near,), "richer")
+                return Decision("reinforce", (near,))
+        updates = [pair for pair in pairs if pair[1].kind == "update"]
+        past = next((near for near, _, is_older in updates if is_older), None)
+        if past is not None:
+            return Decision("past", (past,), OLDER)
+        # A machine never supersedes a pinned memory: the newer one waits for a person.
+        for near, relation, _ in updates:
+            if near.memory.pinned:
+                return Decision("hold", (near,), held_by(PINNED, relation.rule))
+        if updates:
+            return Decision("supersede", tuple(near for near, *_ in updates), updates[0][1].rule)
+        unsure = (pair for pair in pairs if pair[1].kind == "unsure")
+        return next(
+            (Decision("review", (near,), relation.rule) for near, relation, _ in unsure), NEW
+        )
 
-    def _may_be_same(self, met: Met, seen: Glance, said_at: datetime) -> bool:
-        """A quicker look at its words, where theirs are all that could make the two related."""
-        if (met.similarity or 0) >= self.threshold or _is_newer(met.belief, said_at):
-            return True
-        return not conflicts.are_strangers(conflicts.glance(met.belief.content), seen)
+    def _related(
+        self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
+    ) -> Sequence[Neighbour]:
+        """Those that a quick look cannot tell from what is new; the others are not compared."""
+        reading = statements.read(new.content, self.words)
+        turns = reading.change or reading.is_negated or statements.negates(reading, self.words)
+        if not turns:
+            # What changes nothing and shares no attribute must be near to matter.
+            least = self.threshold - NEAR
+            neighbours = [
+                near
+                for near in neighbours
+                if near.similarity is None
+                or near.similarity >= least
+                or not near.memory.slots.isdisjoint(new.slots)
+            ]
+        if not statements.is_still(reading, self.words):
+            return neighbours
+        # Their words are all that could make the two related.
+        seen = statements.glance_of(reading)
+        return [
+            near
+            for near in neighbours
+            if (near.similarity or 0) >= self.threshold
+            or _is_newer(near.memory, said_at)
+            or not statements.are_strangers(statements.glance(near.memory.content), seen)
+        ]
 
-    def _relation(self, new: Belief, said_at: datetime, met: Met) -> tuple[Relation, bool]:
+    def _relation(
+        self, new: KnownMemory, said_at: datetime, near: Neighbour
+    ) -> tuple[Relation, bool]:
         """How the two stand to each other, and whether what is believed is the newer one."""
-        old = met.belief
+        old = near.memory
         is_older = _is_newer(old, said_at)
         pair = (new, old) if is_older else (old, new)
-        readings = [conflicts.read(each.content, self.words) for each in pair]
-        found = conflicts.relation(
-            *readings, cosine=met.similarity, threshold=self.threshold, words=self.words
+        readings = [statements.read(each.content, self.words) for each in pair]
+        result = statements.relation(
+            *readings, cosine=near.similarity, threshold=self.threshold, words=self.words
         )
-        if is_older and found.kind == "same":
-            found = Relation("same", found.rule)  # the poorer or the equal text adds nothing
-        if new.verbatim and found.rule == conflicts.NUMBERED:
+        if is_older and result.kind == "same":
+            result = Relation("same", result.rule)  # the poorer or the equal text adds nothing
+        if new.verbatim and result.rule == statements.NUMBERED:
             # Who lists lockers means each of them; a claim read out of talk is of the one that
             # somebody has.
-            found = Relation("unsure", found.rule)
-        if not is_older and _is(found):
-            is_older = _came_before(old, new, readings[1], found.rule)
-        return found, is_older
+            result = Relation("unsure", result.rule)
+        if result.kind == "update" and not is_older and old.since and new.event_date:
+            # What is said only now may have come true before what is believed.
+            dated = old.event_date is not None and old.event_date <= old.since
+            is_older = statements.came_before(
+                readings[1], new.event_date, result.rule, old.since, dated=dated
+            )
+        return result, is_older
 
 
-def _is(relation: Relation) -> bool:
-    return relation.kind == "update"
-
-
-def _is_newer(old: Belief, said_at: datetime) -> bool:
+def _is_newer(old: KnownMemory, said_at: datetime) -> bool:
     return old.since is not None and old.since - said_at > AT_ONCE
 
 
-def _came_before(old: Belief, new: Belief, told: conflicts.Reading, rule: str) -> bool:
-    """Whether what is told only now came true before what is believed."""
-    if old.since is None or new.event_date is None:
-        return False
-    dated = old.event_date is not None and old.event_date <= old.since
-    return conflicts.came_before(told, new.event_date, rule, old.since, dated=dated)
-
-
-def _is_same_text(old: Belief, new: Belief) -> bool:
-    return old.fingerprint == new.fingerprint and _is_same_day(old, new)
-
-
-def _is_same_day(old: Belief, new: Belief) -> bool:
+def _is_same_day(old: KnownMemory, new: KnownMemory) -> bool:
     """ "saw the dentist yesterday", said in May and in June, is two events."""
     if old.event_date is None or new.event_date is None:
         return True
     return old.event_date.date() == new.event_date.date()
-
-
-def _same(met: Met, relation: Relation) -> Decision:
-    """The richer text stays, unless a person pinned the other."""
-    if relation.richer and not met.belief.pinned:
-        return Decision("supersede", (met,), "richer")
-    return Decision("reinforce", (met,))
-
-
-def _update(updates: Sequence[tuple[Met, Relation]]) -> Decision:
-    """A machine never supersedes a pinned memory: the newer one waits for a person."""
-    for met, relation in updates:
-        if met.belief.pinned:
-            return Decision("hold", (met,), held_by(PINNED, relation.rule))
-    return Decision("supersede", tuple(met for met, _ in updates), updates[0][1].rule)

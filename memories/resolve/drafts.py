@@ -12,7 +12,7 @@ from memories.index.inserts import Rows
 from memories.index.nearest import Placement
 from memories.models import SCOPE_CODE, VISIBILITY_CODE, Fact, Layer, Memory
 from memories.resolve.claims import Claim, values_of
-from memories.resolve.decide import Belief
+from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
 
 VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
@@ -49,8 +49,8 @@ class Draft:
         return self.superseded_by is None and self.held_at is None
 
     @property
-    def belief(self) -> Belief:
-        return Belief(
+    def known(self) -> KnownMemory:
+        return KnownMemory(
             id=self.id,
             content=self.claim.statement,
             fingerprint=self.fingerprint,
@@ -66,9 +66,28 @@ class Draft:
 
 
 def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
+    rows: list[dict[str, object]] = [
+        {
+            **values_of(draft.claim),
+            "id": draft.id,
+            "content": draft.claim.statement,
+            "source": draft.claim.source,
+            "metadata": dict(draft.claim.metadata),
+            "fingerprint": draft.fingerprint,
+            "slots": list(draft.slots),
+            "version": draft.version,
+            "source_count": draft.source_count,
+            "valid_from": draft.valid_from,
+            "valid_until": draft.valid_until,
+            "superseded_by_id": draft.superseded_by,
+            "superseded_at": draft.superseded_at,
+            "held_at": draft.held_at,
+        }
+        for draft in drafts
+    ]
     return inserts.rows_with(
         Memory,
-        [_values(draft) for draft in drafts],
+        rows,
         workspace_id=placement.workspace_id,
         subject_id=placement.subject_id,
         agent_id=placement.agent_id,
@@ -76,26 +95,6 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
         workflow=placement.workflow,
         scope=placement.scope,
     )
-
-
-def _values(draft: Draft) -> dict[str, object]:
-    claim = draft.claim
-    return {
-        **values_of(claim),
-        "id": draft.id,
-        "content": claim.statement,
-        "source": claim.source,
-        "metadata": dict(claim.metadata),
-        "fingerprint": draft.fingerprint,
-        "slots": list(draft.slots),
-        "version": draft.version,
-        "source_count": draft.source_count,
-        "valid_from": draft.valid_from,
-        "valid_until": draft.valid_until,
-        "superseded_by_id": draft.superseded_by,
-        "superseded_at": draft.superseded_at,
-        "held_at": draft.held_at,
-    }
 
 
 def new_items(placement: Placement, drafts: Sequence[Draft]) -> list[Item]:

@@ -5,32 +5,32 @@ visibility and writer are looked at.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
 
 import numpy as np
 from django.utils import timezone
+from pgvector import HalfVector
 
 from memories.english import lexical
 from memories.english import statements as conflicts
 from memories.english.statements import Reading
-from memories.index import nearest, slots, statements
+from memories.index import nearest, statements
 from memories.index.nearest import Pair, Placement, Reach
-from memories.models import Layer, WorkspaceIndex
+from memories.models import LIVE_SQL, Layer, WorkspaceIndex
 from memories.resolve.claims import Claim
-from memories.resolve.decide import NEAREST, Belief, Judge
+from memories.resolve.decide import NEAREST, Decision, Judge, KnownMemory
+from memories.resolve.resolver import Resolver
 
 MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's
 MOST_NEGATED = 24
 
-MINE = """
+MINE = f"""
   m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s::uuid
   and m.scope = %(scope)s
   and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
   and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
-  and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
-  and (m.forget_after is null or m.forget_after > now())
+  and {LIVE_SQL}
   and (m.visibility = 'global'
        or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
                                       or (m.agent_id is null and %(default_team)s)))
@@ -43,8 +43,7 @@ with met as (
   select unnest(%(ids)s::uuid[]) as id
   union
   select id from memories_memory
-  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[])
-    and superseded_by_id is null and forgotten_at is null
+  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[]) and is_head
   {{by_slot}})
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
        case when m.valid_from is not null
@@ -53,10 +52,10 @@ select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.vers
 from met join memories_memory m on m.id = met.id
 where {MINE} order by m.id
 """
-SLOTS = [each.name for each in fields(Belief)].index("slots")
+SLOTS = [each.name for each in fields(KnownMemory)].index("slots")
 BY_SLOT = """union
   select id from memories_memory
-  where slots && %(slots)s::int8[] and superseded_by_id is null and forgotten_at is null"""
+  where slots && %(slots)s::int8[] and is_head"""
 # Per statement, the newest memories of the subject that hold one of the words it negates.
 NEGATED = """
 select distinct n.i, e.item
@@ -67,6 +66,12 @@ cross join lateral (
   where e.live and e.terms && n.terms and e.subject is not distinct from %(subject)s::uuid
   order by e.id desc limit %(most)s) e
 """
+COSINES = """
+select e.item, -(x.embedding <#> %(vector)s::halfvec) as similarity
+from memories_entry e join memories_vector x on x.entry_id = e.id
+where e.layer = %(layer)s and e.item = any(%(items)s::uuid[])
+  and x.embedding_model_id = %(model)s and x.part = 0
+"""
 
 
 def known(
@@ -74,26 +79,24 @@ def known(
     claims: Sequence[Claim],
     keys: Iterable[int],
     pairs: Iterable[Pair],
-) -> list[Belief]:
+) -> list[KnownMemory]:
     """The live memories of these texts, slot keys and pairs that this writer's may meet."""
     wanted = sorted(set(keys))
-    values = _where(placement) | {
+    values = mine(placement) | {
         "now": timezone.now(),
-        "fingerprints": _fingerprints(claims),
+        "fingerprints": list({lexical.fingerprint(claim.statement) for claim in claims}),
         "ids": list({pair.memory_id for pair in pairs}),
     }
     # Without a key the statement must not ask the index for keys: see `statements`.
     text = KNOWN.format(by_slot=BY_SLOT if wanted else "")
     if wanted:
         values["slots"] = wanted
-    return [_belief(row) for row in statements.rows(text, values)]
-
-
-def _belief(row: Any) -> Belief:
-    """Of a row of KNOWN, whose columns are in the order of the fields."""
-    values = list(row)
-    values[SLOTS] = frozenset(row.slots)
-    return Belief(*values)
+    memories = []
+    for row in statements.rows(text, values):  # its columns are in the order of the fields
+        own = list(row)
+        own[SLOTS] = frozenset(row.slots)
+        memories.append(KnownMemory(*own))
+    return memories
 
 
 def near(
@@ -129,11 +132,8 @@ def negated(
     return [Pair(row.i, row.item, None) for row in statements.rows(NEGATED, values)]
 
 
-def keys_of(placement: Placement, reading: Reading) -> list[int]:
-    return slots.keys(placement.subject_id or placement.workspace_id, reading)
-
-
-def _where(placement: Placement) -> dict[str, object]:
+def mine(placement: Placement) -> dict[str, object]:
+    """The values of MINE."""
     return {
         "workspace": placement.workspace_id,
         "subject": placement.subject_id,
@@ -146,5 +146,28 @@ def _where(placement: Placement) -> dict[str, object]:
     }
 
 
-def _fingerprints(claims: Sequence[Claim]) -> list[bytes]:
-    return list({lexical.fingerprint(claim.statement) for claim in claims})
+def compared(space: WorkspaceIndex, resolver: Resolver, index: int, decision: Decision) -> Decision:
+    """The decision with the cosine of each pair of which both vectors are there.
+
+    Deciding did not need those where a slot, a word or a pin led to the memory; policy and the
+    person who reviews it do.
+    """
+    missing = [each.memory.id for each in decision.neighbours if each.similarity is None]
+    vector = resolver.vector(index)
+    if not missing or vector is None:
+        return decision
+    cosines = resolver.similarities(index, missing)
+    stored = [each for each in missing if each not in cosines]
+    if stored and space.embedding_model is not None:
+        values = {
+            "vector": HalfVector(vector),
+            "layer": int(Layer.MEMORIES),
+            "items": stored,
+            "model": space.embedding_model.pk,
+        }
+        cosines |= {row.item: row.similarity for row in statements.rows(COSINES, values)}
+    neighbours = tuple(
+        replace(each, similarity=cosines.get(each.memory.id)) if each.similarity is None else each
+        for each in decision.neighbours
+    )
+    return replace(decision, neighbours=neighbours)

@@ -1,6 +1,7 @@
 """What a policy would have held back: decisions that machines made, asked again."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,29 +35,26 @@ def rehearse(workspace_id: uuid.UUID, policy: Policy, since: datetime) -> Rehear
     rows = Supersession.objects.filter(
         workspace_id=workspace_id, pk__gte=first_uuid7(since), method__in=MACHINES
     ).exclude(rule=OLDER)
-    found = list(rows.select_related("old", "new").order_by("-pk")[: MOST + 1])
-    met = _met(found)
-    told = ((_reason(policy, each, met[each.new_id]), each) for each in found[:MOST])
-    waited = sum(each.waited or each.state == Supersession.State.PENDING for each in found[:MOST])
-    return Rehearsal(len(found), waited, [(reason, each) for reason, each in told if reason])
+    decisions = list(rows.select_related("old", "new").order_by("-pk")[: MOST + 1])
+    together: dict[uuid.UUID, list[Supersession]] = defaultdict(list)
+    for each in decisions:  # all that one memory was to replace is decided at once
+        together[each.new_id].append(each)
+    held, waited = [], 0
+    for each in decisions[:MOST]:
+        waited += each.waited or each.state == Supersession.State.PENDING
+        if reason := _reason(policy, each, together[each.new_id]):
+            held.append((reason, each))
+    return Rehearsal(len(decisions), waited, held)
 
 
-def _met(decisions: Sequence[Supersession]) -> dict[uuid.UUID, list[Supersession]]:
-    """By new memory: all that it was to replace, which is decided at once."""
-    met: dict[uuid.UUID, list[Supersession]] = {}
-    for each in decisions:
-        met.setdefault(each.new_id, []).append(each)
-    return met
-
-
-def _reason(policy: Policy, decision: Supersession, met: Sequence[Supersession]) -> str:
+def _reason(policy: Policy, decision: Supersession, together: Sequence[Supersession]) -> str:
     new = decision.new
     about = Replacement(
         similarity=None,
         confidence=new.confidence,
-        categories=frozenset({new.category, *(each.old.category for each in met)}),
+        categories=frozenset({new.category, *(each.old.category for each in together)}),
         agent=str(new.agent_id or ""),
-        pinned=any(each.rule.partition(":")[0] == PINNED for each in met),
+        pinned=any(each.rule.partition(":")[0] == PINNED for each in together),
     )
-    reasons = (policy.holds(replace(about, similarity=each.similarity)) for each in met)
+    reasons = (policy.holds(replace(about, similarity=each.similarity)) for each in together)
     return next((reason for reason in reasons if reason), "")

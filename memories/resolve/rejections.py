@@ -40,6 +40,7 @@ def refused(
     `vectors` as the statements, or empty where they could not be made; then words decide alone.
     """
     marks = [lexical.fingerprint(claim) for claim in claims]
+    model = space.embedding_model
     values = {
         "workspace": space.workspace_id,
         "subject": subject_id,
@@ -48,14 +49,18 @@ def refused(
         "model": space.embedding_model_id,
         "most": MOST,
     }
-    rows = statements.rows(OF_SUBJECT, values)
-    if not rows:
+    known = [_rejected(row) for row in statements.rows(OF_SUBJECT, values)]
+    if not known:
         return {}
-    model = space.embedding_model
-    known = _Known(rows, model.duplicate_threshold if model else 1.0)
-    own = vectors or [None] * len(claims)
-    met = [known.meets(c, m, v) for c, m, v in zip(claims, marks, own, strict=True)]
-    return {at: found for at, found in enumerate(met) if found is not None}
+    threshold = model.duplicate_threshold if model else 1.0
+    result = {}
+    for index, (claim, mark) in enumerate(zip(claims, marks, strict=True)):
+        vector = vectors[index] if vectors else None
+        for rejected in known:
+            if rejected.fingerprint == mark or rejected.restates(claim, vector, threshold):
+                result[index] = rejected.id
+                break
+    return result
 
 
 def take_back(
@@ -65,10 +70,10 @@ def take_back(
     vector: np.ndarray | None,
 ) -> int:
     """A person says by hand what a person had rejected: those rejections go. Their number."""
-    gone = 0
-    while found := refused(space, subject_id, [statement], [vector]):
-        gone += Rejection.objects.filter(pk__in=found.values()).delete()[0]
-    return gone
+    deleted = 0
+    while rejected := refused(space, subject_id, [statement], [vector]):
+        deleted += Rejection.objects.filter(pk__in=rejected.values()).delete()[0]
+    return deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,48 +84,27 @@ class _Rejected:
     corrected: str | None
     vector: np.ndarray | None
 
-
-class _Known:
-    """The rejections of one subject."""
-
-    def __init__(self, rows: Sequence[Any], threshold: float) -> None:
-        self.threshold = threshold
-        self.rows = [
-            _Rejected(
-                row.id, bytes(row.fingerprint), row.content, row.corrected, _unit(row.embedding)
-            )
-            for row in rows
-        ]
-
-    def meets(self, claim: str, mark: bytes, vector: np.ndarray | None) -> uuid.UUID | None:
-        for row in self.rows:
-            if row.fingerprint == mark or self._restates(row, claim, vector):
-                return row.id
-        return None
-
-    def _restates(self, row: "_Rejected", claim: str, vector: np.ndarray | None) -> bool:
-        if not _share_words(row.content, claim):
+    def restates(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
+        """Whether a claim says the same in other words. `vector` is the claim's."""
+        own = _stems(self.content)
+        if len(own & _stems(claim)) < SHARED * len(own):  # before the two are taken apart
             return False
-        cosine = None if row.vector is None or vector is None else float(row.vector @ vector)
-        if not restates(_reading(row.content), _reading(claim), cosine, self.threshold):
+        cosine = None if self.vector is None or vector is None else float(self.vector @ vector)
+        if not restates(_reading(self.content), _reading(claim), cosine, threshold):
             return False
         # What was corrected, not denied: who says it as it was corrected is right.
-        return not row.corrected or not restates(
-            _reading(row.corrected), _reading(claim), None, self.threshold
+        return not self.corrected or not restates(
+            _reading(self.corrected), _reading(claim), None, threshold
         )
 
 
-def _unit(embedding: Any) -> np.ndarray | None:
-    if embedding is None:
-        return None
-    found = np.asarray(embedding.to_numpy(), dtype=np.float32)
-    return found / np.linalg.norm(found)
-
-
-def _share_words(rejected: str, claim: str) -> bool:
-    """A quick look before the two are taken apart."""
-    theirs = _stems(rejected)
-    return len(theirs & _stems(claim)) >= SHARED * len(theirs)
+def _rejected(row: Any) -> _Rejected:
+    """Of a row of OF_SUBJECT; its vector has unit length."""
+    vector = None
+    if row.embedding is not None:
+        vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
+        vector = vector / np.linalg.norm(vector)
+    return _Rejected(row.id, bytes(row.fingerprint), row.content, row.corrected, vector)
 
 
 @lru_cache(maxsize=4_096)

@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from memories.index.nearest import Pair
-from memories.resolve.decide import Belief, Decision, Judge, Met
+from memories.resolve.decide import Decision, Judge, KnownMemory, Neighbour
 
 TOGETHER = 128  # statements whose cosines are made at once
 Close = dict[int, list[tuple[int, float]]]
@@ -20,14 +20,14 @@ class Resolver:
     def __init__(
         self,
         judge: Judge,
-        known: Iterable[Belief],
+        known: Iterable[KnownMemory],
         pairs: Iterable[Pair],
         *,
         vectors: Sequence[np.ndarray | None],
         floor: float,
     ) -> None:
         self.judge, self.floor = judge, floor
-        self.live: dict[uuid.UUID, Belief] = {}
+        self.live: dict[uuid.UUID, KnownMemory] = {}
         self.texts: dict[bytes, list[uuid.UUID]] = {}
         self.slots: dict[int, list[uuid.UUID]] = {}
         self.near: dict[int, dict[uuid.UUID, float | None]] = {}
@@ -35,38 +35,32 @@ class Resolver:
         self.block: tuple[int, Close] | None = None
         self.places: dict[int, uuid.UUID] = {}
         self.indexes: dict[uuid.UUID, int] = {}
-        for belief in known:
-            self.add(belief)
+        for memory in known:
+            self.add(memory)
         for pair in pairs:
             self.near.setdefault(pair.index, {}).setdefault(pair.memory_id, pair.similarity)
 
-    def decide(self, index: int, new: Belief, said_at: datetime) -> Decision:
-        return self.judge.decide(new, said_at, self._met(index, new))
-
-    def _met(self, index: int, new: Belief) -> list[Met]:
-        found = dict(self.near.get(index, {}))
-        found |= self._within_batch(index)
+    def decide(self, index: int, new: KnownMemory, said_at: datetime) -> Decision:
+        """What becomes of statement number `index`, after what the ones before it did."""
+        similarities = dict(self.near.get(index, {}))
+        if self.matrix is not None:
+            start = index - index % TOGETHER
+            if self.block is None or self.block[0] != start:
+                self.block = (start, _close(self.matrix, start, self.floor))
+            close = [each for each in self.block[1].get(index, ()) if each[0] in self.places]
+            close.sort(key=lambda each: -each[1])
+            similarities |= {self.places[i]: cosine for i, cosine in close[:MOST]}
         for same in self.texts.get(new.fingerprint, ()):
-            found.setdefault(same, None)
-        for key in new.slots:
-            for owner in self.slots.get(key, ()):
-                found.setdefault(owner, None)
-        met = [
-            Met(self.live[each], similarity)
-            for each, similarity in found.items()
+            similarities.setdefault(same, None)
+        for owner in (owner for key in new.slots for owner in self.slots.get(key, ())):
+            similarities.setdefault(owner, None)
+        neighbours = [
+            Neighbour(self.live[each], similarity)
+            for each, similarity in similarities.items()
             if each in self.live and self.live[each].group == new.group
         ]
-        return sorted(met, key=lambda m: -1.0 if m.similarity is None else m.similarity)[::-1]
-
-    def _within_batch(self, index: int) -> dict[uuid.UUID, float]:
-        if self.matrix is None:
-            return {}
-        start = index - index % TOGETHER
-        if self.block is None or self.block[0] != start:
-            self.block = (start, _close(self.matrix, start, self.floor))
-        close = [each for each in self.block[1].get(index, ()) if each[0] in self.places]
-        close.sort(key=lambda each: -each[1])
-        return {self.places[i]: similarity for i, similarity in close[:MOST]}
+        neighbours.sort(key=lambda n: -1.0 if n.similarity is None else n.similarity)
+        return self.judge.decide(new, said_at, neighbours[::-1])
 
     def vector(self, index: int) -> np.ndarray | None:
         """What statement number `index` is compared by, None while it is still to be made."""
@@ -80,15 +74,15 @@ class Resolver:
         places = {i: each for i, each in self.places.items() if each in wanted}
         return {each: float(similar[i]) for i, each in places.items() if self.vector(i) is not None}
 
-    def add(self, belief: Belief, index: int | None = None) -> None:
+    def add(self, memory: KnownMemory, index: int | None = None) -> None:
         """It is live from now on; `index` is its place in the batch, where it came with it."""
-        self.live[belief.id] = belief
-        self.texts.setdefault(belief.fingerprint, []).append(belief.id)
-        for key in belief.slots:
-            self.slots.setdefault(key, []).append(belief.id)
+        self.live[memory.id] = memory
+        self.texts.setdefault(memory.fingerprint, []).append(memory.id)
+        for key in memory.slots:
+            self.slots.setdefault(key, []).append(memory.id)
         if index is not None:
-            self.places[index] = belief.id
-            self.indexes[belief.id] = index
+            self.places[index] = memory.id
+            self.indexes[memory.id] = index
 
     def end(self, memory_id: uuid.UUID) -> None:
         """It is live no more, and takes no place from what is, as in the index."""

@@ -1,53 +1,37 @@
 """The rows that a batch of decisions comes to, written together at its end."""
 
+import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from memories.english.statements.policy import Policy, Replacement, held_by
-from memories.index import entries, inserts, statements
+from memories.index import entries, inserts
 from memories.index.nearest import Placement
 from memories.models import (
     Citation,
-    Layer,
-    Liveness,
     Memory,
+    MemoryPeriod,
     Supersession,
     WorkspaceIndex,
 )
-from memories.resolve.claims import Claim, Outcome, fact_values, new_facts
-from memories.resolve.comparing import compared
-from memories.resolve.decide import NEAREST, Belief, Decision, Met
+from memories.resolve import state_changes
+from memories.resolve.claims import Claim, ResolveOutcome, fact_values, new_facts
+from memories.resolve.decide import NEAREST, Decision, Neighbour
 from memories.resolve.drafts import Draft, new_items, new_memories
+from memories.resolve.neighbours import compared
 from memories.resolve.resolver import Resolver
 from workspaces.ids import uuid7
 
 State = Supersession.State
-# All that a batch replaces at once; as `MemoryQuerySet.supersede` does for one successor.
-SUPERSEDE = """
-with pair as (
-  select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
-    p(old, new, since)),
-ended as (
-  update memories_liveness l
-  set from_at = least(l.from_at, %(at)s), until_at = %(at)s, ended_by = 'superseded' from pair
-  where l.memory_id = pair.old and l.until_at is null)
-update memories_memory m
-set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
-    valid_until = case when m.valid_until is null and m.valid_from < pair.since
-                       then pair.since else m.valid_until end
-from pair where m.id = pair.old and m.superseded_by_id is null
-"""
-SUPPORT = """
-update memories_memory m set source_count = m.source_count + more.facts, updated_at = %(at)s
-from unnest(%(ids)s::uuid[], %(facts)s::int4[]) more(id, facts) where m.id = more.id
-"""
+log = logging.getLogger(__name__)
 
 
-class Batch:
+class ClaimBatch:
     """Takes claim after claim; nothing reaches the database before `write`."""
 
     def __init__(
@@ -60,7 +44,7 @@ class Batch:
         self.space, self.placement, self.actor = space, placement, actor
         self.session_id = session_id
         self.now = timezone.now()
-        self.outcome = Outcome()
+        self.outcome = ResolveOutcome()
         self.memories: dict[uuid.UUID, Draft] = {}
         self.facts: list[dict[str, object]] = []
         self.citations: list[dict[str, object]] = []
@@ -73,13 +57,18 @@ class Batch:
     def take(self, claim: Claim, index: int, keys: Sequence[int], resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
         new = Draft.of(claim, index, keys, self.now)
-        belief = new.belief
-        decision = resolver.decide(index, belief, claim.occurred_at)
+        decision = resolver.decide(index, new.known, claim.occurred_at)
         if decision.act not in ("reinforce", "new"):
             decision = compared(self.space, resolver, index, decision)
             decision = self._as_policy_allows(decision, claim)
         if decision.act == "reinforce":
-            self._reinforce(claim, decision.targets[0].id)
+            same = decision.targets[0].id
+            if same in self.memories:
+                self.memories[same].source_count += 1
+            else:
+                self.support[same] = self.support.get(same, 0) + 1
+            self.outcome.reinforced.append(same)
+            self._add_fact(claim, same)
             return
         self.memories[new.id] = new
         self.outcome.created.append(new.id)
@@ -98,8 +87,7 @@ class Batch:
                 self.outcome.reviewed.append(new.id)
             case "supersede":
                 self._supersede(decision, new, resolver)
-                belief = new.belief
-        resolver.add(belief, index)
+        resolver.add(new.known, index)
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
         """What is about to replace, or stands beside while a person is asked, may be held back."""
@@ -112,8 +100,8 @@ class Batch:
             agent=str(self.placement.agent_id or ""),
             pinned=any(target.pinned for target in decision.targets),
         )
-        for met in decision.met:
-            if reason := self.policy.holds(replace(about, similarity=met.similarity)):
+        for near in decision.neighbours:
+            if reason := self.policy.holds(replace(about, similarity=near.similarity)):
                 return replace(decision, act="hold", rule=held_by(reason, decision.rule))
         return decision
 
@@ -123,10 +111,26 @@ class Batch:
         self.outcome.rejected.append(claim.statement)
 
     def write(self, vectors: Sequence[entries.Vectors] | None) -> None:
-        self._support_known()
-        self._end_replaced()
+        state_changes.supersede(
+            self.space,
+            {old: (new.id, new.valid_from) for old, new in self.replaced.items()},
+            self.now,
+        )
+        state_changes.add_support(self.support, self.now)
         if self.promoted:
             Memory.objects.filter(pk__in=self.promoted).update(version=F("version") + 1)
+        # What the same batch replaced, or filed as past, was believed for no time at all.
+        periods = [
+            {
+                "memory_id": draft.id,
+                "from_at": self.now,
+                "until_at": self.now if draft.superseded_by else None,
+                "cause": MemoryPeriod.Cause.CREATED,
+                "ended_by": "superseded" if draft.superseded_by else "",
+            }
+            for draft in self.memories.values()
+            if draft.held_at is None
+        ]
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
         entries.write(
@@ -135,16 +139,20 @@ class Batch:
             None if vectors is None else [vectors[each.index] for each in made],
             beside=[
                 new_memories(self.placement, made),
-                inserts.rows_with(
-                    Liveness,
-                    list(map(self._life, filter(_is_believed, made))),
-                    workspace_id=workspace,
-                ),
+                inserts.rows_with(MemoryPeriod, periods, workspace_id=workspace),
                 self.supersessions,
                 new_facts(self.placement, self.facts, self.session_id),
                 inserts.rows_with(Citation, self.citations, workspace_id=workspace),
             ],
         )
+        transaction.on_commit(self._log)
+
+    def _log(self) -> None:
+        for row in self.supersessions:
+            log.info(
+                "workspace %s: supersession %s of memory %s by memory %s is %s (%s)",
+                row.workspace_id, row.pk, row.old_id, row.new_id, row.state, row.rule,
+            )  # fmt: skip
 
     def _add_fact(self, claim: Claim, memory_id: uuid.UUID | None) -> None:
         fact = uuid7()
@@ -161,40 +169,26 @@ class Batch:
             for quote in dict.fromkeys(claim.quotes)
         ]
 
-    def _reinforce(self, claim: Claim, target: uuid.UUID) -> None:
-        if target in self.memories:
-            self.memories[target].source_count += 1
-        else:
-            self.support[target] = self.support.get(target, 0) + 1
-        self.outcome.reinforced.append(target)
-        self._add_fact(claim, target)
-
     def _supersede(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
         new.version = max(target.version for target in decision.targets) + 1
         if decision.rule == "richer":
             # It says the same with more words: true, and supported, since the first of them was.
-            (old,) = decision.targets
-            new.valid_from = old.since or new.valid_from
-            new.source_count += self._support(old)
+            (target,) = decision.targets
+            new.valid_from = target.since or new.valid_from
+            draft = self.memories.get(target.id)
+            more = self.support.get(target.id, 0)
+            new.source_count += draft.source_count if draft else target.support + more
         self._record(decision, new, State.APPLIED)
         for target in decision.targets:
-            self._replace(target.id, new, resolver)
-
-    def _support(self, old: Belief) -> int:
-        if old.id in self.memories:
-            return self.memories[old.id].source_count
-        return old.support + self.support.get(old.id, 0)
-
-    def _replace(self, target: uuid.UUID, new: Draft, resolver: Resolver) -> None:
-        resolver.end(target)
-        self.outcome.superseded.append(target)
-        if target in self.memories:
-            old = self.memories[target]
+            resolver.end(target.id)
+            self.outcome.superseded.append(target.id)
+            if target.id not in self.memories:
+                self.replaced[target.id] = new
+                continue
+            old = self.memories[target.id]
             old.superseded_by, old.superseded_at = new.id, self.now
             if old.valid_from < new.valid_from:
                 old.valid_until = new.valid_from
-        else:
-            self.replaced[target] = new
 
     def _file_as_past(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
         """`new` takes its place before the head, whose number grows; the head stays believed."""
@@ -207,55 +201,27 @@ class Batch:
             self.memories[head.id].version += 1
         else:
             self.promoted.add(head.id)
-        kept = self._decision(decision, decision.met[0], new.id, State.APPLIED)
+        kept = self._decision(decision, decision.neighbours[0], new.id, State.APPLIED)
         kept.old_id, kept.new_id = new.id, head.id
         self.supersessions.append(kept)
 
     def _record(self, decision: Decision, new: Draft, state: str) -> None:
-        self.supersessions += [self._decision(decision, met, new.id, state) for met in decision.met]
+        self.supersessions += [
+            self._decision(decision, near, new.id, state) for near in decision.neighbours
+        ]
 
-    def _decision(self, decision: Decision, met: Met, new: uuid.UUID, state: str) -> Supersession:
+    def _decision(
+        self, decision: Decision, near: Neighbour, new: uuid.UUID, state: str
+    ) -> Supersession:
         return Supersession(
             workspace_id=self.placement.workspace_id,
-            old_id=met.belief.id,
+            old_id=near.memory.id,
             new_id=new,
-            similarity=met.similarity,
-            model="" if met.similarity is None else str(self.space.embedding_model or ""),
+            similarity=near.similarity,
+            model="" if near.similarity is None else str(self.space.embedding_model or ""),
             rule=decision.rule[: Supersession._meta.get_field("rule").max_length],
             method="vector" if decision.rule.endswith(NEAREST) else "guarded",
             state=state,
             decided_by=self.actor,
             decided_at=self.now,
         )
-
-    def _end_replaced(self) -> None:
-        if not self.replaced:
-            return
-        values = {
-            "olds": list(self.replaced),
-            "news": [new.id for new in self.replaced.values()],
-            "since": [new.valid_from for new in self.replaced.values()],
-            "at": self.now,
-        }
-        statements.execute(SUPERSEDE, values)
-        entries.set_live(self.space, Layer.MEMORIES, self.replaced, live=False)
-
-    def _support_known(self) -> None:
-        if self.support:
-            values = {"ids": list(self.support), "facts": list(self.support.values())}
-            statements.execute(SUPPORT, values | {"at": self.now})
-
-    def _life(self, draft: Draft) -> dict[str, object]:
-        # What the same batch replaced, or filed as past, was believed for no time at all.
-        ended = draft.superseded_by is not None
-        return {
-            "memory_id": draft.id,
-            "from_at": self.now,
-            "until_at": self.now if ended else None,
-            "cause": Liveness.Cause.CREATED,
-            "ended_by": "superseded" if ended else "",
-        }
-
-
-def _is_believed(draft: Draft) -> bool:
-    return draft.held_at is None

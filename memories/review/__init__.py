@@ -1,15 +1,13 @@
-"""What people and programs do to memories by hand: create, edit, decide, forget, undo."""
+"""What people and programs do to memories by hand: create, edit, decide, forget, merge, undo."""
 
 from memories.review.approve import KEPT_BOTH, approve, keep_both, reject
 from memories.review.create import NewMemory, create
 from memories.review.edit import edit
-from memories.review.forget import WRONG, forget
-from memories.review.merge import merge_subjects
-from memories.review.move import merge_duplicates, move
+from memories.review.forget import WRONG, forget, forget_locked
+from memories.review.merge import merge_duplicates, merge_subjects, move
 from memories.review.quarantine import accept, dismiss
-from memories.review.restore import restore
 from memories.review.separate import separate
-from memories.review.undo import redo, reopen, undo
+from memories.review.undo import redo, reopen, restore, undo
 
 __all__ = [
     "KEPT_BOTH",
@@ -21,6 +19,7 @@ __all__ = [
     "dismiss",
     "edit",
     "forget",
+    "forget_locked",
     "keep_both",
     "merge_duplicates",
     "merge_subjects",

@@ -1,4 +1,4 @@
-"""A person's word on supersessions: approve, reject, keep both, undo."""
+"""A person's word on decisions: approve, reject, keep both. `undo.py` has the ways back."""
 
 import uuid
 
@@ -6,31 +6,62 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import Conflict, NotFound
+from memories.features import queue
+from memories.features.follow_memory import episodes_of
 from memories.index import due, entries, workspace_index
-from memories.models import Layer, Liveness, Memory, Supersession, WorkspaceIndex
+from memories.models import Memory, MemoryPeriod, MemoryState, Supersession, WorkspaceIndex
+from memories.resolve import state_changes
 from memories.review.create import checked
 from memories.review.edit import new_version
-from memories.review.forget import audit, end, locked, reject_claim
-from memories.review.restore import revive
+from memories.review.forget import audit, forget_locked, locked, reject_claim
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
 KEPT_BOTH = Supersession.KEPT_BOTH
+State = Supersession.State
+# By act: the states that a decision may be in, and the one that it is in after.
+ACTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "approve": ((State.PENDING,), State.APPLIED),
+    "reject": ((State.PENDING,), State.REJECTED),
+    "keep_both": ((State.PENDING,), State.REJECTED),
+    "undo": ((State.APPLIED,), State.UNDONE),
+    "reopen": ((State.APPLIED, State.REJECTED), State.PENDING),
+    "redo": ((State.UNDONE,), State.APPLIED),
+}
 
 
-def locked_decision(scope: Scope, supersession_id: uuid.UUID, *states: str) -> Supersession:
-    """The decision, locked; Conflict where it is in none of `states` any more."""
+def locked_decision(
+    scope: Scope, supersession_id: uuid.UUID, act: str
+) -> tuple[Supersession, Memory, Memory]:
+    """The decision with its old and its new memory, locked; Conflict where its state does not allow
+    this act any more, NotFound where `scope` does not see all three."""
     rows = Supersession.objects.filter(workspace_id=scope.workspace_id, pk=supersession_id)
-    found = rows.select_for_update().first()
-    ids = [found.old_id, found.new_id] if found else []
+    decision = rows.select_for_update().first()
+    ids = [decision.old_id, decision.new_id] if decision else []
     seen = Memory.objects.visible_to(scope).filter(pk__in=ids).values_list("subject_id", flat=True)
-    if found is None or len(seen) < 2:
+    if decision is None or len(seen) < 2:
         raise NotFound("Supersession")
-    if found.state not in states:
-        raise Conflict(f"Somebody decided meanwhile: it is {found.state}.", "stale", "state")
+    if decision.state not in ACTS[act][0]:
+        raise Conflict(f"Somebody decided meanwhile: it is {decision.state}.", "stale", "state")
     if len(set(seen)) > 1:
         raise Conflict("The two are about different subjects now.", "stale", "state")
-    return found
+    return decision, locked(scope, decision.old_id), locked(scope, decision.new_id)
+
+
+def decide(
+    scope: Scope, decision: Supersession, act: str, note: str = "", *, state: str = ""
+) -> None:
+    """Write that it is in the state after this act, or in `state`, and who said so."""
+    before = decision.state
+    decision.waited = decision.waited or before == State.PENDING
+    decision.state = state or ACTS[act][1]
+    decision.decided_by, decision.decided_at = scope.actor, timezone.now()
+    decision.note = note or decision.note
+    decision.save(
+        update_fields=["state", "decided_by", "decided_at", "note", "waited", "updated_at"]
+    )
+    new = Memory.objects.get(pk=decision.new_id)
+    audit(scope, act, new, reason=note, before={"state": before}, after={"state": decision.state})
 
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
@@ -40,40 +71,23 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
-        found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
-        old, new = locked(scope, found.old_id), locked(scope, found.new_id)
+        decision, old, new = locked_decision(scope, supersession_id, "approve")
         let_replace(space, old, new)
-        decide(scope, found, Supersession.State.APPLIED, "approve")
+        decide(scope, decision, "approve")
         if content and content != new.content:
             new_version(scope, space, new, content, vectors, note=IN_OTHER_WORDS)
-    return found
-
-
-def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
-    """Put a locked memory in the place of another; Conflict where that is a head no more."""
-    if not old.is_latest or old.forgotten_at is not None:
-        raise Conflict("The old memory is no longer live.", "stale", "old")
-    if new.superseded_by_id is not None:
-        raise Conflict("The newer memory was replaced meanwhile.", "stale", "new")
-    _release(space, new)
-    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
-    new.version = max(new.version, old.version + 1)
-    new.pinned = new.pinned or old.pinned  # what a person pinned stays pinned, in its new words
-    Memory.objects.filter(pk=new.pk).update(version=new.version, pinned=new.pinned)
-    entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
+    return decision
 
 
 @transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
     """Keep the old memory; the new one is forgotten, and not learned again."""
-    space = workspace_index.index_of(scope.workspace_id)
-    workspace_index.lock(space)
-    found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
-    new = locked(scope, found.new_id)
-    decide(scope, found, Supersession.State.REJECTED, "reject", note)
-    end(scope, new, note or "rejected")
+    workspace_index.lock(workspace_index.index_of(scope.workspace_id))
+    decision, _, new = locked_decision(scope, supersession_id, "reject")
+    decide(scope, decision, "reject", note)
+    forget_locked(scope, new, note or "rejected")
     reject_claim(scope, new, note or "rejected")
-    return found
+    return decision
 
 
 @transaction.atomic(durable=True)
@@ -81,26 +95,32 @@ def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Both live on: they do not say the same thing."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
-    found = locked_decision(scope, supersession_id, Supersession.State.PENDING)
-    _release(space, locked(scope, found.new_id))
-    decide(scope, found, Supersession.State.REJECTED, "keep_both", KEPT_BOTH)
-    return found
+    decision, _, new = locked_decision(scope, supersession_id, "keep_both")
+    release(space, new)
+    decide(scope, decision, "keep_both", KEPT_BOTH)
+    return decision
 
 
-def _release(space: WorkspaceIndex, memory: Memory) -> None:
+def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
+    """Put a locked memory in the place of another; Conflict where that is a head no more."""
+    if not old.state.is_head:
+        raise Conflict("The old memory is no longer live.", "stale", "old")
+    if new.superseded_by_id is not None:
+        raise Conflict("The newer memory was replaced meanwhile.", "stale", "new")
+    release(space, new)
+    state_changes.supersede(space, {old.pk: (new.pk, new.valid_from)}, timezone.now())
+    new.version = max(new.version, old.version + 1)
+    new.pinned = new.pinned or old.pinned  # what a person pinned stays pinned, in its new words
+    Memory.objects.filter(pk=new.pk).update(version=new.version, pinned=new.pinned)
+
+
+def release(space: WorkspaceIndex, memory: Memory) -> None:
     """Let a held memory live; one that waited for review lives already."""
-    if memory.held_at is None:
-        return
-    memory.held_at = None
-    memory.save(update_fields=["held_at", "updated_at"])
-    revive(space, memory, Liveness.Cause.APPROVED)
+    if memory.state is MemoryState.HELD:
+        believe_again(space, memory, MemoryPeriod.Cause.APPROVED)
 
 
-def decide(scope: Scope, found: Supersession, state: str, action: str, note: str = "") -> None:
-    before = found.state
-    found.waited = found.waited or before == Supersession.State.PENDING
-    found.state, found.decided_by, found.decided_at = state, scope.actor, timezone.now()
-    found.note = note or found.note
-    found.save(update_fields=["state", "decided_by", "decided_at", "note", "waited", "updated_at"])
-    new = Memory.objects.get(pk=found.new_id)
-    audit(scope, action, new, reason=note, before={"state": before}, after={"state": state})
+def believe_again(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
+    """It is a head again; the features of what it stands on are looked at anew."""
+    state_changes.restore(space, memory, cause)
+    queue.unmark(memory.workspace_id, episodes_of(memory))

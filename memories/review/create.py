@@ -22,7 +22,6 @@ from memories.models import (
     MemoryScope,
     Source,
     Visibility,
-    WorkspaceIndex,
 )
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
@@ -93,25 +92,15 @@ def create(scope: Scope, new: NewMemory) -> Memory:
     )
     space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
-    return _create(scope, space, new, claim, vectors)
-
-
-@transaction.atomic(durable=True)
-def _create(
-    scope: Scope,
-    space: WorkspaceIndex,
-    new: NewMemory,
-    claim: Claim,
-    vectors: list[entries.Vectors] | None,
-) -> Memory:
-    placement = _placement(scope, new)
-    # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
-    vector = vectors[0][0] if vectors else None
-    rejections.take_back(space, placement.subject_id, claim.statement, vector)
-    outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
-    memory_id = (outcome.created or outcome.reinforced)[0]
-    memory = Memory.objects.with_names().get(pk=memory_id)
-    audit(scope, "create", memory, after={"content": memory.content})
+    with transaction.atomic(durable=True):
+        placement = _placement(scope, new)
+        # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
+        vector = vectors[0][0] if vectors else None
+        rejections.take_back(space, placement.subject_id, claim.statement, vector)
+        outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
+        memory_id = (outcome.created or outcome.reinforced)[0]
+        memory = Memory.objects.with_names().get(pk=memory_id)
+        audit(scope, "create", memory, after={"content": memory.content})
     return memory
 
 
@@ -125,7 +114,13 @@ def _placement(scope: Scope, new: NewMemory) -> Placement:
     if new.scope == MemoryScope.WORKFLOW and not new.workflow_id:
         raise Invalid("workflowId", "A memory of scope workflow needs a workflowId.")
     team = agent.team if agent else ""
-    conversation = _conversation(scope, new)
+    if new.scope == MemoryScope.THREAD and not new.thread_id:
+        raise Invalid("threadId", "A memory of scope thread needs a threadId.")
+    conversation = None
+    if new.thread_id:
+        conversation, _ = Conversation.objects.get_or_create(
+            workspace_id=scope.workspace_id, external_id=new.thread_id
+        )
     return Placement(
         workspace_id=scope.workspace_id,
         subject_id=subject.pk if subject else None,
@@ -136,14 +131,3 @@ def _placement(scope: Scope, new: NewMemory) -> Placement:
         conversation_id=conversation.pk if conversation else None,
         workflow=new.workflow_id,
     )
-
-
-def _conversation(scope: Scope, new: NewMemory) -> Conversation | None:
-    if not new.thread_id:
-        if new.scope == MemoryScope.THREAD:
-            raise Invalid("threadId", "A memory of scope thread needs a threadId.")
-        return None
-    conversation, _ = Conversation.objects.get_or_create(
-        workspace_id=scope.workspace_id, external_id=new.thread_id
-    )
-    return conversation

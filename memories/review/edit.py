@@ -12,11 +12,19 @@ from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import follow_memory
 from memories.index import due, entries, slots, workspace_index
-from memories.models import Fact, Layer, Liveness, Memory, Source, Supersession, WorkspaceIndex
-from memories.resolve import rejections
+from memories.models import (
+    Fact,
+    Layer,
+    Memory,
+    MemoryPeriod,
+    MemoryState,
+    Source,
+    Supersession,
+    WorkspaceIndex,
+)
+from memories.resolve import rejections, state_changes
 from memories.review.create import checked
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
-from memories.review.restore import begin
 from workspaces.scope import Scope
 
 EDIT = "edit"  # the rule of a correction by hand
@@ -82,21 +90,16 @@ def edit(
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         memory = locked(scope, memory_id)
-        _check_head(memory, expected_version)
+        if memory.state in (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN):
+            message = f"This version is {memory.state}; edit the head of its chain."
+            raise Conflict(message, "not_head", "id")
+        if expected_version is not None and memory.version != expected_version:
+            message = f"Somebody changed it: version {memory.version} is the head now."
+            raise Conflict(message, "stale", "If-Match")
         _change_in_place(scope, memory, {k: v for k, v in changes.items() if k in IN_PLACE})
         if content and content != memory.content:
             memory = new_version(scope, space, memory, content, vectors)
     return Memory.objects.with_names().get(pk=memory.pk)
-
-
-def _check_head(memory: Memory, expected_version: int | None) -> None:
-    if memory.superseded_by_id is not None or memory.forgotten_at is not None:
-        what = "superseded" if memory.superseded_by_id else "forgotten"
-        raise Conflict(f"This version is {what}; edit the head of its chain.", "not_head", "id")
-    if expected_version is not None and memory.version != expected_version:
-        raise Conflict(
-            f"Somebody changed it: version {memory.version} is the head now.", "stale", "If-Match"
-        )
 
 
 def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -> None:
@@ -111,17 +114,11 @@ def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -
         entries.change_visibility(Layer.MEMORIES, memory.pk, memory.visibility)
     if not {"event_date", "valid_from"}.isdisjoint(changed):
         entries.change_times(memory)
-    audit(
-        scope,
-        "edit",
-        memory,
-        before={name: _plain(before[name]) for name in changed},
-        after={name: _plain(changes[name]) for name in changed},
-    )
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+    plain = [
+        {n: v.isoformat() if isinstance(v, datetime) else v for n, v in values.items()}
+        for values in ({n: before[n] for n in changed}, {n: changes[n] for n in changed})
+    ]
+    audit(scope, "edit", memory, before=plain[0], after=plain[1])
 
 
 def new_version(
@@ -137,15 +134,23 @@ def new_version(
     new = _next(old, content)
     new.slots = slots.of_memory(new, slots.words_of(space))
     new.save(force_insert=True)
-    Memory.objects.filter(pk=old.pk).supersede(by=new, at=timezone.now())
-    _stand_by_hand(new)
-    _record(scope, old, new, note)
-    begin(new, Liveness.Cause.CREATED)
-    entries.set_live(space, Layer.MEMORIES, [old.pk], live=False)
+    state_changes.supersede(space, {old.pk: (new.pk, new.valid_from)}, timezone.now())
+    own = {name: getattr(new, name) for name in OF_A_FACT}
+    Fact.objects.create(**own, memory=new, statement=content, method=Fact.Method.MANUAL, rule=EDIT)
+    Supersession.objects.create(
+        workspace_id=scope.workspace_id,
+        old=old,
+        new=new,
+        rule=EDIT,
+        method="manual",
+        note=note,
+        state=Supersession.State.APPLIED,
+        decided_by=scope.actor,
+    )
+    state_changes.begin_period(new, MemoryPeriod.Cause.CREATED)
     entries.write(space, [entries.memory_item(new)], vectors)
     follow_memory.correct(scope, old, new)
-    vector = vectors[0][0] if vectors else None
-    rejections.take_back(space, old.subject_id, content, vector)
+    rejections.take_back(space, old.subject_id, content, vectors[0][0] if vectors else None)
     if bytes(old.fingerprint) != new.fingerprint:
         reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest
     audit(scope, "edit", new, before={"content": old.content}, after={"content": content})
@@ -162,27 +167,4 @@ def _next(old: Memory, content: str) -> Memory:
         version=old.version + 1,
         # A correction: what it says was true as long as the old one was taken to be.
         valid_from=old.valid_from,
-    )
-
-
-def _stand_by_hand(new: Memory) -> None:
-    Fact.objects.create(
-        **{name: getattr(new, name) for name in OF_A_FACT},
-        memory=new,
-        statement=new.content,
-        method=Fact.Method.MANUAL,
-        rule=EDIT,
-    )
-
-
-def _record(scope: Scope, old: Memory, new: Memory, note: str) -> None:
-    Supersession.objects.create(
-        workspace_id=scope.workspace_id,
-        old=old,
-        new=new,
-        rule=EDIT,
-        method="manual",
-        note=note,
-        state=Supersession.State.APPLIED,
-        decided_by=scope.actor,
     )

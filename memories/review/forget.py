@@ -1,16 +1,21 @@
 """Forgetting: a memory ends; `wrong` also leaves a rejection, so that it is not learned again."""
 
+import logging
 import uuid
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
 
 from memories.errors import NotFound
 from memories.features.follow_memory import withdraw
-from memories.index import entries, workspace_index
-from memories.models import Layer, Liveness, Memory, Rejection, Supersession
+from memories.index import workspace_index
+from memories.models import Memory, Rejection, Supersession
+from memories.resolve import state_changes
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
+
+log = logging.getLogger(__name__)
 
 WRONG, CORRECTED = "wrong", "corrected"
 
@@ -31,21 +36,18 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
     workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.forgotten_at is None:
-        end(scope, memory, reason)
+        forget_locked(scope, memory, reason)
     return memory
 
 
-def end(scope: Scope, memory: Memory, reason: str) -> None:
-    """Forget a locked memory within the caller's transaction."""
-    space = workspace_index.index_of(scope.workspace_id)
-    now = timezone.now()
-    memory.forgotten_at, memory.forget_reason = now, reason
-    memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])
-    Liveness.objects.filter(memory=memory).end(now, "forgotten")
+def forget_locked(scope: Scope, memory: Memory, reason: str) -> None:
+    """Forget a locked memory within the caller's transaction; what waited to let it replace
+    another is rejected."""
+    space, now = workspace_index.index_of(scope.workspace_id), timezone.now()
+    state_changes.end(space, memory, reason, now)
     Supersession.objects.filter(new=memory, state=Supersession.State.PENDING).update(
         state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason
     )
-    entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
     withdraw(scope, memory)
     if reason == WRONG:
         reject_claim(scope, memory, reason)
@@ -69,11 +71,12 @@ def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
 
 
 def audit(scope: Scope, action: str, memory: Memory, **details: object) -> None:
+    """A line in the audit, and once it is committed one in the log, which holds ids alone."""
     AuditEntry.line(
-        scope.workspace_id,
-        scope.actor,
-        action,
-        memory,
-        subject_id=memory.subject_id,
-        **details,
+        scope.workspace_id, scope.actor, action, memory, subject_id=memory.subject_id, **details
     ).save()
+    tell = partial(
+        log.info, "workspace %s: %s of memory %s by %s",
+        scope.workspace_id, action, memory.pk, scope.actor,
+    )  # fmt: skip
+    transaction.on_commit(tell)

@@ -1,20 +1,22 @@
-"""Two subjects become one."""
+"""Subjects and memories put together: two subjects or two duplicates become one, memories move."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from memories import outbox
-from memories.errors import Invalid, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.features import follow_memory
 from memories.features import merge_subjects as features
 from memories.index import slots, subjects, workspace_index
 from memories.models import (
     Conversation,
     Episode,
     Fact,
+    Layer,
     Memory,
     MemorySession,
     MergedRows,
@@ -22,6 +24,9 @@ from memories.models import (
     SubjectMerge,
     WorkspaceIndex,
 )
+from memories.resolve import state_changes
+from memories.review.forget import audit, forget_locked, locked
+from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.ids import uuid7
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
@@ -36,7 +41,6 @@ FOLLOWING: dict[str, Any] = {
     "rejection": Rejection,
 }
 SHARED = "rejection of both"  # the target's, where the source had the same
-Moved = Mapping[str, list[uuid.UUID]]
 
 
 def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> SubjectMerge:
@@ -51,36 +55,44 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
-        source, target = (of_scope(scope, each) for each in (source_id, target_id))
-        hold_still(space, source, target)
+        source, target = (locked_subject(scope, each) for each in (source_id, target_id))
+        lock_writers(space, source, target)
         made = SubjectMerge.objects.create(
             workspace_id=scope.workspace_id, source=source, target=target, batch=uuid7(),
             merged_by=scope.actor,
         )  # fmt: skip
-        shared = _let_go_of_what_both_rejected(source, target)
-        moved = {kind: give(kind, source, target) for kind in FOLLOWING}
+        # What both rejected stays the target's alone.
+        own = Rejection.objects.filter(subject=source)
+        both = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
+        shared = list(both.values_list("pk", flat=True))
+        own.filter(fingerprint__in=both.values("fingerprint")).delete()
+        moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
         slots.rebuild(moved["memory"], slots.words_of(space))
-        learn_again(moved["session"])
+        restart_sessions(moved["session"])
         moved |= features.merge(scope, made) | {SHARED: shared}
-        _keep(made, moved)
-        tell(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
+        MergedRows.objects.bulk_create(
+            MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
+            for kind, ids in moved.items()
+            if ids
+        )
+        audit_merge(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
     return made
 
 
-def of_scope(scope: Scope, subject_id: uuid.UUID) -> Subject:
+def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
     """The subject, locked; NotFound where `scope` does not see it."""
     rows = Subject.objects.filter(workspace_id=scope.workspace_id)
     if scope.subject_ids is not None:
         rows = rows.filter(pk__in=scope.subject_ids)
     # Not against keys: who writes a row about it waits for the workspace, and holds a share of it.
-    found = rows.filter(pk=subject_id).select_for_update(no_key=True).first()
-    if found is None:
+    subject = rows.filter(pk=subject_id).select_for_update(no_key=True).first()
+    if subject is None:
         raise NotFound("Subject")
-    return found
+    return subject
 
 
-def hold_still(space: WorkspaceIndex, *subjects: Subject) -> None:
+def lock_writers(space: WorkspaceIndex, *subjects: Subject) -> None:
     """Wait for those who are writing down what is said about these subjects: they lock first the
     conversation, then the workspace's row. What they write after is about whom they named."""
     rows = Conversation.objects.filter(subject__in=subjects).order_by("pk")
@@ -88,7 +100,7 @@ def hold_still(space: WorkspaceIndex, *subjects: Subject) -> None:
     WorkspaceIndex.objects.select_for_update(no_key=True).get(pk=space.pk)
 
 
-def give(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid.UUID]:
+def reassign(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid.UUID]:
     """Rows of one kind that were about `source` are about `target`; their ids."""
     rows = FOLLOWING[kind]._default_manager.filter(subject=source, **which)
     ids = list(rows.values_list("pk", flat=True))
@@ -96,15 +108,7 @@ def give(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid
     return ids
 
 
-def _let_go_of_what_both_rejected(source: Subject, target: Subject) -> list[uuid.UUID]:
-    own = Rejection.objects.filter(subject=source)
-    shared = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
-    ids = list(shared.values_list("pk", flat=True))
-    own.filter(fingerprint__in=shared.values("fingerprint")).delete()
-    return ids
-
-
-def learn_again(session_ids: list[uuid.UUID]) -> None:
+def restart_sessions(session_ids: list[uuid.UUID]) -> None:
     """Sessions that a worker is at begin again, with whom they are about now."""
     busy = MemorySession.objects.filter(pk__in=session_ids, state=MemorySession.State.EXTRACTING)
     ids = list(busy.select_for_update().values_list("pk", flat=True))
@@ -117,15 +121,7 @@ def learn_again(session_ids: list[uuid.UUID]) -> None:
         outbox.post("run_session", each)
 
 
-def _keep(made: SubjectMerge, moved: Moved) -> None:
-    MergedRows.objects.bulk_create(
-        MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
-        for kind, ids in moved.items()
-        if ids
-    )
-
-
-def tell(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
+def audit_merge(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
     """A line on each of the two, so that each one's history tells it."""
     for subject in (made.source, made.target):
         AuditEntry.line(
@@ -137,3 +133,85 @@ def tell(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]
             before={"userId": made.source.external_id},
             after={"userId": made.target.external_id, "moved": dict(moved), "merge": str(made.pk)},
         ).save()
+
+
+# All versions of the chains that these memories stand in, and what waits to replace them.
+CHAINS = """
+with recursive whole (id) as (
+  select unnest(%(ids)s::uuid[])
+  union
+  select other from whole, lateral (
+    select m.superseded_by_id from memories_memory m
+    where m.id = whole.id and m.superseded_by_id is not null
+    union all select m.id from memories_memory m where m.superseded_by_id = whole.id
+    union all select s.new_id from memories_supersession s
+    where s.old_id = whole.id and s.state = 'pending'
+    union all select s.old_id from memories_supersession s
+    where s.new_id = whole.id and s.state = 'pending') as beside (other)
+)
+select id from whole
+"""
+
+
+def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
+    """Let memories, with all their versions and facts, be about another subject; how many versions.
+
+    Episodes stay where they were said. Moving them back is the way to undo it.
+    """
+    try:
+        target = subject_to_write(scope, user_id.strip())
+    except NotAllowed as error:
+        raise Forbidden(error.message, "userId") from None
+    if target is None:
+        raise Invalid("userId", "Name the subject that it is to be about.")
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        chosen = _visible(scope, memory_ids)
+        with connection.cursor() as cursor:
+            cursor.execute(CHAINS, {"ids": list(memory_ids)})
+            ids = [row[0] for row in cursor.fetchall()]
+        _visible(scope, ids)
+        for memory in Memory.objects.live().filter(pk__in=ids):
+            follow_memory.move(scope, memory, target)
+        Memory.objects.filter(pk__in=ids).update(subject=target)
+        Fact.objects.filter(memory__in=ids).update(subject=target)
+        subjects.move(space, Layer.MEMORIES, ids, target.pk)
+        slots.rebuild(ids, slots.words_of(space))
+        for memory in chosen:
+            before = memory.subject.external_id if memory.subject else ""
+            memory.subject = target
+            after = {"userId": target.external_id}
+            audit(scope, "move", memory, before={"userId": before}, after=after)
+    return len(ids)
+
+
+def _visible(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
+    rows = Memory.objects.visible_to(scope).filter(pk__in=ids).select_related("subject")
+    memories = list(rows.select_for_update(of=("self",)))
+    if len(memories) < len(set(ids)):
+        raise NotFound("Memory")
+    return memories
+
+
+def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> Memory:
+    """Two live memories say the same: one stays, with the facts of both; the other is forgotten.
+
+    It can be restored; the facts stay with the one that was kept.
+    """
+    space: WorkspaceIndex = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        kept, other = locked(scope, kept_id), locked(scope, other_id)
+        if kept.pk == other.pk or kept.subject_id != other.subject_id:
+            raise Invalid("id", "Only two memories about the same subject can be merged.")
+        if not kept.is_live or not other.is_live:
+            raise Conflict("One of them is no longer live.", "stale", "id")
+        facts = Fact.objects.filter(memory=other)
+        moved = [str(pk) for pk in facts.values_list("pk", flat=True)]
+        facts.update(memory=kept)
+        state_changes.add_support({kept.pk: len(moved)}, timezone.now())
+        forget_locked(scope, other, f"duplicate of {kept.pk}")
+        before = {"content": other.content, "memory": str(other.pk), "facts": moved}
+        audit(scope, "merge", kept, before=before, after={"content": kept.content})
+    return Memory.objects.with_names().get(pk=kept.pk)

@@ -8,7 +8,7 @@ from memories import resolve
 from memories.errors import Conflict, Invalid, NotFound
 from memories.extraction.quotes import find_quote
 from memories.index import due, entries, workspace_index
-from memories.models import Episode, Fact, Memory, MemorySession, Source, WorkspaceIndex
+from memories.models import Episode, Fact, Memory, MemorySession, Source
 from memories.resolve import Claim, Quote, rejections
 from memories.review.forget import audit
 from workspaces.models import AuditEntry
@@ -21,13 +21,25 @@ def accept(scope: Scope, fact_id: uuid.UUID, quote: str) -> Memory:
 
     Raises Invalid where no such message has these words, Conflict where somebody decided before.
     """
-    fact = _waiting(scope, fact_id)
-    claim = _claim(fact, *_cited(scope, fact, quote))
+    claim = _claim(scope, _waiting(scope, fact_id), quote)
     space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
-        return _believe(scope, space, _waiting(scope, fact_id, lock=True), claim, vectors)
+        fact = _waiting(scope, fact_id, lock=True)
+        session = MemorySession.objects.select_related("agent").get(facts=fact)
+        # A person's word outranks an earlier "no".
+        vector = vectors[0][0] if vectors else None
+        rejections.take_back(space, fact.subject_id, claim.statement, vector)
+        # The resolver writes the fact anew, under its memory: the one that waited goes.
+        fact.delete()
+        placement = resolve.placement_of(session, [claim])
+        outcome = resolve.apply(
+            space, placement, [claim], vectors, actor=scope.actor, session_id=session.pk
+        )
+        memory = Memory.objects.get(pk=[*outcome.created, *outcome.reinforced][0])
+        audit(scope, "accept", memory, after={"content": claim.statement})
+    return memory
 
 
 @transaction.atomic(durable=True)
@@ -56,15 +68,13 @@ def _waiting(scope: Scope, fact_id: uuid.UUID, *, lock: bool = False) -> Fact:
     return fact
 
 
-def _cited(scope: Scope, fact: Fact, quote: str) -> tuple[Episode, tuple[int, int]]:
-    for episode in Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk"):
-        span = find_quote(episode.content, quote)
-        if span:
-            return episode, span
-    raise Invalid("quote", "No message of this ingest has these words.")
-
-
-def _claim(fact: Fact, episode: Episode, span: tuple[int, int]) -> Claim:
+def _claim(scope: Scope, fact: Fact, quote: str) -> Claim:
+    """What the fact says, standing on the first message of its ingest that has these words."""
+    episodes = Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk")
+    spans = ((episode, find_quote(episode.content, quote)) for episode in episodes)
+    episode, span = next(((episode, span) for episode, span in spans if span), (None, None))
+    if episode is None or span is None:
+        raise Invalid("quote", "No message of this ingest has these words.")
     return Claim(
         statement=fact.statement,
         category=fact.category,
@@ -79,30 +89,3 @@ def _claim(fact: Fact, episode: Episode, span: tuple[int, int]) -> Claim:
         event_date=fact.event_date,
         quotes=(Quote(episode.pk, *span, episode.content[slice(*span)]),),
     )
-
-
-def _believe(
-    scope: Scope,
-    space: WorkspaceIndex,
-    fact: Fact,
-    claim: Claim,
-    vectors: list[entries.Vectors] | None,
-) -> Memory:
-    """The resolver writes the fact anew, under its memory: the one that waited goes."""
-    session = MemorySession.objects.select_related("agent").get(facts=fact)
-    # A person's word outranks an earlier "no".
-    rejections.take_back(
-        space, fact.subject_id, claim.statement, vectors[0][0] if vectors else None
-    )
-    fact.delete()
-    outcome = resolve.apply(
-        space,
-        resolve.placement_of(session, [claim]),
-        [claim],
-        vectors,
-        actor=scope.actor,
-        session_id=session.pk,
-    )
-    memory = Memory.objects.get(pk=[*outcome.created, *outcome.reinforced][0])
-    audit(scope, "accept", memory, after={"content": claim.statement})
-    return memory

@@ -1,4 +1,14 @@
-"""A person's word taken back: what was decided waits again, and what was undone stands again."""
+"""A person's word taken back.
+
+    act       of                                   what happens
+    undo      a supersession that is applied       the old memory is the head again, the new one ends
+    reopen    one that a person decided            it waits again, both memories are as before it
+    redo      one that was undone                  the new memory takes the old one's place again
+    restore   a memory, forgotten or expired       it is believed again, and may be learned again
+    separate  a merge of two subjects              each has its own again (`separate.py`)
+
+The states of a decision before and after each act are in `approve.ACTS`.
+"""
 
 import uuid
 
@@ -7,22 +17,22 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.errors import Conflict
-from memories.index import entries, workspace_index
-from memories.models import Layer, Liveness, Memory, Rejection, Supersession, WorkspaceIndex
-from memories.resolve import OLDER
+from memories.index import workspace_index
+from memories.models import Memory, MemoryPeriod, Rejection, Supersession, WorkspaceIndex
+from memories.resolve import OLDER, state_changes
 from memories.review.approve import (
     IN_OTHER_WORDS,
     KEPT_BOTH,
+    believe_again,
     decide,
     let_replace,
     locked_decision,
 )
 from memories.review.edit import EDIT
-from memories.review.forget import CORRECTED, end, locked, reject_claim
-from memories.review.restore import revive, unlink
+from memories.review.forget import CORRECTED, audit, forget_locked, locked, reject_claim
 from workspaces.scope import Scope
 
-State = Supersession.State
+State, Cause = Supersession.State, MemoryPeriod.Cause
 
 
 @transaction.atomic(durable=True)
@@ -34,24 +44,21 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
-    found = locked_decision(scope, supersession_id, Supersession.State.APPLIED)
-    old, new = locked(scope, found.old_id), locked(scope, found.new_id)
-    if new.superseded_by_id is not None and found.rule != OLDER:
+    decision, old, new = locked_decision(scope, supersession_id, "undo")
+    is_older = decision.rule == OLDER
+    if new.superseded_by_id is not None and not is_older:
         raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
-    unlink(old, new)
-    if new.forgotten_at is None and not _stands_by_itself(found):
-        end(scope, new, "undone")
-    if old.forgotten_at is None:
-        Rejection.objects.of(old.workspace_id, old.subject_id, bytes(old.fingerprint)).delete()
-        revive(space, old, Liveness.Cause.UNDONE)
-    decide(scope, found, Supersession.State.UNDONE, "undo")
-    return found
-
-
-def _stands_by_itself(found: Supersession) -> bool:
-    """The newer memory was believed without this decision, or replaces another one too."""
-    others = Supersession.objects.filter(new=found.new_id, state=Supersession.State.APPLIED)
-    return found.rule == OLDER or others.exclude(Q(pk=found.pk) | Q(rule=OLDER)).exists()
+    # It was believed without this decision, or replaces another one too.
+    others = Supersession.objects.filter(new=decision.new_id, state=State.APPLIED)
+    stands = is_older or others.exclude(Q(pk=decision.pk) | Q(rule=OLDER)).exists()
+    state_changes.unlink(old, new)
+    if new.forgotten_at is None and not stands:
+        forget_locked(scope, new, "undone")
+    if old.state.is_head:
+        may_be_learned(old)
+        believe_again(space, old, Cause.UNDONE)
+    decide(scope, decision, "undo")
+    return decision
 
 
 @transaction.atomic(durable=True)
@@ -62,24 +69,27 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
-    found = locked_decision(scope, supersession_id, State.APPLIED, State.REJECTED)
-    if not found.waited:
+    decision, old, new = locked_decision(scope, supersession_id, "reopen")
+    if not decision.waited:
         raise Conflict("No person was asked about it: undo it instead.", "stale", "state")
-    old, new = locked(scope, found.old_id), locked(scope, found.new_id)
-    if found.state == State.APPLIED:
+    if decision.state == State.APPLIED:
         _take_back_words(scope, space, new)
-        unlink(old, new)
+        put_back(space, old, new)
         if old.pinned:
             Memory.objects.filter(pk=new.pk).update(pinned=False)  # the pin came with the approval
         if not new.supersedes.exists():
             Memory.objects.filter(pk=new.pk).update(version=1)  # it begins a chain of its own again
-        revive(space, old, Liveness.Cause.UNDONE)
-    elif new.superseded_by_id is not None or (found.note == KEPT_BOTH and new.forgotten_at):
+    elif new.superseded_by_id is not None or (decision.note == KEPT_BOTH and new.forgotten_at):
         raise Conflict("The new memory was changed since: its chain shows how.", "stale", "new")
-    _ask_again(space, new)
-    found.note = ""
-    decide(scope, found, State.PENDING, "reopen")
-    return found
+    may_be_learned(new)
+    # It waits as it did: held back where it had not been believed before anybody was asked.
+    if new.periods.filter(cause=Cause.CREATED).exists():
+        believe_again(space, new, Cause.UNDONE)
+    else:
+        state_changes.hold(space, new, timezone.now())
+    decision.note = ""
+    decide(scope, decision, "reopen")
+    return decision
 
 
 def _take_back_words(scope: Scope, space: WorkspaceIndex, new: Memory) -> None:
@@ -90,24 +100,10 @@ def _take_back_words(scope: Scope, space: WorkspaceIndex, new: Memory) -> None:
     worded = locked(scope, edit.new_id)
     if edit.note != IN_OTHER_WORDS or worded.superseded_by_id is not None:
         raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
-    unlink(new, worded)
-    end(scope, worded, "undone")
-    decide(scope, edit, State.UNDONE, "undo")
-    revive(space, new, Liveness.Cause.UNDONE)
-
-
-def _ask_again(space: WorkspaceIndex, new: Memory) -> None:
-    """As it waited: held back where it had not been believed before anybody was asked."""
-    Rejection.objects.of(new.workspace_id, new.subject_id, bytes(new.fingerprint)).delete()
-    was_believed = new.liveness.filter(cause=Liveness.Cause.CREATED).exists()
-    new.forgotten_at, new.forget_reason = None, ""
-    new.held_at = None if was_believed else timezone.now()
-    new.save(update_fields=["forgotten_at", "forget_reason", "held_at", "updated_at"])
-    if was_believed:
-        revive(space, new, Liveness.Cause.UNDONE)
-        return
-    new.liveness.all().end(timezone.now(), "held")
-    entries.set_live(space, Layer.MEMORIES, [new.pk], live=False)
+    state_changes.unlink(new, worded)
+    forget_locked(scope, worded, "undone")
+    decide(scope, edit, "undo")
+    believe_again(space, new, Cause.UNDONE)
 
 
 @transaction.atomic(durable=True)
@@ -115,13 +111,40 @@ def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """Let a supersession that was undone stand again."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
-    found = locked_decision(scope, supersession_id, State.UNDONE)
-    old, new = locked(scope, found.old_id), locked(scope, found.new_id)
-    new.forgotten_at, new.forget_reason = None, ""
-    new.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])
-    revive(space, new, Liveness.Cause.RESTORED)
+    decision, old, new = locked_decision(scope, supersession_id, "redo")
+    believe_again(space, new, Cause.RESTORED)
     let_replace(space, old, new)
-    if found.rule == EDIT:
+    if decision.rule == EDIT:
         reject_claim(scope, old, CORRECTED)
-    decide(scope, found, State.APPLIED, "redo")
-    return found
+    decide(scope, decision, "redo")
+    return decision
+
+
+@transaction.atomic(durable=True)
+def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
+    """Believe a forgotten memory again; its rejection goes. Conflict where a newer one stands."""
+    space = workspace_index.index_of(scope.workspace_id)
+    workspace_index.lock(space)
+    memory = locked(scope, memory_id)
+    if memory.superseded_by_id is not None:
+        raise Conflict("A newer version stands: undo its supersession instead.", "not_head", "id")
+    if memory.forgotten_at is None and (memory.forget_after is None or memory.is_live):
+        raise Conflict("It is not forgotten.", "not_forgotten", "id")
+    memory.forget_after = None
+    memory.save(update_fields=["forget_after", "updated_at"])
+    may_be_learned(memory)
+    believe_again(space, memory, Cause.RESTORED)
+    audit(scope, "restore", memory, after={"content": memory.content})
+    return Memory.objects.with_names().get(pk=memory.pk)
+
+
+def put_back(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
+    """Take `new` out of the place of `old`, which is the head again unless it was forgotten."""
+    state_changes.unlink(old, new)
+    if old.state.is_head:
+        believe_again(space, old, Cause.UNDONE)
+
+
+def may_be_learned(memory: Memory) -> None:
+    """What a person said against these words counts no more."""
+    Rejection.objects.of(memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)).delete()

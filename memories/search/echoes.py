@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memories.index import statements
+from memories.models import LIVE_SQL
 from memories.search.scored import Scored
 from memories.search.trace import Placed
 
@@ -18,7 +19,7 @@ from memories_fact f join memories_citation ci on ci.fact_id = f.id
 where f.memory_id = any(%(ids)s::uuid[])
 """
 # Of episodes on which nothing stands that is believed: what replaced what stood on them.
-REPLACED = """
+REPLACED = f"""
 with recursive told(episode_id, memory_id, steps) as (
   select distinct ci.episode_id, f.memory_id, 0
   from memories_citation ci join memories_fact f on f.id = ci.fact_id
@@ -29,7 +30,7 @@ with recursive told(episode_id, memory_id, steps) as (
   where m.superseded_by_id is not null and told.steps < 1000)
 select told.episode_id, told.memory_id, told.steps
 from told join memories_memory m on m.id = told.memory_id
-where m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
+where {LIVE_SQL}
 """
 
 

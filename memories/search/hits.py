@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from memories.index import statements
-from memories.models import AS_KNOWN, NAME_COLUMNS, NOW, SAID, AsOf, Feature, chain, name_joins
+from memories.models import (
+    AS_KNOWN,
+    NAME_COLUMNS,
+    NOW,
+    SAID,
+    UNEXPIRED_SQL,
+    AsOf,
+    Feature,
+    chain,
+    name_joins,
+)
 from memories.search.rank import SPARE
 from memories.search.request import Hit, SearchRequest
 from memories.search.scored import Scored
@@ -16,7 +26,7 @@ select m.*, {NAME_COLUMNS}
 from memories_memory m
 {name_joins("m")}
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-  and (%(history)s or m.forget_after is null or m.forget_after > now())
+  and (%(history)s or {UNEXPIRED_SQL})
 """
 KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
 KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace("select m.*,", f"select m.*, {KNOWN},")

@@ -18,10 +18,11 @@ Spans: TypeAlias = tuple[tuple[int, int, float], ...]
 # A stored text must not end the block that it is told in, nor begin another one.
 _tag = re.compile(r"<(?=\s*/?\s*context)", re.IGNORECASE)
 UNSAID = -1.0  # what a forgotten memory stood on is told no more
-# A fact of a live memory counts in full, one that was replaced since less.
+# A fact of a head counts in full, one that was replaced since less; what has expired counts until
+# the sweep forgets it, which takes it out of the summary as well.
 CITED = """
 select c.episode_id, c.start, c."end", m.forgotten_at is not null as is_forgotten,
-       m.superseded_by_id is null and m.held_at is null as is_live
+       m.is_head
 from memories_citation c join memories_fact f on f.id = c.fact_id
 join memories_memory m on m.id = f.memory_id
 where c.episode_id = any(%(ids)s::uuid[])
@@ -53,7 +54,7 @@ def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
     """Where facts were read from these episodes, and how much each counts."""
     found: dict[uuid.UUID, Spans] = {}
     for row in statements.rows(CITED, {"ids": list(ids)}):
-        weight = UNSAID if row.is_forgotten else 1.0 if row.is_live else 0.4
+        weight = UNSAID if row.is_forgotten else 1.0 if row.is_head else 0.4
         found[row.episode_id] = (
             *found.get(row.episode_id, ()), (row.start, row.end, weight)
         )  # fmt: skip

@@ -5,9 +5,8 @@ SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("works
 
 SELECT COUNT("memories_memory"."id") AS "pk__count", MAX("memories_memory"."updated_at") AS "updated_at__max"
 FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND ("memories_memory"."forget_after" IS
-    NULL OR "memories_memory"."forget_after" > %s) AND "memories_memory"."forgotten_at" IS NULL AND
-  "memories_memory"."held_at" IS NULL AND "memories_memory"."superseded_by_id" IS NULL AND
-  "memories_memory"."scope" = %s AND "memories_memory"."subject_id" = %s);
+    NULL OR "memories_memory"."forget_after" > %s) AND "memories_memory"."is_head" AND "memories_memory"."scope" =
+  %s AND "memories_memory"."subject_id" = %s);
 -- reads
 --   Index Scan using memory_subject on memories_memory
 

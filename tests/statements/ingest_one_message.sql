@@ -136,11 +136,10 @@ with met as (
   select unnest(%(ids)s::uuid[]) as id
   union
   select id from memories_memory
-  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[])
-  and superseded_by_id is null and forgotten_at is null
+  where workspace_id = %(workspace)s and fingerprint = any(%(fingerprints)s::bytea[]) and is_head
   union
   select id from memories_memory
-  where slots && %(slots)s::int8[] and superseded_by_id is null and forgotten_at is null)
+  where slots && %(slots)s::int8[] and is_head)
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
 case when m.valid_from is not null
 then least(m.valid_from, m.created_at, %(now)s) end as since,
@@ -151,8 +150,7 @@ m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s
 and m.scope = %(scope)s
 and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
 and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
-and m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null
-and (m.forget_after is null or m.forget_after > now())
+and m.is_head and (m.forget_after is null or m.forget_after > now())
 and (m.visibility = 'global'
   or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
       or (m.agent_id is null and %(default_team)s)))
@@ -182,7 +180,7 @@ with pair as (
   select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
   p(old, new, since)),
 ended as (
-  update memories_liveness l
+  update memories_memoryperiod l
   set from_at = least(l.from_at, %(at)s), until_at = %(at)s, ended_by = 'superseded' from pair
   where l.memory_id = pair.old and l.until_at is null)
 update memories_memory m
@@ -194,8 +192,8 @@ from pair where m.id = pair.old and m.superseded_by_id is null;
 --   Update on memories_memory
 --   CTE pair
 --   CTE ended
---   Update on memories_liveness
---   Index Scan using liveness_one_open on memories_liveness
+--   Update on memories_memoryperiod
+--   Index Scan using memoryperiod_one_open on memories_memoryperiod
 --   Index Scan using memories_memory_pkey on memories_memory
 
 update memories_entry set live = %(live)s
@@ -223,7 +221,7 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
     $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
     $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
     $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
-    $32::jsonb)), n1 as (insert into memories_liveness ("workspace_id", "memory_id", "from_at", "until_at",
+    $32::jsonb)), n1 as (insert into memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at",
     "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
     zone, $37::varchar, $38::varchar)), n2 as (insert into memories_supersession ("id", "created_at",
     "updated_at", "workspace_id", "old_id", "new_id", "similarity", "model", "rule", "method", "state",
@@ -251,7 +249,7 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
 --   CTE n0
 --   Insert on memories_memory
 --   CTE n1
---   Insert on memories_liveness
+--   Insert on memories_memoryperiod
 --   CTE n2
 --   Insert on memories_supersession
 --   CTE n3

@@ -38,7 +38,7 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
     $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
     $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
     $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
-    $32::jsonb)), n1 as (insert into memories_liveness ("workspace_id", "memory_id", "from_at", "until_at",
+    $32::jsonb)), n1 as (insert into memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at",
     "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
     zone, $37::varchar, $38::varchar)), n2 as (insert into memories_fact ("id", "created_at", "updated_at",
     "workspace_id", "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
@@ -61,7 +61,7 @@ values ($86::int8, $87::int2, $88::int2, $89::int4, $90::int2, $91::uuid, $92::u
 --   CTE n0
 --   Insert on memories_memory
 --   CTE n1
---   Insert on memories_liveness
+--   Insert on memories_memoryperiod
 --   CTE n2
 --   Insert on memories_fact
 --   CTE n3

@@ -22,7 +22,7 @@ with recursive told(episode_id, memory_id, steps) as (
   where m.superseded_by_id is not null and told.steps < 1000)
 select told.episode_id, told.memory_id, told.steps
 from told join memories_memory m on m.id = told.memory_id
-where m.superseded_by_id is null and m.forgotten_at is null and m.held_at is null;
+where m.is_head and (m.forget_after is null or m.forget_after > now());
 -- reads
 --   CTE told
 --   Index Scan using memories_citation_episode_id_4ea26d11 on memories_citation

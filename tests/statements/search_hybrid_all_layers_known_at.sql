@@ -16,7 +16,7 @@ w as materialized (
   where x.workspace = %(workspace)s and x.layer = %(layer)s and (x.subject = %(subject)s::uuid or x.subject
     is null and (x.visibility <> 0 or x.agent is null))
   and (
-    (exists (select 1 from memories_liveness l where l.memory_id = row.id
+    (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
       and (row.forget_after is null or row.forget_after > %(known_at)s::timestamptz)
@@ -83,7 +83,7 @@ from (
 --   CTE w
 --   Bitmap Index Scan on entry_workspace
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 --   CTE stats
 --   Index Scan using memories_vector_pkey on memories_vector
 --   CTE nearest
@@ -304,31 +304,31 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
-      count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
+  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)
-  AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_liveness" U0 WHERE
+  AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_memoryperiod" U0 WHERE
     U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
---   Index Only Scan using liveness_history on memories_liveness
+--   Index Only Scan using memoryperiod_history on memories_memoryperiod
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -351,31 +351,31 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (select
-      count(*) from memories_fact f
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
+  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s,
-    %s) AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_liveness" U0 WHERE
+    %s) AND "memories_memory"."id" IN (SELECT U0."memory_id" AS "memory_id" FROM "memories_memoryperiod" U0 WHERE
     U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
 "memories_memory"."id" ASC;
 -- reads
 --   Index Scan Backward using memory_newest on memories_memory
---   Index Only Scan using liveness_history on memories_liveness
+--   Index Only Scan using memoryperiod_history on memories_memoryperiod
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",

@@ -13,7 +13,7 @@ w as materialized (
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s
   and (
-    (exists (select 1 from memories_liveness l where l.memory_id = row.id
+    (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
       and (row.forget_after is null or row.forget_after > %(known_at)s::timestamptz)
@@ -80,7 +80,7 @@ from (
 --   CTE w
 --   Bitmap Index Scan on entry_workspace
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 --   CTE stats
 --   Index Scan using memories_vector_pkey on memories_vector
 --   CTE nearest
@@ -100,7 +100,7 @@ case when m.updated_at <= %(known_at)s::timestamptz then m.updated_at
 else greatest(m.created_at,
   (select max(f.created_at) from memories_fact f
     where f.memory_id = m.id and f.created_at <= %(known_at)s::timestamptz),
-  (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+  (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
     where l.memory_id = m.id and t.at <= %(known_at)s::timestamptz)) end as known_updated_at,
 s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
@@ -109,9 +109,9 @@ left join workspaces_subject s on s.id = m.subject_id
 left join workspaces_agent a on a.id = m.agent_id
 left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-and (%(history)s or m.forget_after is null or m.forget_after > now());
+and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
 --   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod

@@ -77,6 +77,6 @@ left join workspaces_subject s on s.id = m.subject_id
 left join workspaces_agent a on a.id = m.agent_id
 left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
-and (%(history)s or m.forget_after is null or m.forget_after > now());
+and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index Scan using memories_memory_pkey on memories_memory

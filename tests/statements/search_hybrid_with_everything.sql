@@ -282,14 +282,14 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON
-("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON
-("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON
-("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" =
-  %s AND "memories_memory"."id" IN (%s)) ORDER BY "memories_memory"."version" ASC,
-"memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)) ORDER BY
+"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
 
@@ -314,14 +314,14 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
 "memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
-"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
-AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON
-("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON
-("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON
-("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" =
-  %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY "memories_memory"."version" ASC,
-"memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
+"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
+"memories_conversation"."external_id" AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN
+"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
+"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
+"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
+("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY
+"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index Scan using memory_newest on memories_memory
 

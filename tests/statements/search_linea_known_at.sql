@@ -11,7 +11,7 @@ w as materialized (
   left join memories_conversation c on c.id = row.conversation_id
   where x.workspace = %(workspace)s and x.layer = %(layer)s
   and (
-    (exists (select 1 from memories_liveness l where l.memory_id = row.id
+    (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
         and l.from_at <= %(known_at)s::timestamptz and (l.until_at is null or l.until_at >
           %(known_at)s::timestamptz))
       and (row.forget_after is null or row.forget_after > %(known_at)s::timestamptz)
@@ -40,7 +40,7 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   CTE w
 --   Bitmap Index Scan on entry_workspace
 --   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using liveness_history on memories_liveness
+--   Index Scan using memoryperiod_history on memories_memoryperiod
 --   CTE nearest
 --   Index Scan using memories_vector_pkey on memories_vector
 --   CTE k

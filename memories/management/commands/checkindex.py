@@ -21,7 +21,7 @@ from memories.providers import embedder_from
 class Command(CommandWithExamples):
     help = (
         "Compare every memory and episode with its entry and vectors in the index, and check\n"
-        "chains, liveness, citations and counts. Reads only, from one state of the database.\n"
+        "chains, periods, citations and counts. Reads only, from one state of the database.\n"
         "Exit code 1 when anything disagrees."
     )
     examples = (

@@ -152,7 +152,9 @@ def _shown(walk: Walk) -> Told:
 def _sides(case: Case) -> str:
     """Where it stands by meaning and by words, of the sides that the ranking asks."""
     people = speakers.participants(case.index, case.asked.subject)
-    view = ranking.analyse(case.request.query, people, now=timezone.now())
+    view = ranking.analyse(
+        case.request.query, people, now=timezone.now(), beside=case.index.languages
+    )
     vector = query_vector(case.index, view.meaning)
     there = in_layer(case.request, replace(case.asked, vector=vector), "memories")
     assert there is not None

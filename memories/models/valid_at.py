@@ -1,6 +1,6 @@
 """What was believed, and what was true, at an instant: the one definition, in SQL.
 
-A memory is believed at K while a span of its liveness covers K. It is true at V between its
+A memory is believed at K while one of its periods covers K. It is true at V between its
 valid_from and valid_until; a version that was replaced stays the truth about the time before
 its valid_until, unless the replacement was a correction, which leaves valid_until empty.
 """
@@ -34,7 +34,7 @@ _K = "%(known_at)s::timestamptz"
 _V = "%(valid_at)s::timestamptz"
 # Over `row`, a memory; what was known of valid_until at K is only what had been decided by then.
 BELIEVED = f"""(
-  (exists (select 1 from memories_liveness l where l.memory_id = row.id
+  (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
            and l.from_at <= {_K} and (l.until_at is null or l.until_at > {_K}))
    and (row.forget_after is null or row.forget_after > {_K})
    and ({_V} is null
@@ -56,7 +56,7 @@ AS_KNOWN = {
       else greatest(row.created_at,
         (select max(f.created_at) from memories_fact f
          where f.memory_id = row.id and f.created_at <= {_K}),
-        (select max(t.at) from memories_liveness l, lateral (values (l.from_at), (l.until_at)) t (at)
+        (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
          where l.memory_id = row.id and t.at <= {_K})) end""",
 }
 BELIEVED_IDS = f"""

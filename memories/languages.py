@@ -1,0 +1,54 @@
+"""The languages that a workspace reads beside English: the setting `languages` names them.
+
+A language is a folder. To add one: its courtesies, its dates and its patterns with their own examples,
+and a row here. English is always read: it is the language of the statements that are compared.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memories.bounds import Budget
+from memories.english.patterns import Found
+from memories.english.time_spans import Span
+from memories.german import dates as german_dates
+from memories.german import patterns as german_patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What a folder gives: courtesies that are passed over, claims with their places, dates."""
+
+    is_courtesy: Callable[[str], bool]
+    extract: Callable[[str, str, datetime, Budget | None], Iterator[Found]]
+    spans: Callable[[str, datetime], list[Span]]
+
+
+ENGLISH = "en"
+LANGUAGES = {
+    "de": Language(german_patterns.is_courtesy, german_patterns.extract, german_dates.spans)
+}
+NAMES = (ENGLISH, *LANGUAGES)
+
+
+def beside_english(names: Iterable[str]) -> Sequence[Language]:
+    return [LANGUAGES[name] for name in names if name in LANGUAGES]
+
+
+def is_courtesy(text: str, names: Iterable[str]) -> bool:
+    return any(language.is_courtesy(text) for language in beside_english(names))
+
+
+def extract(
+    text: str, speaker: str, at: datetime, names: Iterable[str], budget: Budget | None = None
+) -> list[Found]:
+    """What is claimed in the languages of `names` but English."""
+    return [
+        claim
+        for language in beside_english(names)
+        for claim in language.extract(text, speaker, at, budget)
+    ]
+
+
+def spans(query: str, at: datetime, names: Iterable[str]) -> list[Span]:
+    return [span for language in beside_english(names) for span in language.spans(query, at)]
