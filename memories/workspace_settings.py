@@ -21,6 +21,7 @@ from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
+EARLIER_SPELLINGS = {"conflict_rule": "conflictRule"}  # callers still send them
 
 Share = Annotated[float, between(0, 1)]
 
@@ -108,7 +109,8 @@ def change_workspace(
     Invalid."""
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
     before = {"name": row.name, "settings": row.settings}
-    changed = {**row.settings, **(changes or {})}
+    given = {EARLIER_SPELLINGS.get(name, name): value for name, value in (changes or {}).items()}
+    changed = {**row.settings, **given}
     row.settings = {each: value for each, value in changed.items() if value is not None}
     row.name = name or row.name
     refuse(faults_of(row.settings, "settings"))

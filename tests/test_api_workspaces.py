@@ -222,6 +222,11 @@ def test_name_and_settings_are_changed_by_admins(alice: Person) -> None:
     assert member(alice.workspace, "editor").patch("", {"name": "Mine"}).status == 403
 
 
+def test_a_setting_may_still_be_sent_as_it_was_spelled_once(alice: Person) -> None:
+    told = caller(alice).patch("", {"settings": {"conflict_rule": "nearest"}})
+    assert (told.status, told.body["settings"]) == (200, {"conflictRule": "nearest"})
+
+
 @pytest.mark.parametrize(("settings", "field"), [
     ({"llm": "never"}, "settings.llm"), ({"colour": "red"}, "settings.colour"),
     ({"ranking": {"keyword": "x"}}, "settings.ranking.keyword"), ({"ranking": []}, "settings.ranking"),
