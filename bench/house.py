@@ -28,6 +28,13 @@ PACKAGES = ("memories", "workspaces", "memoryproject")
 # Django, DRF and Python name these, and mean one thing by them.
 GIVEN_CLASSES = {"Meta", "Migration", "Command", "Config", "Media"}
 GIVEN_MODULES = {"__init__", "__main__", "apps", "urls", "conftest"}
+# Django's name for the parts of a database's backend; and a second language has the files of the
+# first.
+GIVEN_PLACES = (
+    "memoryproject.postgres.base",
+    "memoryproject.postgres.features",
+    "memories.german.",
+)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -92,7 +99,8 @@ def modules_with_two_meanings(tree: Iterable[Module]) -> dict[str, list[str]]:
     places = defaultdict(set)
     for module in tree:
         last = module.name.rpartition(".")[2]
-        if module.path.stem not in GIVEN_MODULES and not module.is_command:
+        is_given = module.path.stem in GIVEN_MODULES or module.name.startswith(GIVEN_PLACES)
+        if not is_given and not module.is_command:
             places[last].add(module.name)
     return _of_two(places)
 

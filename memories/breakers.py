@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from memories import metrics
-from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked, Unreadable
+from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked, UnreadableAnswer
 from memories.models import Breaker
 from memories.providers import network
 
@@ -136,7 +136,7 @@ def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -
         raise
     except ProviderError as error:
         is_of_all = isinstance(error, Misconfigured) or not error.permanent
-        if isinstance(error, Unreadable) or not is_of_all:
+        if isinstance(error, UnreadableAnswer) or not is_of_all:
             _answered(line)  # it is this one question that came to nothing
         else:
             _failed(line, error, is_trial=is_trial)

@@ -47,7 +47,7 @@ class TimedOut(ProviderError):
     """It had its full time and did not answer."""
 
 
-class Unreadable(ProviderError):
+class UnreadableAnswer(ProviderError):
     """It answered, and this one answer cannot be used."""
 
 

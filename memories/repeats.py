@@ -73,7 +73,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Utterance:
     memory_id: uuid.UUID
     fingerprint: bytes
     content: str
@@ -89,10 +89,10 @@ class _Said:
 class _Statement:
     """What was said in the same words, and then what means the same."""
 
-    said: list[_Said] = field(default_factory=list)
+    said: list[_Utterance] = field(default_factory=list)
 
     @property
-    def first(self) -> _Said:
+    def first(self) -> _Utterance:
         return self.said[0]
 
     @property
@@ -126,7 +126,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def _said(scope: Scope, category: str) -> list[_Said]:
+def _said(scope: Scope, category: str) -> list[_Utterance]:
     told = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
     facts = Fact.objects.filter(
         seen_by(scope), memory__in=told, agent__isnull=False, quarantined_at=None
@@ -134,10 +134,10 @@ def _said(scope: Scope, category: str) -> list[_Said]:
     if category:
         facts = facts.filter(category=category)
     rows = facts.order_by("-id").values_list(*COLUMNS)[:NEWEST_FACTS]
-    return [_Said(row[0], bytes(row[1]), *row[2:]) for row in rows]
+    return [_Utterance(row[0], bytes(row[1]), *row[2:]) for row in rows]
 
 
-def _same_words(said: Iterable[_Said]) -> list[_Statement]:
+def _same_words(said: Iterable[_Utterance]) -> list[_Statement]:
     found: dict[bytes, _Statement] = {}
     for each in said:
         found.setdefault(each.fingerprint, _Statement()).said.append(each)
@@ -240,8 +240,8 @@ def _repeat(statement: _Statement) -> Repeat:
     )
 
 
-def _shares(said: Iterable[_Said]) -> tuple[AgentShare, ...]:
-    by_agent: dict[str, list[_Said]] = {}
+def _shares(said: Iterable[_Utterance]) -> tuple[AgentShare, ...]:
+    by_agent: dict[str, list[_Utterance]] = {}
     for each in said:
         by_agent.setdefault(each.agent_id, []).append(each)
     shares = [
@@ -251,5 +251,5 @@ def _shares(said: Iterable[_Said]) -> tuple[AgentShare, ...]:
     return tuple(sorted(shares, key=lambda share: (-share.count, share.agent_id)))
 
 
-def _sessions(said: Iterable[_Said]) -> int:
+def _sessions(said: Iterable[_Utterance]) -> int:
     return len({each.session_id for each in said if each.session_id})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from memories.english.patterns import own
+from memories.english.patterns import workspace_patterns
 from memories.english.patterns.proposing import shape_of
 from memories.errors import Invalid, NotFound
 from memories.extraction import Missed
@@ -88,7 +88,7 @@ def settle_found(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
     others = [
         other
         for other in alike.exclude(pk=miss.pk).order_by("-pk")[:MOST_ALIKE]
-        if own.find(pattern.value, other.text, "", other.created_at)
+        if workspace_patterns.find(pattern.value, other.text, "", other.created_at)
     ]
     for each in (miss, *others):
         settle(scope, each, f"The pattern {pattern.name} finds it.")

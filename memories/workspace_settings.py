@@ -8,7 +8,7 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories.declared import Declared, between, faults, one_of, wrong
-from memories.english.statements.policy import Policy
+from memories.english.statements.review_policy import Policy
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.features import set_embedding

@@ -14,23 +14,23 @@ from memories import bounds, chunking, languages, prompts, ranking, tokens
 from memories.english import dates, gatekeeper, lexical, numbers, patterns, sentences
 from memories.english import statements as conflicts
 from memories.english.patterns import (
-    answers,
     clauses,
     content,
+    dispatch,
     entities,
     footers,
     foreign,
-    own,
     person,
-    presumed,
+    plain_clause,
+    presuppositions,
     proposing,
-    reading,
-    trying,
-    worth,
+    relevance,
+    short_answers,
+    workspace_patterns,
 )
 from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
-from memories.english.statements import parsing, sentence, wording
+from memories.english.statements import parse, sentence, wording
 from memories.extraction import evidence, exact, quotes
 from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
@@ -103,7 +103,9 @@ def deep(size: int) -> str:
 
 # ---- what reads a text, by its name within `memories`
 
-OWN = own.OwnPattern("badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}")
+OWN = workspace_patterns.OwnPattern(
+    "badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}"
+)
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
 EVIDENCE = partial(evidence.Evidence, asked="", speakers=("Anna",), said_at=AT)
 
@@ -120,11 +122,11 @@ def _resolved(text: str) -> None:
 
 def _worth(text: str) -> None:
     read = [(clause, clause.text) for clause in clauses.of_text(text)]
-    worth.message(text, "Anna", read, [], Talk())
+    relevance.message(text, "Anna", read, [], Talk())
 
 
 def _tried(text: str) -> None:
-    next(trial for trial in trying.TRIALS if not trial.is_of_speaker).match(text, ())
+    next(trial for trial in dispatch.TRIALS if not trial.is_of_speaker).match(text, ())
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -132,9 +134,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "bounds.start_of": bounds.start_of,
     "chunking.passages": chunking.passages,
     "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
-    "english.statements.glance.glance": conflicts.glance,
-    "english.statements.parsing.parse": lambda text: parsing.parse(text),
-    "english.statements.reading.read": conflicts.read,
+    "english.statements.prefilter.glance": conflicts.glance,
+    "english.statements.parse.parse": lambda text: parse.parse(text),
+    "english.statements.read_statement.read": conflicts.read,
     "english.statements.sentence.plain": sentence.plain,
     "english.statements.wording.is_identifier": wording.is_identifier,
     "english.statements.wording.root": wording.root,
@@ -172,11 +174,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.stems": lexical.stems,
     "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
     "english.patterns.extract": lambda text: patterns.extract(text, "Anna", AT),
-    "english.patterns.answers.affirmed": lambda text: answers.affirmed(WHETHER, text),
-    "english.patterns.answers.assented": lambda text: answers.assented(WHETHER, text),
-    "english.patterns.answers.completed": lambda text: answers.completed(WHERE, text),
-    "english.patterns.answers.says": lambda text: (
-        answers.says(WHERE, text) or answers.says(text, "Rome")
+    "english.patterns.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
+    "english.patterns.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
+    "english.patterns.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
+    "english.patterns.short_answers.says": lambda text: (
+        short_answers.says(WHERE, text) or short_answers.says(text, "Rome")
     ),
     "english.patterns.clauses.of_text": clauses.of_text,
     "english.patterns.clauses.sentences": lambda text: list(clauses.sentences(text)),
@@ -196,9 +198,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.footers.spans": lambda text: list(footers.spans(text)),
     "english.patterns.foreign.is_quoted": lambda text: foreign.is_quoted(text, len(text) // 2),
     "english.patterns.foreign.passages": lambda text: list(foreign.passages(text)),
-    "english.patterns.own.find": lambda text: own.find(OWN, text, "Anna", AT),
-    "english.patterns.own.with_library": lambda text: own.with_library(
-        [], [OWN, OWN], text, "Anna", AT
+    "english.patterns.workspace_patterns.find": lambda text: workspace_patterns.find(
+        OWN, text, "Anna", AT
+    ),
+    "english.patterns.workspace_patterns.with_library": lambda text: (
+        workspace_patterns.with_library([], [OWN, OWN], text, "Anna", AT)
     ),
     "english.patterns.people.People.hear": lambda text: People().hear(text, "Anna"),
     "english.patterns.people.People.resolved": _resolved,
@@ -207,7 +211,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.person.mentions_speaker": person.mentions_speaker,
     "english.patterns.person.third_person": lambda text: person.third_person(text, "Anna"),
     "english.patterns.person.with_listener": lambda text: person.with_listener(text, "Ben"),
-    "english.patterns.presumed.told": lambda text: list(presumed.told(text)),
+    "english.patterns.presuppositions.presupposed": lambda text: list(
+        presuppositions.presupposed(text)
+    ),
     "english.patterns.proposing.proposal": lambda text: proposing.proposal(
         text, ["Anna likes tea"]
     ),
@@ -215,12 +221,12 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.proposing.shape_of": lambda text: proposing.shape_of(
         text, ["Anna likes tea"]
     ),
-    "english.patterns.reading.plain": reading.plain,
-    "english.patterns.reading.with_subject": reading.with_subject,
+    "english.patterns.plain_clause.plain": plain_clause.plain,
+    "english.patterns.plain_clause.with_subject": plain_clause.with_subject,
     "english.patterns.talk.Talk.hear": _heard,
-    "english.patterns.trying.Trial.match": _tried,
-    "english.patterns.trying.first": lambda text: trying.first(text, is_request=False),
-    "english.patterns.worth.message": _worth,
+    "english.patterns.dispatch.Trial.match": _tried,
+    "english.patterns.dispatch.first": lambda text: dispatch.first(text, is_request=False),
+    "english.patterns.relevance.message": _worth,
     "languages.extract": lambda text: languages.extract(text, "Anna", AT, ["de"]),
     "languages.is_courtesy": lambda text: languages.is_courtesy(text, ["de"]),
     "languages.spans": lambda text: languages.spans(text, AT, ["de"]),
@@ -230,7 +236,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "providers.embedder.Embedder.embed_one": HashEmbedder().embed_one,
     "providers.embedder.embeddable": embedder.embeddable,
     "providers.openai_embedder.pieces": openai_embedder.pieces,
-    "ranking.marks.marks": ranking.marks,
+    "ranking.message_marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
@@ -291,7 +297,7 @@ OTHERS = frozenset(
     english.verbs.is_past english.verbs.past
     english.verbs.plural english.verbs.third_person
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
-    english.statements.own.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
+    english.statements.workspace_slots.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back

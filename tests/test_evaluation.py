@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories.evaluation import conflicts, extraction, locomo, measures, retrieval
-from memories.evaluation.report import retrieval_json, retrieval_lines
+from memories.evaluation.evaluation_report import retrieval_json, retrieval_lines
 from memories.evaluation.retrieval import Retrieval
 from memories.models import Entry, Episode, EvaluationRun, Speaker, Vector
 from memories.providers import EmbedderConfig, embedder_from
@@ -214,22 +214,22 @@ def test_the_command_tells_coverage_and_times(db: None) -> None:
 # ---- conflicts: without a database ----------------------------------------------------------
 
 
-def judged(*labelled: conflicts.Pair) -> conflicts.Judged:
+def judged(*labelled: conflicts.LabelledPair) -> conflicts.Judged:
     return conflicts.evaluate(labelled, embedder_from(EmbedderConfig("local")), lambda n: None)
 
 
 def test_judgements_are_counted_by_label() -> None:
     found = judged(
-        conflicts.Pair("Ada lives in Rome.", "Ada lives in Oslo now.", "update"),
-        conflicts.Pair("Ada lives in Rome.", "Ada plays the cello.", "different"),
-        conflicts.Pair("Ada lives in Rome.", "Bob keeps bees.", "same"),
+        conflicts.LabelledPair("Ada lives in Rome.", "Ada lives in Oslo now.", "update"),
+        conflicts.LabelledPair("Ada lives in Rome.", "Ada plays the cello.", "different"),
+        conflicts.LabelledPair("Ada lives in Rome.", "Bob keeps bees.", "same"),
     ).measured()
     assert (found["pairs"], found["updates superseded"]) == (3, 1.0)
     assert (found["duplicates merged"], found["different merged or superseded"]) == (0.0, 0.0)
 
 
 def test_what_was_judged_wrongly_is_kept_with_its_rule() -> None:
-    (wrong,) = judged(conflicts.Pair("Ada lives in Rome.", "Bob keeps bees.", "same")).wrong
+    (wrong,) = judged(conflicts.LabelledPair("Ada lives in Rome.", "Bob keeps bees.", "same")).wrong
     assert (wrong["label"], wrong["judged"]) == ("same", "different")
     assert wrong["rule"]
 

@@ -3,10 +3,12 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.english import patterns
-from memories.english.patterns import own
+from memories.english.patterns import workspace_patterns
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
-BADGE = own.OwnPattern("badge", "identity", r"badge number is (?P<num>\d+)", "{speaker} has {num}")
+BADGE = workspace_patterns.OwnPattern(
+    "badge", "identity", r"badge number is (?P<num>\d+)", "{speaker} has {num}"
+)
 
 
 def told(text: str) -> list[str]:
@@ -52,13 +54,13 @@ def test_what_stands_beside_the_words_of_others_is_the_speakers(text: str, state
     ],
 )
 def test_a_pattern_of_ones_own_reads_no_quotation_supposition_or_question(text: str) -> None:
-    assert own.find(BADGE, text, "Alex", AT) == []
+    assert workspace_patterns.find(BADGE, text, "Alex", AT) == []
 
 
 def test_a_pattern_of_ones_own_reads_what_is_claimed() -> None:
-    assert [hit.statement for hit in own.find(BADGE, "My badge number is 7.", "Alex", AT)] == [
-        "Alex has 7"
-    ]
+    assert [
+        hit.statement for hit in workspace_patterns.find(BADGE, "My badge number is 7.", "Alex", AT)
+    ] == ["Alex has 7"]
 
 
 FOOTER = "--\nIda Holm\nWe love our customers.\nThis e-mail is confidential. I trust you."
@@ -108,4 +110,4 @@ def test_lyrics_are_nobodys_news() -> None:
 
 @pytest.mark.parametrize("whose", ["Tom's", "His", "My boss's"])
 def test_a_pattern_of_ones_own_takes_nothing_of_others_for_its_speakers(whose: str) -> None:
-    assert own.find(BADGE, f"{whose} badge number is 88.", "Alex", AT) == []
+    assert workspace_patterns.find(BADGE, f"{whose} badge number is 88.", "Alex", AT) == []

@@ -12,7 +12,14 @@ import pytest
 from bench.speed.corpus import Corpus
 from memories.english import statements as conflicts
 from memories.english.lexical import fingerprint
-from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation
+from memories.english.statements import (
+    are_strangers,
+    glance,
+    glance_of,
+    is_still,
+    read,
+    relation,
+)
 from memories.resolve.decide import Decision, Judge, KnownMemory, Neighbour
 from workspaces.ids import uuid7
 
@@ -97,7 +104,7 @@ def test_a_batch_is_decided_as_without_the_quick_look(
     memories = [memory(text, n % 3 - 1) for n, text in enumerate(texts)]
     cosines = (None, 0.6, 0.7, 0.8, 0.87, 0.9)
     quick = decisions(memories, cosines)
-    monkeypatch.setattr(import_module("memories.english.statements.glance"), "APART", 1_000)
+    monkeypatch.setattr(import_module("memories.english.statements.prefilter"), "APART", 1_000)
     assert quick == decisions(memories, cosines)
     assert len({decision.act for decision in quick}) > 1
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memories import workspace_settings
-from memories.english.statements.policy import Policy, Replacement
+from memories.english.statements.review_policy import Policy, Replacement
 from memories.errors import Invalid
 from memories.models import Category, Memory, Supersession, WorkspaceIndex
 from tests.people import Person

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english.patterns import own, proposing
-from memories.english.patterns.own import OwnPattern
+from memories.english.patterns import proposing, workspace_patterns
+from memories.english.patterns.workspace_patterns import OwnPattern
 
 AT = datetime(2026, 2, 6, tzinfo=UTC)
 
@@ -14,8 +14,8 @@ def finds(text: str, statement: str, other: str) -> list[str]:
     """What the pattern that is proposed from `text` finds in another text, said by Zed."""
     likely = proposing.proposal(text, [statement])
     pattern = OwnPattern("likely", "other", likely.regex, likely.template)
-    assert own.faults(pattern, [likely.sentence], []) == []
-    return [each.statement for each in own.find(pattern, other, "Zed", AT)]
+    assert workspace_patterns.faults(pattern, [likely.sentence], []) == []
+    return [each.statement for each in workspace_patterns.find(pattern, other, "Zed", AT)]
 
 
 @pytest.mark.parametrize(

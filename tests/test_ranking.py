@@ -9,7 +9,7 @@ from memories.ranking import (
     Mark,
     Participant,
     Ranked,
-    Recency,
+    RecencyBoost,
     Weights,
     analyse,
     by_keyword,
@@ -272,7 +272,7 @@ def test_recency_is_a_choice_with_a_half_life() -> None:
     now = datetime(2024, 5, 9, tzinfo=UTC)
     rows = [candidate(2, at=at(2024, 4, 9)), candidate(1, at=at(2024, 5, 9))]
     assert ids(hybrid(analyse("tea", CHAT), rows)) == [2, 1]
-    young = hybrid(analyse("tea", CHAT), rows, recency=Recency(1.0, 30, now))
+    young = hybrid(analyse("tea", CHAT), rows, recency=RecencyBoost(1.0, 30, now))
     assert ids(young) == [1, 2]
     assert young[0].parts["recency"] == pytest.approx(2 * young[1].parts["recency"])
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from memories import chunking, ranking
 from memories.english import lexical
 from memories.english import statements as conflicts
-from memories.index import slots
+from memories.index import slot_keys
 from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 
 KEPT = Path(__file__).parent / "data" / "marks.json"
@@ -45,7 +45,7 @@ def _lent(text: str) -> list[tuple[str, float]]:
 
 
 KINDS: dict[str, Callable[[str], object]] = {
-    "slots": lambda text: slots.keys(ABOUT, conflicts.read(text)),
+    "slots": lambda text: slot_keys.keys(ABOUT, conflicts.read(text)),
     "terms": lambda text: lexical.term_keys(7, 1, lexical.stems(text)),
     "weights": _weights,
     "neighbours": _lent,

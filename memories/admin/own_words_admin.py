@@ -12,7 +12,7 @@ from memories.admin.memory_rows import one_line
 from memories.admin.pattern_admin import lines
 from memories.english import statements as conflicts
 from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
-from memories.english.statements.own_faults import change_faults, slot_faults
+from memories.english.statements.workspace_slot_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from memories.models import WorkspaceChange, WorkspaceSlot
 from workspaces.adminbase.access import access_of

@@ -16,9 +16,9 @@ from memories import unmatched
 from memories.admin.memory_rows import one_line
 from memories.admin.state_filters import ChoicesDropdownFilter
 from memories.english import gatekeeper, patterns
-from memories.english.patterns import own
-from memories.english.patterns.own import OwnPattern
+from memories.english.patterns import workspace_patterns
 from memories.english.patterns.proposing import proposal
+from memories.english.patterns.workspace_patterns import OwnPattern
 from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
 from workspaces.adminbase.access import access_of
@@ -143,7 +143,7 @@ class WorkspacePatternAdmin(ScopedAdmin):
 def _tried(values: dict[str, str]) -> dict[str, Any]:
     pattern = OwnPattern("trial", values["category"], values["regex"], values["template"])
     text = values["text"]
-    wrong = [f for f in own.faults(pattern, [text], []) if f.field != "examples"]
+    wrong = [f for f in workspace_patterns.faults(pattern, [text], []) if f.field != "examples"]
     if wrong:
         return {
             "faults": [f"{fault.field}: {fault.message}" for fault in wrong],
@@ -151,7 +151,7 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
             "instead": [],
         }
     read = (text, values["speaker"], timezone.now())
-    hits = own.find(pattern, *read)
+    hits = workspace_patterns.find(pattern, *read)
     passed_over = gatekeeper.verdict(text, "user", "message")
     if hits and passed_over.skip:
         return {
@@ -160,7 +160,7 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
             "instead": [],
         }
     library = patterns.extract(*read)
-    left = own.with_library(library, [pattern], *read) if hits else library
+    left = workspace_patterns.with_library(library, [pattern], *read) if hits else library
     return {
         "faults": [],
         "matches": [{"quote": text[h.start : h.end], "statement": h.statement} for h in hits],

@@ -14,7 +14,7 @@ from django.utils import timezone
 from memories import workspace_settings
 from memories.admin.decision_cards import WHY, decision_cards
 from memories.admin.policy_form import PolicyForm
-from memories.english.statements.policy import Policy
+from memories.english.statements.review_policy import Policy
 from memories.errors import Invalid
 from memories.models import Fact
 from memories.resolve import rehearsal

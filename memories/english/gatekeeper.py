@@ -8,7 +8,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.english.patterns import answers, clauses, content, footers, person, reading, trying
+from memories.english.patterns import (
+    clauses,
+    content,
+    dispatch,
+    footers,
+    person,
+    plain_clause,
+    short_answers,
+)
 from memories.english.patterns.clauses import Clause
 
 
@@ -104,11 +112,11 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         return _skip("dump")
     if _notice.fullmatch(said):
         return _skip("boilerplate")
-    if len(said) > LONGEST or (question and answers.says(question, said)):
+    if len(said) > LONGEST or (question and short_answers.says(question, said)):
         return _heard
     labels, telling = Counter[str](), 0
     for clause in clauses.of_text(said):
-        words = reading.plain(clause.text)
+        words = plain_clause.plain(clause.text)
         weight = content.weight(words, "")
         label = _label(clause, words, weight)
         labels[label] += 1
@@ -161,7 +169,7 @@ def _label(clause: Clause, words: str, telling: int) -> str:
 
 def _demands(words: str) -> bool:
     """Whether what is asked for holds for all times to come."""
-    return bool(_for_ever.search(words)) or trying.first(words, is_request=True) is not None
+    return bool(_for_ever.search(words)) or dispatch.first(words, is_request=True) is not None
 
 
 def _tells(words: str) -> bool:

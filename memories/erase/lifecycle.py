@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.erase import proof, remainder
-from memories.erase.plan import plan
+from memories.erase.erasure_plan import plan
 from memories.erase.remove import (
     TALLY,
     remove_episodes,

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories.english import lexical
-from memories.index import entries, slots
+from memories.index import entries, slot_keys
 from memories.models import (
     Layer,
     Memory,
@@ -37,7 +37,7 @@ def recompute(space: WorkspaceIndex, ids: Ids) -> int:
         memory.fingerprint = lexical.fingerprint(fact.statement)
         memory.entities, memory.metadata = fact.entities, {}
         memory.event_date = fact.event_date
-        memory.slots = slots.of_memory(memory, slots.words_of(space))
+        memory.slots = slot_keys.of_memory(memory, slot_keys.words_of(space))
         memory.save(
             update_fields=["content", "fingerprint", "entities", "metadata", "event_date", "slots"]
         )

@@ -5,7 +5,7 @@ from collections import Counter
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.erase.plan import rejections_of
+from memories.erase.erasure_plan import rejections_of
 from memories.erase.remove import TALLY, blank, forget_traces
 from memories.erase.target import ErasureTarget, Kind
 from memories.models import (

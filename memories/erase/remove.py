@@ -11,7 +11,7 @@ from typing import TypeAlias
 from django.db.models import F, Q, QuerySet
 
 from memories import outbox
-from memories.erase.plan import ANSWERED, WRITTEN, vectors_of, with_edits
+from memories.erase.erasure_plan import ANSWERED, WRITTEN, vectors_of, with_edits
 from memories.erase.recompute import recompute, unlink_all
 from memories.features import redact
 from memories.features.queue import unmark

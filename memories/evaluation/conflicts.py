@@ -18,7 +18,7 @@ JUDGEMENTS = ("same", "update", "unsure", "different")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LabelledPair:
     """`new` was said after `old`; `label` is same, update or different."""
 
     old: str
@@ -51,7 +51,7 @@ class Judged:
         }
 
 
-def pairs(path: Path) -> list[Pair]:
+def pairs(path: Path) -> list[LabelledPair]:
     """JSONL of {old, new, label}; label is same (or duplicate), update or different.
 
     Raises Unreadable with the number of the line that is none.
@@ -59,18 +59,18 @@ def pairs(path: Path) -> list[Pair]:
     return list(_pairs(path))
 
 
-def _pairs(path: Path) -> Iterator[Pair]:
+def _pairs(path: Path) -> Iterator[LabelledPair]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.strip():
             try:
                 row: dict[str, Any] = json.loads(line)
-                yield Pair(row["old"], row["new"], LABELS[row["label"]])
+                yield LabelledPair(row["old"], row["new"], LABELS[row["label"]])
             except (KeyError, TypeError, ValueError) as error:
                 raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
 
 
 def evaluate(
-    labelled: Sequence[Pair], embedder: Embedder, advance: Callable[[int], object]
+    labelled: Sequence[LabelledPair], embedder: Embedder, advance: Callable[[int], object]
 ) -> Judged:
     """Judge each pair with the embedder's own threshold. Raises ProviderError."""
     found = Judged()
@@ -90,6 +90,6 @@ def evaluate(
     return found
 
 
-def _cosine(embedder: Embedder, pair: Pair) -> float | None:
+def _cosine(embedder: Embedder, pair: LabelledPair) -> float | None:
     old, new = embedder.embed([pair.old, pair.new])
     return None if old is None or new is None else float(np.dot(old, new))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memories import extraction
-from memories.evaluation.locomo import Case
+from memories.evaluation.locomo import LabelledConversation
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import ExtractOptions
 from memories.ingest.previous_messages import LAST
@@ -57,7 +57,7 @@ class Turns:
         }
 
 
-def evaluate(cases: Sequence[Case], advance: Callable[[int], object]) -> Turns:
+def evaluate(cases: Sequence[LabelledConversation], advance: Callable[[int], object]) -> Turns:
     """Each turn of a person as the patterns see it, after the ones before it; a fact is right
     where a labelled fact of the same turn shares half of its terms."""
     found = Turns()
@@ -74,7 +74,7 @@ def evaluate(cases: Sequence[Case], advance: Callable[[int], object]) -> Turns:
 
 
 def _conversation(
-    case: Case,
+    case: LabelledConversation,
     by_turn: dict[str, list[int]],
     found: Turns,
     advance: Callable[[int], object],
@@ -97,7 +97,7 @@ def _conversation(
 
 
 def _in_order(
-    case: Case,
+    case: LabelledConversation,
 ) -> Iterator[tuple[TranscriptMessage, tuple[extraction.Message, ...]]]:
     """Each message with the last ones before it in the same sitting, as they reach a server that
     is told one message at a time."""

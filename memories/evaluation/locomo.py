@@ -25,7 +25,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class LabelledFact:
     """A statement that a good extraction finds, and the ids of the messages that say it."""
 
     text: str
@@ -33,14 +33,14 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LabelledConversation:
     """One conversation over many sittings, with its labels. `left_out` counts by the reason the
     questions that cannot be scored."""
 
     name: str
     transcripts: tuple[Transcript, ...]
     questions: tuple[Question, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[LabelledFact, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -48,7 +48,7 @@ class Case:
         return [message for part in self.transcripts for message in part.messages]
 
 
-def cases(path: Path, limit: int = 0) -> list[Case]:
+def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     """The conversations of a file with their labels, the first `limit` of them where it is not 0.
 
     Raises Unreadable for a file that is not LoCoMo's, or where conversations share a name.
@@ -71,12 +71,16 @@ def _labels(path: Path) -> list[Mapping[str, Any]]:
     return [label for label in found if isinstance(label, dict) and "conversation" in label]
 
 
-def _case(name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]) -> Case:
+def _case(
+    name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]
+) -> LabelledConversation:
     known = {message.id for part in transcripts for message in part.messages}
     try:
         left_out: Counter[str] = Counter()
         questions = tuple(_questions(label, known, left_out))
-        return Case(name, transcripts, questions, tuple(_facts(label, known)), left_out)
+        return LabelledConversation(
+            name, transcripts, questions, tuple(_facts(label, known)), left_out
+        )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"the labels of {name} are not as LoCoMo writes them: {error}") from error
 
@@ -95,11 +99,11 @@ def _questions(
             left_out["with evidence that is not there" if evidence else "without evidence"] += 1
 
 
-def _facts(label: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:
+def _facts(label: Mapping[str, Any], known: set[str]) -> Iterator[LabelledFact]:
     for by_speaker in label.get("observation", {}).values():
         for facts in by_speaker.values():
             for text, evidence in facts:
-                yield Fact(text, _turns(evidence, known))
+                yield LabelledFact(text, _turns(evidence, known))
 
 
 def _turns(evidence: object, known: set[str]) -> frozenset[str]:

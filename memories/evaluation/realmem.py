@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memories.evaluation.locomo import Case, Fact
+from memories.evaluation.locomo import LabelledConversation, LabelledFact
 from memories.transcripts import Transcript, Unreadable, read
 
 _heading = re.compile(r"^【.*?】\s*")
 
 
-def cases(path: Path, limit: int = 0) -> list[Case]:
+def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     """The person's conversation of a file with its labels; `limit` is for other formats.
 
     Raises Unreadable for a file that is not RealMem's.
@@ -23,12 +23,12 @@ def cases(path: Path, limit: int = 0) -> list[Case]:
         facts = tuple(_facts(json.loads(path.read_text()), known))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"the labels are not as RealMem writes them: {error}") from error
-    return [Case(path.stem, parts, (), facts)]
+    return [LabelledConversation(path.stem, parts, (), facts)]
 
 
-def _facts(data: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:
+def _facts(data: Mapping[str, Any], known: set[str]) -> Iterator[LabelledFact]:
     for number, dialogue in enumerate(data["dialogues"]):
         for label in dialogue["extracted_memory"]:
             if label["source_role_snapshot"] == "User" and isinstance(label["content"], str):
                 turn = f"{number}:{label['source_turn']}"
-                yield Fact(_heading.sub("", label["content"]), frozenset({turn} & known))
+                yield LabelledFact(_heading.sub("", label["content"]), frozenset({turn} & known))

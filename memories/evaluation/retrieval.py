@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memories.evaluation import measures
-from memories.evaluation.locomo import Case, Question
+from memories.evaluation.locomo import LabelledConversation, Question
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
 from memories.search import Hit, SearchRequest, search
@@ -65,12 +65,12 @@ class Retrieval:
         ]
 
 
-def steps(cases: Sequence[Case]) -> int:
+def steps(cases: Sequence[LabelledConversation]) -> int:
     """How often `evaluate` will advance: messages to ingest and searches to make."""
     return sum(len(c.messages) + len(c.questions) * len(RANKINGS) for c in cases)
 
 
-def evaluate(cases: Sequence[Case], advance: Advance) -> Retrieval:
+def evaluate(cases: Sequence[LabelledConversation], advance: Advance) -> Retrieval:
     found = Retrieval()
     for case in cases:
         with scratch() as scope:
@@ -100,7 +100,7 @@ def scratch() -> Iterator[Scope]:
             workspace.delete()
 
 
-def _fill(scope: Scope, case: Case, advance: Advance) -> None:
+def _fill(scope: Scope, case: LabelledConversation, advance: Advance) -> None:
     wish = ImportOptions(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
     for transcript in case.transcripts:
         for batch in import_transcript(scope, transcript, wish):

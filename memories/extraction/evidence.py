@@ -55,16 +55,16 @@ class Evidence:
     said_at: datetime
 
     @cached_property
-    def told(self) -> str:
+    def cited_text(self) -> str:
         return "\n".join((*self.quotes, self.asked))
 
     @cached_property
     def roots(self) -> frozenset[str]:
-        return _roots(self.told)
+        return _roots(self.cited_text)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(_plain_words(self.told))
+        return frozenset(_plain_words(self.cited_text))
 
     @cached_property
     def roots_around(self) -> frozenset[str]:
@@ -72,9 +72,9 @@ class Evidence:
 
     @cached_property
     def is_english(self) -> bool:
-        said = re.findall(r"[^\W\d_]+", self.told.lower())
+        said = re.findall(r"[^\W\d_]+", self.cited_text.lower())
         stops = sum(word in lexical.STOP_WORDS for word in said)
-        is_short = len(said) < SHORT and self.told.isascii()
+        is_short = len(said) < SHORT and self.cited_text.isascii()
         return is_short or stops >= ENGLISH * len(said)
 
     @cached_property
@@ -99,21 +99,23 @@ def unsupported(statement: str, evidence: Evidence) -> str:
 
 
 def _scripts(statement: str, evidence: Evidence) -> str:
-    said = exact.scripts(f"{evidence.told} {evidence.around} {' '.join(evidence.speakers)} User")
+    said = exact.scripts(
+        f"{evidence.cited_text} {evidence.around} {' '.join(evidence.speakers)} User"
+    )
     return ", ".join(sorted(exact.scripts(statement) - said)) or _mostly(statement, evidence)
 
 
 def _mostly(statement: str, evidence: Evidence) -> str:
     """Latin alone where the quotes have none, but for the speaker's name."""
     rest = " ".join(w for w in _letters.findall(statement) if w.lower() not in evidence.own_names)
-    is_strange = not exact.scripts(rest) & exact.scripts(evidence.told)
+    is_strange = not exact.scripts(rest) & exact.scripts(evidence.cited_text)
     return "LATIN" if rest and exact.scripts(rest) == {"LATIN"} and is_strange else ""
 
 
 def _exact(statement: str, evidence: Evidence) -> Iterator[tuple[str, Iterable[str]]]:
-    yield "addresses", exact.addresses(statement, f"{evidence.told} {evidence.around}")
-    yield "numbers", exact.numbers(statement, evidence.told, evidence.said_at)
-    yield "days", exact.days(statement, evidence.told, evidence.said_at)
+    yield "addresses", exact.addresses(statement, f"{evidence.cited_text} {evidence.around}")
+    yield "numbers", exact.numbers(statement, evidence.cited_text, evidence.said_at)
+    yield "days", exact.days(statement, evidence.cited_text, evidence.said_at)
 
 
 # ---- words
@@ -145,7 +147,9 @@ def _is_supported(word: Word, evidence: Evidence) -> bool:
     if evidence.words & IMPLIED.get(word.root, frozenset()):
         return True
     # Whom or what "she" and "it" mean stands elsewhere.
-    if (word.is_name or _pronoun.search(evidence.told)) and word.root in evidence.roots_around:
+    if (
+        word.is_name or _pronoun.search(evidence.cited_text)
+    ) and word.root in evidence.roots_around:
         return True
     if not evidence.is_english and len(word.text) <= 4 and not word.is_name:
         return True

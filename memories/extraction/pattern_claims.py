@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from memories import bounds, languages
 from memories.bounds import Budget
 from memories.english import gatekeeper, patterns
-from memories.english.patterns import Talk, own
+from memories.english.patterns import Talk, workspace_patterns
 from memories.extraction.extraction_types import (
     ASSISTANT_CATEGORIES,
     SPEAKING,
@@ -93,7 +93,7 @@ def _pattern_claims(
     hits += patterns.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_read_of(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
-    left = own.with_library(library, tried, *said, budget)
+    left = workspace_patterns.with_library(library, tried, *said, budget)
     return [_pattern_claim(message, hit, options, talk) for hit in left]
 
 
@@ -126,5 +126,8 @@ def _pattern_claim(
 
 
 def _own_visibility(hit: patterns.Found, options: ExtractOptions) -> str:
-    rules = {f"{own.RULE}{pattern.name}": pattern.visibility for pattern in options.patterns}
+    rules = {
+        f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
+        for pattern in options.patterns
+    }
     return rules.get(hit.rule, "")

@@ -11,7 +11,15 @@ from memories import ranking
 from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.english.statements import OwnWords
-from memories.index import build_segments, due, rebuild, slots, statements, truth, workspace_index
+from memories.index import (
+    build_segments,
+    due,
+    rebuild,
+    slot_keys,
+    statements,
+    truth,
+    workspace_index,
+)
 from memories.index.entries import Item
 from memories.models import DueVector, Entry, Layer, WorkspaceIndex
 from memories.providers.embedder import embeddable
@@ -73,7 +81,7 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
     with snapshot():
         # What is counted is read here: the caller's row is from before the snapshot.
         index = WorkspaceIndex.objects.select_related("embedding_model").get(pk=index.pk)
-        words = slots.words_of(index)
+        words = slot_keys.words_of(index)
         for layer in truth.TABLE:
             for ids in truth.batches(index, layer):
                 _check_batch(index, layer, ids, words, found)
@@ -119,7 +127,7 @@ def _check_batch(
         for column in _differing(index, entry, item):
             found.add(f"{name} whose entry has another {column}", item.id)
     if layer == Layer.MEMORIES:
-        for memory in slots.stale(ids, words):
+        for memory in slot_keys.stale(ids, words):
             found.add("memories with other keys of attributes", memory.pk)
     lacking = set(rebuild.incomplete(index, here))
     _check_vectors(index, [(e, item) for e, item in here if e in lacking], found)

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories.index import entries, slots, speakers, statements, truth
+from memories.index import entries, slot_keys, speakers, statements, truth
 from memories.index.entries import ENTRY_COLUMNS, Item
 from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
@@ -116,7 +116,7 @@ def rebuild_batch(
 ) -> None:
     """Make the marks of these rows anew; the caller holds the workspace's lock."""
     if layer == Layer.MEMORIES:
-        slots.rebuild(ids, slots.words_of(index))
+        slot_keys.rebuild(ids, slot_keys.words_of(index))
     rows = Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk", "rules")
     known = {item: (entry, version) for item, entry, version in rows}
     items = truth.items(layer, ids)

@@ -101,7 +101,7 @@ def _messages(request: IngestRequest) -> list[Message]:
             text=message.content,
             occurred_at=message.created_at or request.occurred_at or timezone.now(),
         )
-        for index, message in enumerate(request.said)
+        for index, message in enumerate(request.all_messages)
     ]
 
 

@@ -61,7 +61,7 @@ class IngestRequest(IngestOptions):
     answer: tuple[uuid.UUID, int] | None = None
 
     @property
-    def said(self) -> tuple[NewMessage, ...]:
+    def all_messages(self) -> tuple[NewMessage, ...]:
         """The messages, or the content as one of kind text."""
         if self.content is None:
             return self.messages

@@ -47,7 +47,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
 
 
 def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
-    if sum(len(message.content) for message in request.said) > AT_ONCE:
+    if sum(len(message.content) for message in request.all_messages) > AT_ONCE:
         return False
     if workspace_index.embedder_of(space).is_remote:
         return False

@@ -51,7 +51,7 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    prepared = prepare(space, [message.content for message in request.said])
+    prepared = prepare(space, [message.content for message in request.all_messages])
     try:
         return _keep(scope, request, space, prepared, claimed)
     except IntegrityError:
@@ -68,7 +68,7 @@ def _keep(
     claimed: bool,
 ) -> Kept:
     _hold_answer(request)
-    session, new = _session(scope, request), request.said
+    session, new = _session(scope, request), request.all_messages
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [_episode(session, request, new[i], n) for n, i in enumerate(fresh)]

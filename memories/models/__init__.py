@@ -34,6 +34,7 @@ from memories.models.index import (
     Vector,
     WorkspaceIndex,
 )
+from memories.models.index_repair import IndexRepair
 from memories.models.measured import EvaluationRun
 from memories.models.memory import (
     Category,
@@ -51,14 +52,13 @@ from memories.models.memory_state import LIVE_SQL, UNEXPIRED_SQL, MemoryState
 from memories.models.miss import Miss
 from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.own_words import WorkspaceChange, WorkspaceSlot
-from memories.models.pattern import WorkspacePattern
-from memories.models.repair import IndexRepair
 from memories.models.subject_merge import MergedRows, SubjectMerge
 from memories.models.summary import ConversationSummary
 from memories.models.supersession import Supersession
 from memories.models.use import ExtractorUse
 from memories.models.valid_at import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
 from memories.models.worker import WorkerBeat
+from memories.models.workspace_pattern import WorkspacePattern
 
 __all__ = [
     "NAME_COLUMNS",

@@ -208,10 +208,10 @@ class MemorySession(Row):
     def words_of(cls, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """By whom, when and how much, of the sessions with these ids."""
         rows = cls.objects.filter(pk__in=ids).select_related("agent")
-        return {row.pk: row.told for row in rows}
+        return {row.pk: row.label for row in rows}
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         messages, facts = (int(self.counts.get(name, 0)) for name in ("messages", "facts"))
         number = f"{messages} message{'' if messages == 1 else 's'}"
         found = f"{facts} fact{'' if facts == 1 else 's'}"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel
 
 from memories import prompts
-from memories.errors import ProviderError, Unreadable
+from memories.errors import ProviderError, UnreadableAnswer
 from memories.prompts import ExtractionRequest, FactAnswer
 from memories.providers.network import Endpoint
 
@@ -143,7 +143,7 @@ class Extractor(ABC):
             return prompts.read_facts(reply.text).facts
         except ValueError as error:
             start = " ".join(reply.text.split())[:80]
-            raise Unreadable(
+            raise UnreadableAnswer(
                 f"{self.model} did not answer with the JSON it was asked for",
                 permanent=False,
                 foreign=repr(start),

@@ -5,11 +5,11 @@ plain rankings put candidates in order.
 """
 
 from memories.ranking.columns import Candidates, Columns
-from memories.ranking.hybrid import Recency, hybrid
-from memories.ranking.marks import Mark, marks
+from memories.ranking.hybrid import RecencyBoost, hybrid
+from memories.ranking.message_marks import Mark, marks
 from memories.ranking.plain import by_keyword, by_vector, linea
 from memories.ranking.query import Participant, QueryView, analyse
-from memories.ranking.values import Candidate, Ranked
+from memories.ranking.ranked import Candidate, Ranked
 from memories.ranking.weights import Weights
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "Participant",
     "QueryView",
     "Ranked",
-    "Recency",
+    "RecencyBoost",
     "Weights",
     "analyse",
     "by_keyword",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.english.lexical import LAYERS
-from memories.ranking.values import Candidate
+from memories.ranking.ranked import Candidate
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -12,10 +12,10 @@ import numpy as np
 
 from memories.ranking.columns import Array, Candidates, Columns
 from memories.ranking.fitting import fits
-from memories.ranking.marks import Mark
+from memories.ranking.message_marks import Mark
 from memories.ranking.query import QueryView
+from memories.ranking.ranked import Ranked
 from memories.ranking.spread import spread
-from memories.ranking.values import Ranked
 from memories.ranking.weights import DEFAULT, Weights
 
 _day = 86_400.0
@@ -25,7 +25,7 @@ _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
 
 
 @dataclass(frozen=True, slots=True)
-class Recency:
+class RecencyBoost:
     """A boost for what is young: `weight` today, half of it after `half_life_days`."""
 
     weight: float
@@ -39,7 +39,7 @@ def hybrid(
     *,
     limit: int | None = None,
     weights: Weights = DEFAULT,
-    recency: Recency | None = None,
+    recency: RecencyBoost | None = None,
 ) -> list[Ranked]:
     """The candidates best first, with scores from 0 to 1; ties by id, newest first.
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from memories.ranking.columns import Array, Candidates, Columns
-from memories.ranking.values import Ranked
+from memories.ranking.ranked import Ranked
 
 BOTH_BONUS = 0.2
 KEYWORD_ONLY = 0.3

@@ -11,7 +11,7 @@ from memories.english.calendar_dates import Order
 from memories.english.dates import spans
 from memories.english.lexical import STOP_WORDS, stems
 from memories.english.time_spans import Span
-from memories.ranking.marks import Mark
+from memories.ranking.message_marks import Mark
 
 # words that only carry the form of a question: nothing is found by them
 _question_words = """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memories.english import statements
-from memories.index import entries, repair, slots, workspace_index
+from memories.index import entries, repair, slot_keys, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Fact, WorkspaceIndex
 from memories.resolve import neighbours, rejections
@@ -35,11 +35,11 @@ def apply(
         return ResolveOutcome()
     model = space.embedding_model
     threshold = model.duplicate_threshold if model else 2.0
-    judge = Judge(space.conflict_rule or GUARDED, threshold, slots.words_of(space))
+    judge = Judge(space.conflict_rule or GUARDED, threshold, slot_keys.words_of(space))
     # Before the lock: other writers wait for nothing but the database.
     readings = [statements.read(claim.statement, judge.words) for claim in claims]
     owner = placement.subject_id or placement.workspace_id
-    keys = [slots.keys(owner, reading) for reading in readings]
+    keys = [slot_keys.keys(owner, reading) for reading in readings]
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     workspace_index.lock(space)
     repair.repair_locked(space, placement.subject_id)

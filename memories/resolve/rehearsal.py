@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories.english.statements.policy import PINNED, Policy, Replacement
+from memories.english.statements.review_policy import PINNED, Policy, Replacement
 from memories.models import Supersession
 from memories.resolve.decide import OLDER
 from workspaces.ids import first_uuid7

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from memories.english.statements.policy import Policy, Replacement, held_by
+from memories.english.statements.review_policy import Policy, Replacement, held_by
 from memories.index import entries, inserts
 from memories.index.nearest import Placement
 from memories.models import (

@@ -13,7 +13,7 @@ from memories.search.request import (
     SearchAnswer,
     SearchRequest,
 )
-from memories.search.run import search
+from memories.search.search_run import search
 
 __all__ = [
     "INCLUDES",

@@ -26,7 +26,7 @@ _tag = re.compile(r"<(?=\s*/?\s*memor)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ContextEntry:
     """A hit as a line of the block.
 
     `at` is when it became known: when the words that it stands on were said, the latest of them,
@@ -115,13 +115,13 @@ def _distinct(hits: Iterable[Hit]) -> list[Hit]:
     return kept
 
 
-def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[Entry], bool]:
+def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[ContextEntry], bool]:
     """As many entries as fit, best first; one that does not fit is left out for smaller ones.
 
     Where nothing else fits, the best is cut, unless no more than a few words of it were told.
     """
     rest = tokens - tokens_of(HEAD) - tokens_of(TAIL)
-    packed: list[Entry] = []
+    packed: list[ContextEntry] = []
     truncated = False
     for hit in hits:
         entry = _entry(hit)
@@ -135,29 +135,31 @@ def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[Entry], bool]:
     return packed, truncated
 
 
-def _entry(hit: Hit) -> Entry:
+def _entry(hit: Hit) -> ContextEntry:
     row = hit.row
     said = _tag.sub("&lt;", " ".join(row.content.split()))
     if hit.episode:
-        return Entry(hit, row.occurred_at, f"{_tag.sub('&lt;', row.author or row.role)}: {said}")
+        return ContextEntry(
+            hit, row.occurred_at, f"{_tag.sub('&lt;', row.author or row.role)}: {said}"
+        )
     by_hand = row.created_at if hit.memory else row.updated_at
     at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
     since = row.valid_from if hit.memory else None
-    return Entry(hit, at, said, since if since and since.date() != at.date() else None)
+    return ContextEntry(hit, at, said, since if since and since.date() != at.date() else None)
 
 
-def _size(entry: Entry) -> int:
+def _size(entry: ContextEntry) -> int:
     """What its line costs with the longest number it may be given."""
     return tokens_of(_line(entry, 999))
 
 
-def _cut(entry: Entry, room: int) -> Entry:
+def _cut(entry: ContextEntry, room: int) -> ContextEntry:
     """The entry with as many of its first words as fit."""
     room -= _size(replace(entry, said=ELLIPSIS))
     return replace(entry, said=start_of(entry.said, room).rstrip() + ELLIPSIS)
 
 
-def _lines(entries: Iterable[Entry]) -> list[str]:
+def _lines(entries: Iterable[ContextEntry]) -> list[str]:
     numbers: Counter[str] = Counter()
     lines = []
     for entry in entries:
@@ -166,6 +168,6 @@ def _lines(entries: Iterable[Entry]) -> list[str]:
     return lines
 
 
-def _line(entry: Entry, number: int) -> str:
+def _line(entry: ContextEntry, number: int) -> str:
     since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
     return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}{since}: {entry.said}\n"

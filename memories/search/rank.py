@@ -113,7 +113,7 @@ def _hybrid(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) ->
     weights, recency = ranking.Weights.of(index.ranking), None
     if request.recency is not None:
         own = request.recency
-        recency = ranking.Recency(own.weight, own.half_life_days, timezone.now())
+        recency = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
     ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
     if asked.trace:
         asked.trace.stages["ranking"] = ranked

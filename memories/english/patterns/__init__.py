@@ -11,21 +11,21 @@ from datetime import datetime
 from memories.bounds import Budget
 from memories.english.dates import event_date
 from memories.english.patterns import (
-    answers,
     clauses,
     content,
+    dispatch,
     entities,
     person,
-    reading,
-    trying,
-    worth,
+    plain_clause,
+    relevance,
+    short_answers,
 )
 from memories.english.patterns.clauses import Clause
+from memories.english.patterns.dispatch import warm_up
 from memories.english.patterns.library import PATTERNS
 from memories.english.patterns.pattern import Found, Pattern
+from memories.english.patterns.relevance import Fit
 from memories.english.patterns.talk import UNKNOWN, Talk
-from memories.english.patterns.trying import warm_up
-from memories.english.patterns.worth import Fit
 
 __all__ = ["PATTERNS", "Found", "Pattern", "Talk", "extract", "warm_up"]
 
@@ -50,7 +50,7 @@ def extract(
         read.append((clause, words))
         fits += _fit(clause, words, name)
     kept = (
-        worth.kept(fits, worth.message(clauses.spoken(text), name, read, fits, talk))
+        relevance.kept(fits, relevance.message(clauses.spoken(text), name, read, fits, talk))
         if fits
         else []
     )
@@ -64,7 +64,7 @@ def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
     question = talk.question_to(name)
     if len(text) > MERE or not question:
         return []
-    words = answers.assented(question, reading.plain(text))
+    words = short_answers.assented(question, plain_clause.plain(text))
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     return [(Clause(words, start, end, False, True), words)] if words else []
 
@@ -73,26 +73,26 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
     """The clauses of `text` with their words as patterns read them; the first may be an answer."""
     people, question = replace(talk.people), talk.question_to(name)
     for clause in clauses.of_text(text):
-        words = reading.plain(clause.text)
+        words = plain_clause.plain(clause.text)
         answer = _answered(question, words, text[clause.start : clause.end]) if question else ""
         question = ""
         if answer:
             yield replace(clause, is_answer=True), answer
         else:
-            yield clause, people.resolved(reading.with_subject(words), name)
+            yield clause, people.resolved(plain_clause.with_subject(words), name)
 
 
 def _answered(question: str, words: str, said: str) -> str:
     """What the first clause says by what was asked: `words` are `said` without its "yes"."""
-    whole = reading.plain(said)
-    return answers.affirmed(question, whole) or answers.completed(question, words)
+    whole = plain_clause.plain(said)
+    return short_answers.affirmed(question, whole) or short_answers.completed(question, words)
 
 
 def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
     """The first pattern that fits a clause, if it claims anything."""
     if clause.is_question or not content.is_claim(words):
         return []
-    first = trying.first(words, is_request=content.is_request(words))
+    first = dispatch.first(words, is_request=content.is_request(words))
     return [Fit(*first, clause, content.weight(words, name))] if first else []
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.english.patterns import footers, foreign, presumed
+from memories.english.patterns import footers, foreign, presuppositions
 
 MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
@@ -223,7 +223,9 @@ def _of_text(text: str) -> Iterator[Clause]:
             continue  # "Shopping list:" says nothing by itself
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
         if is_question:
-            yield from (Clause(told, start, end, False) for told in presumed.told(sentence))
+            yield from (
+                Clause(told, start, end, False) for told in presuppositions.presupposed(sentence)
+            )
         position = 0
         for joint in _joint.finditer(sentence):
             if _belongs(sentence[position : joint.start()], joint.group(), sentence[joint.end() :]):

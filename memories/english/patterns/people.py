@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from memories.english.patterns.grammar import KIN, PEOPLE, PETS
+from memories.english.patterns.pattern_parts import KIN, PEOPLE, PETS
 
 _own_name = (
     r"(?:,? (?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:January|February|March|April|May|June|July|August|September|October"

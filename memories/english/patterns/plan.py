@@ -1,7 +1,7 @@
 """What somebody intends, wants, hopes and needs."""
 
-from memories.english.patterns.grammar import AM, NOT, S
 from memories.english.patterns.pattern import Pattern
+from memories.english.patterns.pattern_parts import AM, NOT, S
 from memories.english.verbs import ADVERB
 
 PATTERNS = (

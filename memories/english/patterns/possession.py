@@ -1,7 +1,7 @@
 """What somebody has, got, lost, and what is told of it."""
 
-from memories.english.patterns.grammar import SOME, THING, S
 from memories.english.patterns.pattern import Pattern
+from memories.english.patterns.pattern_parts import SOME, THING, S
 from memories.english.verbs import ADVERB
 
 PATTERNS = (

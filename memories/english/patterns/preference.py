@@ -1,7 +1,7 @@
 """What somebody likes, prefers, values, and cannot stand."""
 
-from memories.english.patterns.grammar import AM, NOT, S
 from memories.english.patterns.pattern import Pattern
+from memories.english.patterns.pattern_parts import AM, NOT, S
 from memories.english.verbs import ADVERB
 
 # What is demanded does nobody good: "just show me", "and get me the fix".

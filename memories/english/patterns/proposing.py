@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memories.english import verbs
-from memories.english.patterns import clauses, own
+from memories.english.patterns import clauses, workspace_patterns
 from memories.expressions import compiled, regex_faults
 
 LONGEST_SHAPE = 120
@@ -54,7 +54,7 @@ class _Piece:
     slot: str = ""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return " ".join(self.words)
 
 
@@ -204,7 +204,7 @@ def _named(pieces: list[_Piece]) -> list[_Piece]:
 
 def _is_specific(pieces: Sequence[_Piece]) -> bool:
     """Whether the frame has a word of its own: "the … is …" would fit everything."""
-    return any(_content(piece.said) for piece in pieces if not piece.slot)
+    return any(_content(piece.text) for piece in pieces if not piece.slot)
 
 
 def _kept_subject(pieces: list[_Piece]) -> list[_Piece]:
@@ -241,8 +241,8 @@ def _template(statement: str, sentence: str, pieces: Sequence[_Piece]) -> str:
     told = statement.replace("{", "{{").replace("}", "}}")
     speaker = _speaker.match(told)
     if speaker and speaker[0].strip().lower() not in sentence.lower():
-        told = f"{{{own.SPEAKER}}}{' ' if speaker[0].endswith(' ') else ''}{told[speaker.end() :]}"
+        told = f"{{{workspace_patterns.SPEAKER}}}{' ' if speaker[0].endswith(' ') else ''}{told[speaker.end() :]}"
     for piece in pieces:
         if piece.slot:
-            told = _place(piece.said).sub(f"{{{piece.slot}}}", told, count=1)
+            told = _place(piece.text).sub(f"{{{piece.slot}}}", told, count=1)
     return told if "{" in told.replace("{{", "") else ""

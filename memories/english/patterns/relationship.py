@@ -1,7 +1,7 @@
 """The people and animals in somebody's life, and what is told of them."""
 
-from memories.english.patterns.grammar import KIN, NAME, PEOPLE, PETS, S
 from memories.english.patterns.pattern import Pattern
+from memories.english.patterns.pattern_parts import KIN, NAME, PEOPLE, PETS, S
 from memories.english.verbs import ADVERB
 
 PATTERNS = (

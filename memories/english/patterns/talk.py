@@ -8,7 +8,7 @@ import uuid
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from memories.english.patterns import clauses, content, reading
+from memories.english.patterns import clauses, content, plain_clause
 from memories.english.patterns.people import People
 
 UNKNOWN = "User"
@@ -76,4 +76,4 @@ def _asked(text: str, spoken: str, speaker: str, key: uuid.UUID) -> Asked | None
     start, end = end + 1 - len(quote), end + 1
     if not quote[:-1] or len(quote) > LONGEST:
         return None
-    return Asked(reading.plain(quote), speaker, (start, end), text[start:end], key)
+    return Asked(plain_clause.plain(quote), speaker, (start, end), text[start:end], key)

@@ -4,9 +4,9 @@ from memories.english.statements.forms import forms
 from memories.english.statements.noun_phrases import noun_phrase_slots
 from memories.english.statements.preferences import counts, preferences
 from memories.english.statements.sentence import RENAMED, Parse
+from memories.english.statements.slot_values import Slot
 from memories.english.statements.states import states
 from memories.english.statements.tools import tools
-from memories.english.statements.values import Slot
 
 
 def find(parse: Parse) -> tuple[Slot, ...]:

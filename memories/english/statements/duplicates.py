@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from memories.english.statements.changes import MUTUAL, TWIN_VERBS
-from memories.english.statements.grammar import PREPOSITIONS
+from memories.english.statements.function_words import PREPOSITIONS
 from memories.english.statements.overlap import (
     Overlap,
     light,
@@ -15,8 +15,8 @@ from memories.english.statements.overlap import (
     weight,
     words_after,
 )
-from memories.english.statements.reading import Reading
-from memories.english.statements.roles import exchanged
+from memories.english.statements.participants import exchanged
+from memories.english.statements.read_statement import Reading
 from memories.english.statements.verdict import Relation
 from memories.english.statements.wording import Word, root
 

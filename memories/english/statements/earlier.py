@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 
 from memories.english.dates import last_day
-from memories.english.statements.reading import Reading
+from memories.english.statements.read_statement import Reading
 
 # Of these the date in a statement is the day on which it came true; a deadline's is its value.
 LASTING = frozenset("residence place employer job school relationship spouse car".split())

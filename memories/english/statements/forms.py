@@ -7,10 +7,10 @@ from functools import cache
 from memories.english.statements.noun_phrases import single, split
 from memories.english.statements.sentence import Parse, is_date, key
 from memories.english.statements.slot_form import SlotForm
+from memories.english.statements.slot_values import Slot, condition_of, text_of, value_of
 from memories.english.statements.slot_words import ROLES
 from memories.english.statements.slots import FORMS, NOUN_FORMS, OTHERS_NOUN_FORMS
 from memories.english.statements.tools import tool_role
-from memories.english.statements.values import Slot, condition_of, text_of, value_of
 from memories.english.statements.wording import Word, root
 
 SOCIETIES = frozenset("club group society association choir team band church gym union".split())

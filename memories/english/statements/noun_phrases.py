@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from memories.english.statements.grammar import PREPOSITIONS
+from memories.english.statements.function_words import PREPOSITIONS
 from memories.english.statements.sentence import RENAMED, Parse, is_date, is_time, key
+from memories.english.statements.slot_values import Slot, condition_of, value_of
 from memories.english.statements.slot_words import CLOCK_VERBS, MANY, SINGLE, WHEN_VERBS
 from memories.english.statements.tools import tool_role
-from memories.english.statements.values import Slot, condition_of, value_of
 from memories.english.statements.wording import RELATIVE_DATES, Word, root
 
 _clock = frozenset(map(root, CLOCK_VERBS))

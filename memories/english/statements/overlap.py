@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memories.english.statements.opposites import KIN
-from memories.english.statements.reading import Reading
+from memories.english.statements.read_statement import Reading
 from memories.english.statements.sentence import RENAMED
 from memories.english.statements.synonyms import LIGHT
 from memories.english.statements.wording import root

@@ -5,7 +5,7 @@ from functools import cache
 
 from memories.english.statements.opposites import RIVALS
 from memories.english.statements.sentence import Parse, key
-from memories.english.statements.values import Slot, value_of
+from memories.english.statements.slot_values import Slot, value_of
 from memories.english.statements.wording import Word, root
 
 PREFER = frozenset(map(root, "prefer want like favor rather".split()))

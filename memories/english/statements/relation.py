@@ -2,12 +2,12 @@
 
 from memories.english.statements.duplicates import duplicate, identical, near
 from memories.english.statements.overlap import Overlap, compare
-from memories.english.statements.own import NO_WORDS, OwnWords
-from memories.english.statements.reading import Reading
+from memories.english.statements.participants import turned_round
+from memories.english.statements.read_statement import Reading
 from memories.english.statements.replacement import denied, ended, new_value, replaced
-from memories.english.statements.roles import turned_round
 from memories.english.statements.same_slot import by_slot
 from memories.english.statements.verdict import DIFFERENT, Relation
+from memories.english.statements.workspace_slots import NO_WORDS, OwnWords
 
 APART = 0.2  # below the threshold, a text within another is about something else
 LONG = 24  # content words; a text of so many says more than the one thing that has changed

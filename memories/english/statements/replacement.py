@@ -20,13 +20,13 @@ from memories.english.statements.overlap import (
     subject_words,
     weight,
 )
-from memories.english.statements.own import NO_WORDS, OwnChange, OwnWords
-from memories.english.statements.parsing import change_roots
-from memories.english.statements.reading import Reading
+from memories.english.statements.parse import change_roots
+from memories.english.statements.read_statement import Reading
 from memories.english.statements.sentence import RENAMED
-from memories.english.statements.values import condition_of
+from memories.english.statements.slot_values import condition_of
 from memories.english.statements.verdict import Relation
 from memories.english.statements.wording import RELATIVE_DATES, Word, root
+from memories.english.statements.workspace_slots import NO_WORDS, OwnChange, OwnWords
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
 NUMBER_WORDS = {"number", "no", "nr"}

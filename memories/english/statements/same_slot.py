@@ -5,8 +5,8 @@ from functools import cache
 
 from memories.english.statements.duplicates import is_richer
 from memories.english.statements.overlap import Overlap, weight
-from memories.english.statements.reading import Reading
-from memories.english.statements.values import Slot
+from memories.english.statements.read_statement import Reading
+from memories.english.statements.slot_values import Slot
 from memories.english.statements.verdict import Relation
 from memories.english.statements.wording import root
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from memories.english.statements.opposites import GROUPS, PROFESSIONS
 from memories.english.statements.sentence import Parse, is_date, key
-from memories.english.statements.values import Slot, value_of
+from memories.english.statements.slot_values import Slot, value_of
 from memories.english.statements.wording import root
 
 DAIRY = frozenset(map(root, "cheese egg eggs milk dairy yogurt butter".split()))

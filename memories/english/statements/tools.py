@@ -5,7 +5,7 @@ from functools import cache
 
 from memories.english.statements.opposites import AMBIGUOUS_TOOLS, TOOLS
 from memories.english.statements.sentence import RENAMED, Parse, key
-from memories.english.statements.values import Slot, value_of
+from memories.english.statements.slot_values import Slot, value_of
 from memories.english.statements.wording import Word, root
 
 SHORT = 16  # words; a longer text tells more than one version

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from memories.english import lexical, numbers, time_spans
-from memories.english.statements.grammar import (
+from memories.english.statements.function_words import (
     BE,
     DO,
     FUNCTION,

@@ -13,8 +13,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from memories.errors import ProviderError
-from memories.evaluation import conflicts, extraction, locomo, realmem, report, retrieval
-from memories.evaluation.locomo import Case
+from memories.evaluation import conflicts, evaluation_report, extraction, locomo, realmem, retrieval
+from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
 from memories.management import recording
 from memories.management.examples import CommandWithExamples
@@ -23,7 +23,7 @@ from memories.management.result_file import add_result_file
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
-Cases = Callable[[Path, int], list[Case]]
+Cases = Callable[[Path, int], list[LabelledConversation]]
 FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
 NAME = 200  # as long as a run's name may be
 
@@ -73,7 +73,7 @@ class Command(CommandWithExamples):
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        recording.keep(what, dataset.name[:NAME], started, report.figures(found), found)
+        recording.keep(what, dataset.name[:NAME], started, evaluation_report.figures(found), found)
         if options["json"]:
             options["json"].write_text(json.dumps(found, indent=2) + "\n")
 
@@ -81,24 +81,24 @@ class Command(CommandWithExamples):
         chosen = _labelled(cases(dataset, limit), "questions")
         with progress(retrieval.steps(chosen), "messages and searches", sys.stderr) as shown:
             found = retrieval.evaluate(chosen, shown.update)
-        self.tell(report.retrieval_lines(found))
-        return report.retrieval_json(found)
+        self.tell(evaluation_report.retrieval_lines(found))
+        return evaluation_report.retrieval_json(found)
 
     def extraction(self, dataset: Path, limit: int, cases: Cases) -> dict[str, Any]:
         chosen = _labelled(cases(dataset, limit), "facts")
         turns = sum(len(case.messages) for case in chosen)
         with progress(turns, "turns", sys.stderr) as shown:
             found = extraction.evaluate(chosen, shown.update)
-        self.tell(report.extraction_lines(found))
-        return report.extraction_json(found)
+        self.tell(evaluation_report.extraction_lines(found))
+        return evaluation_report.extraction_json(found)
 
     def conflicts(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         labelled = conflicts.pairs(dataset)[: limit or None]
         embedder = embedder_from(workspace_index.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:
             found = conflicts.evaluate(labelled, embedder, shown.update)
-        self.tell(report.conflict_lines(found))
-        return report.conflict_json(found)
+        self.tell(evaluation_report.conflict_lines(found))
+        return evaluation_report.conflict_json(found)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -119,7 +119,7 @@ def _ending_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _labelled(found: list[Case], labels: str) -> list[Case]:
+def _labelled(found: list[LabelledConversation], labels: str) -> list[LabelledConversation]:
     """Those conversations that have labels at all. Raises Unreadable where none has."""
     kept = [case for case in found if getattr(case, labels)]
     if not kept:

@@ -4,7 +4,7 @@ Runs the very search, and asks step by step what it asks at once, so it may be s
 nothing.
 """
 
-from memories.search.explain.report import Step, WhyNot
-from memories.search.explain.run import why_not
+from memories.search.explain.explain_run import why_not
+from memories.search.explain.why_not import Step, WhyNot
 
 __all__ = ["Step", "WhyNot", "why_not"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memories.models import SCOPE_CODE, AsOf, Entry, Layer, Memory, about_nobody, place_of
 from memories.search import SearchRequest, candidates, in_layer
 from memories.search.conditions import EVERYTHING
-from memories.search.explain.report import Case
+from memories.search.explain.why_not import Case
 
 
 def _other_layer(case: Case) -> str:

@@ -16,7 +16,7 @@ from memories.ranking.columns import Array
 from memories.search import Hit, candidates, in_layer, query_vector, search
 from memories.search.candidates import Depth
 from memories.search.echoes import collapsed_into
-from memories.search.explain.report import Case
+from memories.search.explain.why_not import Case
 from memories.search.rank import brought_up
 from memories.search.trace import Placed, Trace
 from workspaces.scope import Scope

@@ -8,7 +8,7 @@ Nothing of the caller's is ever part of a statement's text.
 
 from memories.search.filters.compiling import sql_of
 from memories.search.filters.fields import OPERATORS
-from memories.search.filters.parsing import parse
+from memories.search.filters.parse_filter import parse
 from memories.search.filters.tree import Filter, all_of
 
 __all__ = ["OPERATORS", "Filter", "all_of", "parse", "sql_of"]

@@ -3,9 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from memories.english.statements.own import KEY, SUBJECT, VALUE, OwnChange, OwnSlot, OwnWords
-from memories.english.statements.reading import read
+from memories.english.statements.read_statement import read
 from memories.english.statements.relation import relation
+from memories.english.statements.workspace_slots import (
+    KEY,
+    SUBJECT,
+    VALUE,
+    OwnChange,
+    OwnSlot,
+    OwnWords,
+)
 from memories.expressions import Fault, compiled, regex_faults
 
 ARROW = "=>"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memories.english.patterns.grammar import KIN, PEOPLE, PETS
+from memories.english.patterns.pattern_parts import KIN, PEOPLE, PETS
 
 _self = r"(?:I|we)(?:['’]m|['’]re|['’]ve| (?:am|are|have|has|don['’]t|can['’]t|do not|cannot|live|work|own|study|moved|use|never|no longer|hate|love))\b"
 _given = re.compile(
@@ -26,7 +26,7 @@ _called = re.compile(rf"\b{_somebody},? (?P<name>(?-i:[A-Z][a-z]+)) (?=[a-z])", 
 _signs = ("my ", "our ", " i", "i'", "i’", "we")
 
 
-def told(question: str) -> Iterator[str]:
+def presupposed(question: str) -> Iterator[str]:
     """The statements that `question` takes to be so, in its asker's words."""
     small = question.lower()
     if not any(sign in small for sign in _signs):

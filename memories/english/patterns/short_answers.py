@@ -6,7 +6,7 @@ The outcome is a clause in the answerer's first person, which patterns read like
 import re
 
 from memories.english import verbs
-from memories.english.patterns import reading
+from memories.english.patterns import plain_clause
 
 LONGEST = 10  # words of an answer that may lean on its question
 _first_sentence = re.compile(r"[^.!?\n]+[.!\n]")
@@ -154,8 +154,8 @@ _second = re.compile(r"\b(?:you|yours?|yourself)\b", re.IGNORECASE)
 def says(question: str, answer: str) -> bool:
     """Whether a short `answer` claims something by what `question` had asked."""
     first = _first_sentence.match(answer)
-    words = reading.plain(answer)
-    opening = reading.plain(first[0]) if first else words
+    words = plain_clause.plain(answer)
+    opening = plain_clause.plain(first[0]) if first else words
     return bool(
         assented(question, words) or affirmed(question, opening) or completed(question, opening)
     )
@@ -209,7 +209,7 @@ def completed(question: str, words: str) -> str:
 
 def _is_clause(answer: str) -> bool:
     """Whether `answer` tells something by itself, its subject left out: "Took some time"."""
-    said = reading.with_subject(answer)
+    said = plain_clause.with_subject(answer)
     return said.startswith("I ") and not said.startswith("I am ")
 
 

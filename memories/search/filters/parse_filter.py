@@ -5,8 +5,8 @@ from typing import Any
 
 from memories.errors import Invalid
 from memories.search.filters.fields import FIELDS, METADATA, OPERATORS, words_of
+from memories.search.filters.filter_values import value_of
 from memories.search.filters.tree import Condition, Filter, Group
-from memories.search.filters.values import value_of
 
 DEEPEST, MOST_CONDITIONS = 8, 50
 

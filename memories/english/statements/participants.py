@@ -5,7 +5,7 @@ from functools import cache
 
 from memories.english.statements.changes import MUTUAL
 from memories.english.statements.overlap import Overlap
-from memories.english.statements.reading import Reading
+from memories.english.statements.read_statement import Reading
 from memories.english.statements.verdict import Relation
 from memories.english.statements.wording import root
 

@@ -7,13 +7,13 @@ from functools import cached_property, lru_cache
 from memories.bounds import STATEMENT
 from memories.english.statements.attributes import find
 from memories.english.statements.changes import OLD_AFTER
-from memories.english.statements.grammar import ARTICLES
+from memories.english.statements.function_words import ARTICLES
 from memories.english.statements.opposites import ORDER
-from memories.english.statements.own import NO_WORDS, OwnSlot, OwnWords, own_slots
-from memories.english.statements.parsing import parse, second_clause
+from memories.english.statements.parse import parse, second_clause
 from memories.english.statements.sentence import RENAMED, Parse, is_date, is_time, key
-from memories.english.statements.values import Slot
+from memories.english.statements.slot_values import Slot
 from memories.english.statements.wording import RELATIVE_DATES, Word, root, words
+from memories.english.statements.workspace_slots import NO_WORDS, OwnSlot, OwnWords, own_slots
 
 _old_after = frozenset((*OLD_AFTER, "replace"))
 # "left" is a side here; as a verb it has its place among the endings

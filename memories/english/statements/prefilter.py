@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from memories.bounds import WHOLE
-from memories.english.statements.grammar import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
-from memories.english.statements.marks import GETS, NO, QUIT, negatives
+from memories.english.statements.auxiliaries import GETS, NO, QUIT, negatives
+from memories.english.statements.function_words import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.english.statements.overlap import SHARED_START, light
-from memories.english.statements.own import NO_WORDS, OwnWords
-from memories.english.statements.parsing import ME, MY, change_roots
-from memories.english.statements.reading import Reading
+from memories.english.statements.parse import ME, MY, change_roots
+from memories.english.statements.read_statement import Reading
 from memories.english.statements.replacement import ending_verbs
 from memories.english.statements.sentence import RENAMED
 from memories.english.statements.wording import Word, root, texts
+from memories.english.statements.workspace_slots import NO_WORDS, OwnWords
 
 START = SHARED_START - 1  # letters that all forms of a word have in common
 APART = 2  # words of one side only: one of them may be the verb, which has its twins

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memories.english.statements.grammar import ARTICLES
+from memories.english.statements.function_words import ARTICLES
 from memories.english.statements.sentence import Parse, key
-from memories.english.statements.values import Slot, text_of
+from memories.english.statements.slot_values import Slot, text_of
 from memories.english.statements.wording import Word, words
 from memories.expressions import compiled
 

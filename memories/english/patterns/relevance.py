@@ -66,7 +66,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MessageWorth:
     """What a message says as a whole: whether it tells `news`, how many clauses are no courtesy
     (`heard`), whether any is about its speaker, and whether it is said to a machine. No news is
     below 0."""
@@ -79,14 +79,14 @@ class Message:
 
 def message(
     text: str, name: str, read: Sequence[tuple[Clause, str]], fits: Sequence[Fit], talk: Talk
-) -> Message:
+) -> MessageWorth:
     """`read` holds the clauses of `text` with their words as patterns read them."""
     told = " ".join(words for _, words in read)
     to_machine = name == UNKNOWN or talk.with_assistant
     signs = _signs(text, name, read, talk)
     signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
     weights = WITH_ASSISTANT if to_machine else AMONG_PEOPLE
-    return Message(
+    return MessageWorth(
         news=sum(weight * signs[sign] for sign, weight in weights.items()),
         heard=sum(not content.is_courtesy(words) for _, words in read),
         is_about_speaker=person.mentions_speaker(told),
@@ -115,7 +115,7 @@ def _signs(
     }
 
 
-def kept(fits: Sequence[Fit], told: Message) -> list[Fit]:
+def kept(fits: Sequence[Fit], told: MessageWorth) -> list[Fit]:
     """Those of a message's fits that claim something, in their order."""
     is_all = len(fits) >= told.heard  # no clause beside those that claim something
     firm = [fit for fit in fits if _says_enough(fit, told)]
@@ -128,7 +128,7 @@ def kept(fits: Sequence[Fit], told: Message) -> list[Fit]:
     ]
 
 
-def _stands_alone(fit: Fit, told: Message) -> bool:
+def _stands_alone(fit: Fit, told: MessageWorth) -> bool:
     """Whether a clause that is all of a message is a claim: it needs no more around it."""
     if told.heard > 1:
         return _is_own(fit) and fit.weight >= 1
@@ -142,7 +142,7 @@ def _is_own(fit: Fit) -> bool:
     return fit.pattern.confidence >= FIRM and person.mentions_speaker(fit.match.string)
 
 
-def _says_enough(fit: Fit, told: Message) -> bool:
+def _says_enough(fit: Fit, told: MessageWorth) -> bool:
     confidence = fit.pattern.confidence
     if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
         return True

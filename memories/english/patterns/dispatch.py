@@ -8,9 +8,9 @@ rest of each is tried at the verb.
 import re
 from functools import cache, cached_property
 
-from memories.english.patterns.grammar import SUBJECT, S
 from memories.english.patterns.library import DEMANDS, PATTERNS
 from memories.english.patterns.pattern import Pattern
+from memories.english.patterns.pattern_parts import SUBJECT, S
 from memories.english.verbs import ADVERBS
 
 MOST_ADVERBS = 3  # as in morphology.ADVERB

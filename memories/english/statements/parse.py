@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from memories.bounds import WHOLE
-from memories.english.statements.grammar import FUNCTION, PLAN, SAME_IN_PAST, VERBS
-from memories.english.statements.marks import QUIT, take
+from memories.english.statements.auxiliaries import QUIT, take
+from memories.english.statements.function_words import FUNCTION, PLAN, SAME_IN_PAST, VERBS
 from memories.english.statements.sentence import RENAMED, Parse, is_date, is_when, plain
 from memories.english.statements.slot_words import CHANGE_TO
 from memories.english.statements.tools import tool_role

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memories.english.statements.grammar import PREPOSITIONS
+from memories.english.statements.function_words import PREPOSITIONS
 from memories.english.statements.wording import WEEKDAYS, Word
 
 CONDITIONS = frozenset("for in on at during with without".split())

@@ -15,7 +15,7 @@ from typing import Any
 
 from memories.bounds import Budget
 from memories.english.dates import event_date
-from memories.english.patterns import clauses, content, entities, foreign, person, reading
+from memories.english.patterns import clauses, content, entities, foreign, person, plain_clause
 from memories.english.patterns.clauses import Clause
 from memories.english.patterns.pattern import FACT_TYPES, Found
 from memories.expressions import Fault, compiled, regex_faults
@@ -163,7 +163,7 @@ def _left(found: Sequence[Found], hits: Sequence[Found]) -> Iterator[Found]:
 
 def _claims(sentence: str) -> bool:
     is_question = sentence.rstrip("\"'”’)*_").endswith("?")
-    words = reading.plain(sentence)
+    words = plain_clause.plain(sentence)
     return not (is_question or content.is_supposed(words) or content.is_for_others(words))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from memories.english.statements.grammar import (
+from memories.english.statements.function_words import (
     ADVERBS,
     ARTICLES,
     CHANGED_NOW,

@@ -10,8 +10,8 @@ from memories.models import DueVector, Entry, Layer, Memory, Vector
 from memories.providers import network
 from memories.search import SearchRequest, asked_of, search
 from memories.search.explain.exclusions import CHECKS
-from memories.search.explain.report import Case, Step, WhyNot
 from memories.search.explain.stages import Walk, steps
+from memories.search.explain.why_not import Case, Step, WhyNot
 from workspaces.scope import Scope
 
 
