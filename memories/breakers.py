@@ -277,7 +277,8 @@ def _change(line: ProviderLine, change: Callable[[Breaker], None]) -> None:
                 own = {"purpose": line.purpose}
                 row, _ = rows.get_or_create(name=line.name, defaults=own)
                 if seen and seen.is_own:  # what could not be written until now
-                    _copy(seen.row, row)
+                    for name in ("state", "failures", "timeouts", "since", "next_try_at", "detail"):
+                        setattr(row, name, getattr(seen.row, name))
                 change(row)
                 row.updated_at = timezone.now()
                 row.save()
@@ -289,8 +290,3 @@ def _change(line: ProviderLine, change: Callable[[Breaker], None]) -> None:
     with _lock:
         change(row)
     _remember(row, is_own=True)
-
-
-def _copy(known: Breaker, row: Breaker) -> None:
-    for name in ("state", "failures", "timeouts", "since", "next_try_at", "detail"):
-        setattr(row, name, getattr(known, name))

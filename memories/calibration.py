@@ -74,7 +74,14 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
     for group in groups:
         random_pairs += len(group) * (len(group) - 1) // 2
         near += _random(group, advance if group is groups[0] else lambda _: None)
-    return _found(model, labelled, near, random_pairs)
+    before = model.duplicate_threshold
+    grid = np.arange(LOWEST, HIGHEST + STEP / 2, STEP)
+    good = (round(float(t), 3) for t in grid if _is_good(float(t), labelled, near, random_pairs))
+    threshold = next(good, None)
+    at = before if threshold is None else threshold
+    precision, recall = _shares(labelled, at)
+    merges = sum(cosine >= at for cosine in near)
+    return Calibration(str(model), before, threshold, random_pairs, merges, precision, recall)
 
 
 def store(found: Calibration, model: EmbeddingModel, actor: str) -> bool:
@@ -159,19 +166,6 @@ def _stored(model: EmbeddingModel) -> Iterable[list[Statement]]:
         vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
         groups.setdefault(row.subject, []).append((row.content, vector / np.linalg.norm(vector)))
     return groups.values()
-
-
-def _found(
-    model: EmbeddingModel, labelled: Sequence[Near], near: Sequence[float], random_pairs: int
-) -> Calibration:
-    before = model.duplicate_threshold
-    grid = np.arange(LOWEST, HIGHEST + STEP / 2, STEP)
-    good = (round(float(t), 3) for t in grid if _is_good(float(t), labelled, near, random_pairs))
-    threshold = next(good, None)
-    at = before if threshold is None else threshold
-    precision, recall = _shares(labelled, at)
-    merges = sum(cosine >= at for cosine in near)
-    return Calibration(str(model), before, threshold, random_pairs, merges, precision, recall)
 
 
 def _is_good(

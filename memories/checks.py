@@ -125,7 +125,10 @@ def _unreadable() -> Iterator[CheckMessage]:
 
 
 def _unused() -> Iterator[CheckMessage]:
-    if settings.OPENAI_BASE_URL and not _openai_is_used():
+    if settings.OPENAI_BASE_URL and "openai" not in (
+        _embedding_provider(),
+        settings.EXTRACTION_PROVIDER,
+    ):
         yield checks.Warning(
             "OPENAI_BASE_URL is set, and nothing uses it.",
             hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or EXTRACTION_PROVIDER=openai.",
@@ -154,10 +157,6 @@ def _allowed_hosts() -> Iterator[CheckMessage]:
             hint="Name the hosts that workspaces need.",
             id="memories.W006",
         )
-
-
-def _openai_is_used() -> bool:
-    return "openai" in (_embedding_provider(), settings.EXTRACTION_PROVIDER)
 
 
 def _is_http(url: str) -> bool:

@@ -13,7 +13,7 @@ from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
 
 from memories import metrics, outbox
-from memories.metrics import BOUNDS, Measure
+from memories.metrics import BOUNDS
 from memories.models import (
     Breaker,
     DueVector,
@@ -76,26 +76,24 @@ def flush() -> None:
     if not taken:
         return
     try:
-        add_figures(_figures(taken, timezone.now()))
+        now = timezone.now()
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        minute = now.replace(second=0, microsecond=0)
+        spans = {Figure.Span.MINUTE: minute, Figure.Span.HOUR: hour, Figure.Span.EVER: EPOCH}
+        rows: dict[tuple[object, ...], Figure] = {}
+        for one in taken:
+            labels = dict(one.labels)
+            workspace = workspace_in(labels)
+            for span, at in spans.items():
+                # Since ever, all workspaces count as one: /metrics names none of them.
+                owner = None if span == Figure.Span.EVER else workspace
+                new = Figure(span=span, name=one.name, at=at, workspace=owner, labels=labels)
+                rows.setdefault((span, one.name, owner, *labels.items()), new).add(one)
+        figures = list(rows.values())
+        add_figures(figures)
     except DatabaseError:
         metrics.put_back(taken)
         raise
-
-
-def _figures(taken: Sequence[Measure], now: datetime) -> list[Figure]:
-    hour = now.replace(minute=0, second=0, microsecond=0)
-    minute = now.replace(second=0, microsecond=0)
-    spans = {Figure.Span.MINUTE: minute, Figure.Span.HOUR: hour, Figure.Span.EVER: EPOCH}
-    rows: dict[tuple[object, ...], Figure] = {}
-    for one in taken:
-        labels = dict(one.labels)
-        workspace = workspace_in(labels)
-        for span, at in spans.items():
-            # Since ever, all workspaces count as one: /metrics names none of them.
-            owner = None if span == Figure.Span.EVER else workspace
-            new = Figure(span=span, name=one.name, at=at, workspace=owner, labels=labels)
-            rows.setdefault((span, one.name, owner, *labels.items()), new).add(one)
-    return list(rows.values())
 
 
 def prune() -> int:

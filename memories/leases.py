@@ -102,20 +102,16 @@ def _renew_for_ever() -> None:
         with _lock:
             held = [work for work in _works if work.is_to_be_renewed]
         for work in held:
-            _renew(work)
+            try:
+                with connection.cursor() as cursor:
+                    # Who writes the row in a long transaction has it: the others do not wait for it.
+                    cursor.execute("set lock_timeout = '2s'")
+                work.rows().update(**{work.column: end()})
+            except Exception as error:  # the thread is all there is, and goes on
+                log.warning("A lease was not renewed, and is tried again: %s", error)
+                connection.close()
         if not held:
             connection.close()
-
-
-def _renew(work: Work) -> None:
-    try:
-        with connection.cursor() as cursor:
-            # Who writes the row in a long transaction has it: the others do not wait for it.
-            cursor.execute("set lock_timeout = '2s'")
-        work.rows().update(**{work.column: end()})
-    except Exception as error:  # the thread is all there is, and goes on
-        log.warning("A lease was not renewed, and is tried again: %s", error)
-        connection.close()
 
 
 def _forget() -> None:

@@ -114,7 +114,10 @@ class ExtractionRequest:
 
 
 def extraction_rules(request: ExtractionRequest) -> str:
-    return EXTRACTION_RULES.format(user=_plain(request.user), max_facts=request.max_facts)
+    # A name stands among the rules, so it must not be able to add one.
+    return EXTRACTION_RULES.format(
+        user=" ".join(request.user.split())[:100].replace('"', "'"), max_facts=request.max_facts
+    )
 
 
 def extraction_text(request: ExtractionRequest) -> str:
@@ -160,11 +163,6 @@ def summary_text(request: SummaryRequest) -> str:
     told = [{"index": index, "text": text} for index, text in enumerate(request.earlier)]
     earlier = "\n".join(_data(line) for line in told)
     return f"<earlier>\n{earlier}\n</earlier>\n<messages>\n{_lines(request.messages)}\n</messages>"
-
-
-def _plain(name: str) -> str:
-    """A name stands among the rules, so it must not be able to add one."""
-    return " ".join(name.split())[:100].replace('"', "'")
 
 
 def _strict(schema: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import F, Func, IntegerField, QuerySet, Sum
+from django.db.models import F, Func, IntegerField, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
@@ -33,16 +33,13 @@ def verdicts(scope: Scope, days: int = 30) -> Counted:
     """Over the sessions of the last `days` days that `scope` may see, the newest 20,000."""
     since = timezone.now() - timedelta(days=days)
     seen = MemorySession.objects.visible_to(scope).filter(created_at__gte=since)
-    found = _sums(seen.filter(pk__in=seen.order_by("-pk").values("pk")[:MOST_SESSIONS]))
-    messages = found.pop("messages")
-    told = [(label, gatekeeper.REASONS[label], n) for label, n in found.items() if n]
-    return Counted(messages, tuple(sorted(told, key=lambda reason: -reason[2])))
-
-
-def _sums(rows: QuerySet[MemorySession]) -> dict[str, int]:
+    rows = seen.filter(pk__in=seen.order_by("-pk").values("pk")[:MOST_SESSIONS])
     size = Func(F("episode_ids"), function="cardinality", output_field=IntegerField())
     sums = {
         label: Coalesce(Sum(Cast(KT(f"counts__{KEY}{label}"), IntegerField())), 0)
         for label in gatekeeper.REASONS
     }
-    return dict(rows.aggregate(messages=Coalesce(Sum(size), 0), **sums))
+    found = dict(rows.aggregate(messages=Coalesce(Sum(size), 0), **sums))
+    messages = found.pop("messages")
+    told = [(label, gatekeeper.REASONS[label], n) for label, n in found.items() if n]
+    return Counted(messages, tuple(sorted(told, key=lambda reason: -reason[2])))

@@ -90,7 +90,9 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     queue.discover_sets()
     done.sets = queue.enqueue_due()
     done.embeddings = set_embedding.enqueue_due()
-    for number in _spaces_with_due():
+    found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
+    spaces_with_due = sorted(set(found.values_list("entry__workspace", flat=True)))
+    for number in spaces_with_due:
         done.vectors += _fill_until(number, until)
         tell(f"{done.vectors} vectors made")
     for job in OTHERS:
@@ -173,11 +175,6 @@ def _fill_until(number: int, until: float) -> int:
     while time.monotonic() < until and (filled := fill_space(number)):
         done += filled
     return done
-
-
-def _spaces_with_due() -> list[int]:
-    found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
-    return sorted(set(found.values_list("entry__workspace", flat=True)))
 
 
 # ---- expiry ---------------------------------------------------------------------------------

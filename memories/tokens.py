@@ -81,21 +81,17 @@ def _cost(piece: str) -> int:
     if not piece.isascii():
         return 50 + sum(map(_letter, piece))
     if piece[0].isalpha():
-        return _word(piece)
+        # Common words are one token; names, and what is written large, are several.
+        size = len(piece)
+        if size == 1 or piece.lower() in STOP_WORDS:
+            return _TOKEN
+        if piece[0].islower():
+            return _TOKEN + 13 * max(0, size - 3)
+        return 58 * size if piece.isupper() else 75 + 22 * size
     if piece[-1].isdigit() or piece == "\n":
         return _TOKEN * len(piece)
     is_rule = len(set(piece)) == 1  # "-----" is one token, ");" is two signs
     return _TOKEN * (1 + len(piece) // 6 if is_rule else (len(piece) + 1) // 2)
-
-
-def _word(word: str) -> int:
-    """Common words are one token; names, and what is written large, are several."""
-    size = len(word)
-    if size == 1 or word.lower() in STOP_WORDS:
-        return _TOKEN
-    if word[0].islower():
-        return _TOKEN + 13 * max(0, size - 3)
-    return 58 * size if word.isupper() else 75 + 22 * size
 
 
 def _letter(letter: str) -> int:

@@ -30,7 +30,9 @@ class KeyAuthentication(BaseAuthentication):
         if is_server_key(text):
             asker = asker_for_key(text)
         else:
-            asker = scope_for_key(text, getattr(_view(request), "beside", NOTHING))
+            asker = scope_for_key(
+                text, getattr((request.parser_context or {}).get("view"), "beside", NOTHING)
+            )
         if asker is None:
             raise AuthenticationFailed("This key is unknown, revoked or expired.")
         tenant = asker.workspace_id if isinstance(asker, Scope) else asker.actor
@@ -60,10 +62,6 @@ class MemberAuthentication(SessionAuthentication):
         if scope is not None:  # as its keys' requests: nobody waits for himself
             request.META[TENANT] = str(scope.workspace_id)
         return user, scope
-
-
-def _view(request: Request) -> object:
-    return (request.parser_context or {}).get("view")
 
 
 def presented_key(headers: Mapping[str, str]) -> str | None:

@@ -1,7 +1,7 @@
 """Pages for people who were invited: what an invitation's link opens, and which it has opened."""
 
 import uuid
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.forms import SetPasswordForm
@@ -48,21 +48,18 @@ class InvitationView(View):
             return render(request, OVER, status=404)
         try:
             if request.user.is_authenticated:
-                return self._answered(request, invitation)
+                user = request.user
+                if request.POST.get("answer") == "decline":
+                    invitations.decline(user, invitation)
+                    return render(request, OVER)
+                invitations.accept(user, invitation)
+                messages.success(request, f"You are a member of {invitation.workspace} now.")
+                return redirect("admin:index")
             return self._joined(request, invitation)
         except InvitationOver:
             return self._page(request, invitation, None, is_refused=True)
         except NotAllowed:
             return self._page(request, invitation, None)
-
-    def _answered(self, request: HttpRequest, invitation: Invitation) -> HttpResponse:
-        user = cast(User, request.user)
-        if request.POST.get("answer") == "decline":
-            invitations.decline(user, invitation)
-            return render(request, OVER)
-        invitations.accept(user, invitation)
-        messages.success(request, f"You are a member of {invitation.workspace} now.")
-        return redirect("admin:index")
 
     def _joined(self, request: HttpRequest, invitation: Invitation) -> HttpResponse:
         form = _form(invitation, request.POST)

@@ -95,7 +95,14 @@ def join(invitation: Invitation, password: str) -> User:
     digest = make_password(password)  # takes long: no row is locked meanwhile
     with transaction.atomic():
         row = _locked(invitation)
-        user = User(username=_free_username(row.email), email=row.email, password=digest)
+        # The address itself; with a number behind it where somebody chose that name already.
+        wanted = row.email.lower()[:140]
+        taken = set(
+            User.objects.filter(username__startswith=wanted).values_list("username", flat=True)
+        )
+        names = (wanted, *(f"{wanted}-{n}" for n in range(2, len(taken) + 3)))
+        free_username = next(name for name in names if name not in taken)
+        user = User(username=free_username, email=row.email, password=digest)
         User.objects.bulk_create([user], ignore_conflicts=True)
         found = User.objects.select_for_update().filter(email__iexact=row.email).first()
         if found is None or not (found.pk == user.pk or _is_nobodys(found)):
@@ -137,14 +144,6 @@ def _locked(invitation: Invitation) -> Invitation:
     if row is None:
         raise InvitationOver
     return row
-
-
-def _free_username(email: str) -> str:
-    """The address itself; with a number behind it where somebody chose that name already."""
-    wanted = email.lower()[:140]
-    taken = set(User.objects.filter(username__startswith=wanted).values_list("username", flat=True))
-    names = (wanted, *(f"{wanted}-{n}" for n in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken)
 
 
 def _audit(

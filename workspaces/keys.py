@@ -5,7 +5,6 @@ import hmac
 import logging
 import secrets
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -153,7 +152,13 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
     if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
     if last_used_at is None or abs(now - last_used_at) > LAST_USED_EVERY:
-        _note_use(key_id, now)
+        # A database that takes no changes is no reason to refuse who only reads.
+        try:
+            ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
+        except DatabaseError as error:
+            if cause_of(error) is None:
+                raise
+            log.warning("The last use of a key is not noted: %s", error)
     return Scope(
         workspace_id,
         f"key:{key_id}",
@@ -161,22 +166,8 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         agent_id=agent_id,
         team_agent_ids=tuple(mates),
         in_default_team=agent_id is None or not team,
-        subject_ids=_ids(subjects) if limited else None,
+        subject_ids=tuple(subjects) if limited else None,
         key_id=key_id,
         slug=slug,
         beside=row[OWN:],
     )
-
-
-def _note_use(key_id: uuid.UUID, now: datetime) -> None:
-    """A database that takes no changes is no reason to refuse who only reads."""
-    try:
-        ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
-    except DatabaseError as error:
-        if cause_of(error) is None:
-            raise
-        log.warning("The last use of a key is not noted: %s", error)
-
-
-def _ids(values: Iterable[uuid.UUID]) -> tuple[uuid.UUID, ...]:
-    return tuple(values)

@@ -30,7 +30,11 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
 def spoken(error: Exception) -> Exception:
     match error:
         case Invalid():
-            return _invalid(error)
+            # 400 with every fault that is known.
+            if not error.others:
+                return invalid(error.field, error.message, error.code)
+            errors = [FieldProblem(one.field, one.message, one.code) for one in error.all]
+            return Problem(400, " ".join(map(str, error.all)), code=error.code, errors=errors)
         case Conflict(field="If-Match"):
             return Problem(412, error.message, code=error.code)
         case Conflict():
@@ -47,11 +51,3 @@ def spoken(error: Exception) -> Exception:
             return problem
         case _:
             return error
-
-
-def _invalid(error: Invalid) -> Problem:
-    """400 with every fault that is known."""
-    if not error.others:
-        return invalid(error.field, error.message, error.code)
-    errors = [FieldProblem(one.field, one.message, one.code) for one in error.all]
-    return Problem(400, " ".join(map(str, error.all)), code=error.code, errors=errors)

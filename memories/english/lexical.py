@@ -136,23 +136,24 @@ def term_keys(number: int, layer: int, stems: Iterable[str]) -> list[int]:
 
 def trigram_keys(number: int, layer: int, text: str) -> list[int]:
     """Keys of every three characters of the lower-cased text, as `term_keys` makes them."""
-    prefix, folded = _prefix(number, layer), _lower(text)
+    prefix, folded = (
+        _prefix(number, layer),
+        (text.lower() if text.isascii() else text.translate(_as_postgres).lower()),
+    )
     if folded.isascii():
-        return _ascii_trigram_keys(prefix, folded)
+        # All at once: the crc32 of three bytes is made of what each of them adds to it.
+        codes = np.frombuffer(folded.encode(), np.uint8)
+        if len(codes) < 3:
+            return []
+        found = [
+            _trigrams(codes[at : at + AT_ONCE + 2]) for at in range(0, len(codes) - 2, AT_ONCE)
+        ]
+        keys = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+        told: list[int] = (keys | prefix).tolist()
+        return told
     # a lone surrogate cannot be stored, yet asking for one is no reason to fail
     pieces = {folded[i : i + 3].encode(errors="surrogatepass") for i in range(len(folded) - 2)}
     return sorted({prefix | crc32(piece) for piece in pieces})
-
-
-def _ascii_trigram_keys(prefix: int, text: str) -> list[int]:
-    """All at once: the crc32 of three bytes is made of what each of them adds to it."""
-    codes = np.frombuffer(text.encode(), np.uint8)
-    if len(codes) < 3:
-        return []
-    found = [_trigrams(codes[at : at + AT_ONCE + 2]) for at in range(0, len(codes) - 2, AT_ONCE)]
-    keys = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
-    told: list[int] = (keys | prefix).tolist()
-    return told
 
 
 def _trigrams(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
@@ -195,10 +196,6 @@ def _prefix(number: int, layer: int) -> int:
     if not (0 <= number < 1 << 28 and 0 <= layer < LAYERS):
         raise ValueError(f"no key for workspace number {number}, layer {layer}")
     return (number * LAYERS + layer) << 32
-
-
-def _lower(text: str) -> str:
-    return text.lower() if text.isascii() else text.translate(_as_postgres).lower()
 
 
 def counts(stems: Iterable[str]) -> dict[str, float]:

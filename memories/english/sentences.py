@@ -66,7 +66,9 @@ def choose(found: Iterable[Sentence], cost: Callable[[Sentence], int], room: int
     chosen: list[Sentence] = []
     for one in sorted(found, key=lambda one: (-one.score, -one.index, one.start)):
         price = cost(one)
-        if price <= room and not any(_repeats(one, other) for other in chosen):
+        if price <= room and not any(
+            (len(one.stems & other.stems) >= ALIKE * max(1, len(one.stems))) for other in chosen
+        ):
             chosen.append(one)
             room -= price
     return sorted(chosen, key=lambda one: (one.index, one.start))
@@ -111,7 +113,3 @@ def _score(said: Said, one: Sentence, central: float, recent: float) -> float:
     score = FACT * fact + CENTRAL * central + RECENT * recent + TELLING * telling
     is_question = one.text.rstrip("\"'”’)").endswith("?")
     return round(score * (QUESTION if is_question else 1.0), 6)
-
-
-def _repeats(one: Sentence, other: Sentence) -> bool:
-    return len(one.stems & other.stems) >= ALIKE * max(1, len(one.stems))

@@ -97,7 +97,9 @@ def _columns() -> Iterator[tuple[Any, str]]:
 
 def _counted(target: ErasureTarget, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
     for model, name in _columns():
-        rows = model.objects.filter(_of_workspace(model, target)).annotate(_text=_as_text(name))
+        rows = model.objects.filter(_of_workspace(model, target)).annotate(
+            _text=(Cast(F(name), TextField()) if name else CharField())
+        )
         says = Q(pk__in=[])
         for text in texts:
             says |= Q(_text__contains=text)
@@ -113,7 +115,3 @@ def _of_workspace(model: Any, target: ErasureTarget) -> Q:
         return Q(entry__workspace__in=number)
     is_numbered = model is Entry or model._meta.model_name == "speaker"
     return Q(workspace__in=number) if is_numbered else Q(workspace_id=target.workspace_id)
-
-
-def _as_text(name: str) -> Any:
-    return Cast(F(name), TextField()) if name else CharField()

@@ -67,12 +67,22 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     episodes = list(Episode.objects.filter(pk__in=ids).order_by("pk"))
     beside = [row.id for row in statements.rows(BESIDE, {"ids": list(ids)})]
     sessions = {e.session_id for e in episodes if e.session_id}
-    done = remove_facts(space, _facts_of(ids, sessions))
+    # What cites the episodes; and what a session of theirs read without citing anything.
+    cited = Fact.objects.filter(citations__episode__in=ids)
+    bare = Fact.objects.filter(session__in=sessions, citations=None)
+    facts_of = set(cited.values_list("pk", flat=True)) | set(bare.values_list("pk", flat=True))
+    done = remove_facts(space, facts_of)
     done += _remove_misses(space, ids)
     done += _unsay_features(space, ids)
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
     _clean_examples(space, [episode.content for episode in episodes])
-    _clean_errors(space, {episode.subject_id for episode in episodes})
+    # What a provider complained of may quote what it was asked; what still fails says so
+    # again.
+    subjects = {episode.subject_id for episode in episodes}
+    about = Q(subject__in=subjects - {None}) | Q(subject=None)
+    rows = FeatureSet.objects.filter(about, workspace_id=space.workspace_id)
+    failed = rows.exclude(error="", embedding_error="")
+    failed.update(error="", embedding_error="")
     _unhear(space, episodes)
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
@@ -83,21 +93,6 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
     done += _close_sessions(space, sessions, set(ids))
     return done + forget_traces(space, ids)
-
-
-def _facts_of(ids: Ids, sessions: Iterable[uuid.UUID]) -> set[uuid.UUID]:
-    """What cites the episodes; and what a session of theirs read without citing anything."""
-    cited = Fact.objects.filter(citations__episode__in=ids)
-    bare = Fact.objects.filter(session__in=sessions, citations=None)
-    return set(cited.values_list("pk", flat=True)) | set(bare.values_list("pk", flat=True))
-
-
-def _clean_errors(space: WorkspaceIndex, subjects: set[uuid.UUID | None]) -> None:
-    """What a provider complained of may quote what it was asked; what still fails says so again."""
-    about = Q(subject__in=subjects - {None}) | Q(subject=None)
-    rows = FeatureSet.objects.filter(about, workspace_id=space.workspace_id)
-    failed = rows.exclude(error="", embedding_error="")
-    failed.update(error="", embedding_error="")
 
 
 def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:

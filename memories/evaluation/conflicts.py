@@ -75,10 +75,12 @@ def evaluate(
     """Judge each pair with the embedder's own threshold. Raises ProviderError."""
     found = Judged()
     for pair in labelled:
+        old, new = embedder.embed([pair.old, pair.new])
+        cosine = None if old is None or new is None else float(np.dot(old, new))
         judged = conflicts.relation(
             conflicts.read(pair.old),
             conflicts.read(pair.new),
-            cosine=_cosine(embedder, pair),
+            cosine=cosine,
             threshold=embedder.duplicate_threshold,
         )
         key = (pair.label, judged.kind)
@@ -88,8 +90,3 @@ def evaluate(
             found.wrong.append({**told, "judged": judged.kind, "rule": judged.rule})
         advance(1)
     return found
-
-
-def _cosine(embedder: Embedder, pair: LabelledPair) -> float | None:
-    old, new = embedder.embed([pair.old, pair.new])
-    return None if old is None or new is None else float(np.dot(old, new))

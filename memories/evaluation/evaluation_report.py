@@ -18,7 +18,9 @@ def retrieval_lines(found: Retrieval) -> Iterator[str]:
     yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(
         f"{c:>11}" for c in measures.COLUMNS
     )
-    for category in _categories(found):
+    groups = found.measured.get(RANKINGS[0], {})
+    categories = [*sorted(group for group in groups if group != ALL), *([ALL] if groups else [])]
+    for category in categories:
         for ranking in RANKINGS:
             rows = found.measured[ranking][category]
             values = "".join(f"{measures.mean(rows, c):>11.3f}" for c in measures.COLUMNS)
@@ -30,11 +32,6 @@ def retrieval_lines(found: Retrieval) -> Iterator[str]:
     ]
     baselines = " or ".join(RANKINGS[1:])
     yield from lines or [f"by {DECIDES}, {RANKINGS[0]} is below {baselines} in no category"]
-
-
-def _categories(found: Retrieval) -> list[str]:
-    groups = found.measured.get(RANKINGS[0], {})
-    return [*sorted(group for group in groups if group != ALL), *([ALL] if groups else [])]
 
 
 def retrieval_json(found: Retrieval) -> dict[str, Any]:

@@ -57,18 +57,14 @@ def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     for part in read(path, "locomo"):
         if isinstance(part, Transcript):
             parts.setdefault(part.subject or "", []).append(part)
-    labels = _labels(path)
+    # The objects that hold a conversation, in the file's order.
+    data = json.loads(path.read_text())
+    found = data if isinstance(data, list) else [data]
+    labels = [label for label in found if isinstance(label, dict) and "conversation" in label]
     if len(labels) != len(parts):
         raise Unreadable(f"{len(labels)} labelled conversations, {len(parts)} names of them")
     pairs = list(zip(parts.items(), labels, strict=True))[: limit or None]
     return [_case(name, tuple(own), label) for (name, own), label in pairs]
-
-
-def _labels(path: Path) -> list[Mapping[str, Any]]:
-    """The objects that hold a conversation, in the file's order."""
-    data = json.loads(path.read_text())
-    found = data if isinstance(data, list) else [data]
-    return [label for label in found if isinstance(label, dict) and "conversation" in label]
 
 
 def _case(

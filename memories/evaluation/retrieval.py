@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memories.evaluation import measures
-from memories.evaluation.locomo import LabelledConversation, Question
+from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
 from memories.search import Hit, SearchRequest, search
@@ -74,10 +74,24 @@ def evaluate(cases: Sequence[LabelledConversation], advance: Advance) -> Retriev
     found = Retrieval()
     for case in cases:
         with scratch() as scope:
-            _fill(scope, case, advance)
+            wish = ImportOptions(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
+            for transcript in case.transcripts:
+                for batch in import_transcript(scope, transcript, wish):
+                    advance(batch.messages)
             for question in case.questions:
                 for ranking in RANKINGS:
-                    found.add(ranking, question.category, _measure(scope, question, ranking))
+                    wanted = SearchRequest(
+                        question.text,
+                        limit=HITS,
+                        layers=LAYERS,
+                        ranking=ranking,
+                        include=frozenset({"citations"}),
+                    )
+                    hits = search(scope, wanted).hits
+                    measure = measures.ranking(
+                        [name for hit in hits for name in _messages(hit)], question.gold
+                    )
+                    found.add(ranking, question.category, measure)
                     advance(1)
         found.conversations += 1
         found.messages += len(case.messages)
@@ -98,25 +112,6 @@ def scratch() -> Iterator[Scope]:
         Speaker.objects.filter(workspace=number).delete()
         with erasing_audit():
             workspace.delete()
-
-
-def _fill(scope: Scope, case: LabelledConversation, advance: Advance) -> None:
-    wish = ImportOptions(user_id=case.name, extract=MemorySession.Extract.PATTERNS)
-    for transcript in case.transcripts:
-        for batch in import_transcript(scope, transcript, wish):
-            advance(batch.messages)
-
-
-def _measure(scope: Scope, question: Question, ranking: str) -> dict[str, float]:
-    wanted = SearchRequest(
-        question.text,
-        limit=HITS,
-        layers=LAYERS,
-        ranking=ranking,
-        include=frozenset({"citations"}),
-    )
-    hits = search(scope, wanted).hits
-    return measures.ranking([name for hit in hits for name in _messages(hit)], question.gold)
 
 
 def _messages(hit: Hit) -> list[str]:

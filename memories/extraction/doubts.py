@@ -22,7 +22,16 @@ def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
     around = [_around(message, claim) for message in near]
     if names_strangers(claim.statement, around):
         return "it names somebody or something that nobody named"
-    return unsupported(claim.statement, _evidence(claim, said, near, around, subject))
+    cited = [message for message in near if _spans(claim, message)]
+    told = [s for m in cited for s in sentences_of(m.readable, _spans(claim, m))]
+    evidence = Evidence(
+        quotes=tuple(told),
+        around="\n".join(message.text for message in around),
+        asked="\n".join(_asked(message, said) for message in cited),
+        speakers=(*_names(claim, cited, " ".join(told)), subject),
+        said_at=claim.occurred_at,
+    )
+    return unsupported(claim.statement, evidence)
 
 
 def _around(message: Message, claim: Claim) -> Message:
@@ -38,24 +47,6 @@ def _near(claim: Claim, said: Sequence[Message]) -> Iterator[Message]:
     places = [place for place, message in enumerate(said) if message.id in cited]
     near = {other for place in places for other in range(place - NEARBY, place + 1)}
     return (message for place, message in enumerate(said) if place in near)
-
-
-def _evidence(
-    claim: Claim,
-    said: Sequence[Message],
-    near: Sequence[Message],
-    around: Sequence[Message],
-    subject: str,
-) -> Evidence:
-    cited = [message for message in near if _spans(claim, message)]
-    told = [s for m in cited for s in sentences_of(m.readable, _spans(claim, m))]
-    return Evidence(
-        quotes=tuple(told),
-        around="\n".join(message.text for message in around),
-        asked="\n".join(_asked(message, said) for message in cited),
-        speakers=(*_names(claim, cited, " ".join(told)), subject),
-        said_at=claim.occurred_at,
-    )
 
 
 def _names(claim: Claim, cited: Sequence[Message], told: str) -> Iterator[str]:

@@ -64,7 +64,7 @@ class Evidence:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(_plain_words(self.cited_text))
+        return frozenset([word.lower() for word in _letters.findall(self.cited_text)])
 
     @cached_property
     def roots_around(self) -> frozenset[str]:
@@ -173,10 +173,6 @@ def _roots(text: str) -> frozenset[str]:
 
 def _roots_of(said: Iterable[Word]) -> frozenset[str]:
     return frozenset(word.root for word in said)
-
-
-def _plain_words(text: str) -> list[str]:
-    return [word.lower() for word in _letters.findall(text)]
 
 
 # ---- polarity

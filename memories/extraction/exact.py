@@ -45,7 +45,13 @@ def numbers(
     rest = _address.sub(" ", statement)
     meant = _Meant(evidence, said_at, order)
     for span in filter(meant.holds, spans(statement, None, order)):
-        for part in _parts(span):
+        # The numbers by which its words name it.
+        result = set(_months(span))
+        for day in (span.first_day, span.last_day):
+            result |= set() if span.any_year else {day.year}
+            result |= set() if span.grain == "month" or not _months(span) else {day.day}
+        parts = result
+        for part in parts:
             rest = re.sub(rf"(?<!\d)0?{part}(?:st|nd|rd|th)?(?!\d)", " ", rest)
     known = {*_numbers(evidence), *(w.root for w in words(evidence) if w.is_number)}
     for number in _numbers(rest):
@@ -125,15 +131,6 @@ def _months(span: Span) -> set[int]:
     if span.grain in ("year", "decade", "season", "quarter"):
         return set()
     return {span.first_day.month, span.last_day.month}
-
-
-def _parts(span: Span) -> set[int]:
-    """The numbers by which its words name it."""
-    result = set(_months(span))
-    for day in (span.first_day, span.last_day):
-        result |= set() if span.any_year else {day.year}
-        result |= set() if span.grain == "month" or not _months(span) else {day.day}
-    return result
 
 
 def _numbers(text: str) -> Iterator[str]:

@@ -221,7 +221,14 @@ def _call(
     workspace_id: uuid.UUID, model: ConfiguredModel, act: Callable[[Extractor], Answer]
 ) -> Answer:
     """What the model's model gives, within its time; at once an error while its breaker is open."""
-    config = _config(model)
+    config = ExtractorConfig(
+        provider=model.provider,
+        model=model.model,
+        api_key=key_for(model.provider, model.base_url, model.key_env),
+        base_url=model.base_url,
+        timeout=model.timeout,
+        allowed=allowed_to(model),
+    )
     extractor = extractor_from(config)
 
     def counted() -> Answer:
@@ -248,14 +255,3 @@ def _count(workspace_id: uuid.UUID, model: ConfiguredModel) -> None:
         tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
         wait = (tomorrow - now).total_seconds()
         raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)
-
-
-def _config(model: ConfiguredModel) -> ExtractorConfig:
-    return ExtractorConfig(
-        provider=model.provider,
-        model=model.model,
-        api_key=key_for(model.provider, model.base_url, model.key_env),
-        base_url=model.base_url,
-        timeout=model.timeout,
-        allowed=allowed_to(model),
-    )

@@ -142,7 +142,17 @@ class _Changes:
         if same is not None:
             self._support(command, same, target)
         elif command.action == ADD or target is None:
-            self._add(command)
+            feature_set = self.origin.set
+            feature = Feature(
+                workspace_id=feature_set.workspace_id, set=feature_set, agent_id=self.origin.agent_id,
+                subject_id=feature_set.subject_id, conversation_id=feature_set.conversation_id,
+                method=self.origin.method,
+            )  # fmt: skip
+            feature.set_to(command.columns)
+            self.by_fingerprint[bytes(feature.fingerprint)] = feature
+            self.made[feature.pk] = feature
+            self.result.added.append(feature.pk)
+            self._note(command, feature, None, feature.snapshot())
         else:
             self._update(command, target)
 
@@ -157,19 +167,6 @@ class _Changes:
         self.result.supported.append(same.pk)
         if target is not None and target.pk != same.pk:
             self._end(replace(command, reason=f"{same.feature} says it already"), target)
-
-    def _add(self, command: Command) -> None:
-        feature_set = self.origin.set
-        feature = Feature(
-            workspace_id=feature_set.workspace_id, set=feature_set, agent_id=self.origin.agent_id,
-            subject_id=feature_set.subject_id, conversation_id=feature_set.conversation_id,
-            method=self.origin.method,
-        )  # fmt: skip
-        feature.set_to(command.columns)
-        self.by_fingerprint[bytes(feature.fingerprint)] = feature
-        self.made[feature.pk] = feature
-        self.result.added.append(feature.pk)
-        self._note(command, feature, None, feature.snapshot())
 
     def _update(self, command: Command, feature: Feature) -> None:
         before = feature.snapshot()

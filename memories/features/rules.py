@@ -153,7 +153,27 @@ def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature
     by_place: dict[tuple[str, ...], Command] = {}
     for one in sorted(statements, key=lambda each: each.occurred_at):
         for draft in _drafts(one):
-            command = _command(one, draft, known)
+            # The feature that this is a newer value of.
+            same = (
+                each
+                for each in known
+                if draft.slot and each.slot == draft.slot and is_theirs(one.about, each, known)
+            )
+            replaced = (each for each in known if each.id in one.replaces and not each.slot)
+            old = next(same, None) or next(replaced, None)
+            # The words that say what the value says: a memory may stand on others that say less.
+            wanted = set(stems(draft.value.split(maxsplit=1)[-1]))
+            cited = tuple(each for each in one.cited if wanted <= set(stems(each.quote)))
+            command = Command(
+                UPDATE if old else ADD,
+                **asdict(draft.key),
+                value=draft.value,
+                about=one.about,
+                slot=draft.slot,
+                target=old.id if old else None,
+                cited=cited or one.cited,
+                occurred_at=one.occurred_at,
+            )
             own = command.slot or f"={command.tag}|{command.feature}|{command.value.casefold()}"
             place = (command.about, command.category, own)
             by_place[(str(command.target),) if command.target else place] = command
@@ -178,30 +198,6 @@ def corrected(one: MemoryStatement, old: KnownFeature) -> Command:
 def slot_of(category: str, tag: str, feature: str) -> str:
     """Of a feature that a person writes: the attribute that it is the one value of, if any."""
     return SLOT_OF.get(FeatureKey(category, tag, feature), "")
-
-
-def _command(one: MemoryStatement, draft: _Draft, known: Sequence[KnownFeature]) -> Command:
-    # The feature that this is a newer value of.
-    same = (
-        each
-        for each in known
-        if draft.slot and each.slot == draft.slot and is_theirs(one.about, each, known)
-    )
-    replaced = (each for each in known if each.id in one.replaces and not each.slot)
-    old = next(same, None) or next(replaced, None)
-    # The words that say what the value says: a memory may stand on others that say less.
-    wanted = set(stems(draft.value.split(maxsplit=1)[-1]))
-    cited = tuple(each for each in one.cited if wanted <= set(stems(each.quote)))
-    return Command(
-        UPDATE if old else ADD,
-        **asdict(draft.key),
-        value=draft.value,
-        about=one.about,
-        slot=draft.slot,
-        target=old.id if old else None,
-        cited=cited or one.cited,
-        occurred_at=one.occurred_at,
-    )
 
 
 def is_theirs(about: str, known: KnownFeature, others: Sequence[KnownFeature]) -> bool:

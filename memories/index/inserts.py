@@ -61,17 +61,13 @@ def insert(*groups: New) -> None:
             _insert_alone(list(some))
         else:
             for rows in some:
-                _copy(rows)
-
-
-def _copy(rows: Rows) -> None:
-    with (
-        cursor_of() as cursor,
-        cursor.copy(f"copy {rows.table.listed} from stdin (format binary)") as writer,
-    ):
-        writer.set_types(list(rows.table.columns.values()))
-        for record in rows.records:
-            writer.write_row(record)
+                with (
+                    cursor_of() as cursor,
+                    cursor.copy(f"copy {rows.table.listed} from stdin (format binary)") as writer,
+                ):
+                    writer.set_types(list(rows.table.columns.values()))
+                    for record in rows.records:
+                        writer.write_row(record)
 
 
 def _insert_alone(groups: Sequence[Rows]) -> None:

@@ -102,8 +102,20 @@ def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     """What is true of the whole workspace, once all its rows are made anew."""
     for layer in truth.TABLE:
         done.removed += _remove_strangers(index, layer)
-    _recount_speakers(index)
-    _recount(index)
+    # Not `alone`: a writer has the workspace's row before it counts speakers, and would wait.
+    with transaction.atomic():
+        # Whoever has counted has committed, and whoever has not is not seen below.
+        statements.execute("lock table memories_speaker in share row exclusive mode", {})
+        statements.execute(
+            "delete from memories_speaker where workspace = %(workspace)s",
+            {"workspace": index.number},
+        )
+        statements.execute(RECOUNT_SPEAKERS, speaker_values(index))
+    with alone(index):
+        live = live_counts(index)
+        WorkspaceIndex.objects.filter(pk=index.pk).update(
+            **{f"live_{layer.label}": live.get(layer, 0) for layer in truth.TABLE}
+        )
     WorkspaceIndex.objects.filter(pk=index.pk).update(rules=RULES_VERSION)
     log.info(
         "Index of workspace %s made anew: %d entries added, %d changed, %d removed",
@@ -189,14 +201,6 @@ def live_counts(index: WorkspaceIndex) -> dict[int, int]:
     return {row.layer: row.live for row in statements.rows(COUNTS, {"workspace": index.number})}
 
 
-def _recount(index: WorkspaceIndex) -> None:
-    with alone(index):
-        live = live_counts(index)
-        WorkspaceIndex.objects.filter(pk=index.pk).update(
-            **{f"live_{layer.label}": live.get(layer, 0) for layer in truth.TABLE}
-        )
-
-
 # ---- speakers -------------------------------------------------------------------------------
 
 SAID = """
@@ -214,15 +218,3 @@ def speaker_values(index: WorkspaceIndex) -> dict[str, Any]:
     """What SAID and RECOUNT_SPEAKERS take."""
     people = [str(kind) for kind in speakers.PEOPLE]
     return {"workspace": index.number, "owner": index.workspace_id, "people": people}
-
-
-def _recount_speakers(index: WorkspaceIndex) -> None:
-    """Not `alone`: a writer has the workspace's row before it counts speakers, and would wait."""
-    with transaction.atomic():
-        # Whoever has counted has committed, and whoever has not is not seen below.
-        statements.execute("lock table memories_speaker in share row exclusive mode", {})
-        statements.execute(
-            "delete from memories_speaker where workspace = %(workspace)s",
-            {"workspace": index.number},
-        )
-        statements.execute(RECOUNT_SPEAKERS, speaker_values(index))

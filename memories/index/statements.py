@@ -106,20 +106,17 @@ def _array(raw: bytes) -> np.ndarray[Any, Any]:
     number = int.from_bytes(raw[COUNT], "big")
     kind = ELEMENTS.get(int.from_bytes(raw[ELEMENT], "big"))
     if kind is None:
-        return np.array(_texts(raw, number), object)
+        found, at = [], FIRST
+        for _ in range(number):
+            end = at + 4 + int.from_bytes(raw[at : at + 4], "big")
+            found.append(raw[at + 4 : end].decode())
+            at = end
+        texts = found
+        return np.array(texts, object)
     element = np.dtype(kind)
     layout = np.dtype([("length", ">i4"), ("value", element)])
     told = np.frombuffer(raw, layout, number, FIRST)["value"]
     return told.astype(element.newbyteorder("="))
-
-
-def _texts(raw: bytes, number: int) -> list[str]:
-    found, at = [], FIRST
-    for _ in range(number):
-        end = at + 4 + int.from_bytes(raw[at : at + 4], "big")
-        found.append(raw[at + 4 : end].decode())
-        at = end
-    return found
 
 
 Row = TypeVar("Row", bound=models.Model)

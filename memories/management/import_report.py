@@ -92,16 +92,13 @@ class Tally:
         self.known += batch.known
         self.changed += [f"{thread}: {name}" for name in batch.changed]
         for session in batch.sessions:
-            self._add_session(session)
-
-    def _add_session(self, session: MemorySession) -> None:
-        self.facts += session.counts.get("facts", 0)
-        self.created += len(session.created_ids)
-        self.updated += len(session.updated_ids)
-        self.reinforced += len(session.reinforced_ids)
-        if session.state != MemorySession.State.DONE:
-            waits = "waits for the worker" if not session.is_final else session.state
-            self.problems[f"{waits}: {session.error}" if session.error else waits] += 1
+            self.facts += session.counts.get("facts", 0)
+            self.created += len(session.created_ids)
+            self.updated += len(session.updated_ids)
+            self.reinforced += len(session.reinforced_ids)
+            if session.state != MemorySession.State.DONE:
+                waits = "waits for the worker" if not session.is_final else session.state
+                self.problems[f"{waits}: {session.error}" if session.error else waits] += 1
 
     def lines(self) -> Iterator[str]:
         yield f"{self.stored} messages stored, {self.known} were there already."

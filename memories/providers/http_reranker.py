@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx2
 
@@ -80,24 +79,21 @@ class HttpReranker:
         if response.status_code != 200:
             raise network.from_status(_Refusal(response, _body(response)), self._who)
         try:
-            return _in_order(response.json()["results"], count)
+            results = response.json()["results"]
+            found: list[float | None] = [None] * count
+            for result in results:
+                index, score = result["index"], float(result["relevance_score"])
+                if not 0 <= index < count or not math.isfinite(score):
+                    raise ValueError(f"{score} for document {index} of {count}")
+                found[index] = score
+            if not results:
+                raise ValueError("no results")
+            return found
         except MALFORMED as error:
             raise ProviderError(
                 f"{self._who} answered in a shape that was not expected: {error}"[:400],
                 permanent=False,
             ) from error
-
-
-def _in_order(results: Sequence[dict[str, Any]], count: int) -> list[float | None]:
-    found: list[float | None] = [None] * count
-    for result in results:
-        index, score = result["index"], float(result["relevance_score"])
-        if not 0 <= index < count or not math.isfinite(score):
-            raise ValueError(f"{score} for document {index} of {count}")
-        found[index] = score
-    if not results:
-        raise ValueError("no results")
-    return found
 
 
 def _body(response: httpx2.Response) -> object:

@@ -127,7 +127,11 @@ def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[ContextEntry], bool]
         entry = _entry(hit)
         if _size(entry) > rest:
             truncated = True
-            whole, entry = entry, _cut(entry, rest)
+            # The entry with as many of its first words as fit.
+            room = rest
+            room -= _size(replace(entry, said=ELLIPSIS))
+            cut = replace(entry, said=start_of(entry.said, room).rstrip() + ELLIPSIS)
+            whole, entry = entry, cut
             if packed or len(entry.said.split()) <= min(MEANINGFUL, len(whole.said.split())):
                 continue
         packed.append(entry)
@@ -151,12 +155,6 @@ def _entry(hit: Hit) -> ContextEntry:
 def _size(entry: ContextEntry) -> int:
     """What its line costs with the longest number it may be given."""
     return tokens_of(_line(entry, 999))
-
-
-def _cut(entry: ContextEntry, room: int) -> ContextEntry:
-    """The entry with as many of its first words as fit."""
-    room -= _size(replace(entry, said=ELLIPSIS))
-    return replace(entry, said=start_of(entry.said, room).rstrip() + ELLIPSIS)
 
 
 def _lines(entries: Iterable[ContextEntry]) -> list[str]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 import numpy as np
 from django.db.models import Q
@@ -18,7 +17,6 @@ from memories.models import (
     SCOPE_CODE,
     AsOf,
     Feature,
-    FeatureChange,
     Layer,
     WorkspaceIndex,
     about_nobody,
@@ -81,7 +79,12 @@ class PastFeatures:
     def pool(self, stems: list[str], depth: Depth) -> Columns:
         features = self._features()
         cosines = self._cosines(features)
-        scores = _bm25([f.content for f in features], stems)
+        texts = [f.content for f in features]
+        documents = [lexical.bm25_weights(lexical.counts(lexical.stems(text))) for text in texts]
+        wanted = {lexical.term_number(stem) for stem in stems}
+        holding = Counter(number for document in documents for number in wanted & document.keys())
+        idf = {n: log(1 + (len(texts) - df + 0.5) / (df + 0.5)) for n, df in holding.items()}
+        scores = [sum(idf[n] * own[n] for n in idf.keys() & own.keys()) for own in documents]
         rows = [
             Candidate(
                 entry, int(Layer.FEATURES), cosines.get(f.pk), score, position=0,
@@ -95,9 +98,25 @@ class PastFeatures:
 
     def _features(self) -> list[Feature]:
         """The oldest first."""
-        found = _reached(self.asked).as_of(self.at)
+        # The features, of any time, that the asker may see and asks about.
+        rows = Feature.objects.visible_to(self.asked.scope)
+        if self.asked.subject is not None:
+            rows = rows.filter(Q(subject_id=self.asked.subject) | about_nobody(self.asked.scope))
+        place = Q(conversation__in=self.asked.places)
+        if SCOPE_CODE["user"] in self.asked.open_scopes:
+            place |= Q(conversation=None)
+        if SCOPE_CODE["thread"] in self.asked.open_scopes:
+            place |= Q(conversation__isnull=False)
+        reached = rows.filter(place)
+        found = reached.as_of(self.at)
         if self.asked.wanted.condition:
-            fitting = _fitting(self.asked, found)
+            values = {
+                **self.asked.wanted_values,
+                "changes": [change.pk for _, change in found],
+                "contents": [feature.content for feature, _ in found],
+            }
+            text = FITS.format(condition=self.asked.wanted.condition)
+            fitting = {row.id for row in statements.rows(text, values)}
             found = [pair for pair in found if pair[0].pk in fitting]
         return sorted((f for f, _ in found), key=lambda f: (f.created_at, f.pk))[-MOST:]
 
@@ -108,7 +127,16 @@ class PastFeatures:
             return {}
         if self.asked.trace:
             self.asked.trace.compared(self.asked.layer, "exact")
-        vectors = self._still(features)
+        # The vectors that search uses, of those that say the same today.
+        was = {f.pk: f.content for f in features}
+        values = {
+            "layer": int(Layer.FEATURES), "model": self.index.embedding_model_id, "ids": list(was),
+        }  # fmt: skip
+        vectors = {
+            row.id: row.embedding.to_numpy().astype(np.float32)
+            for row in statements.rows(STILL, values)
+            if row.content == was[row.id]
+        }
         changed = [f for f in features if f.pk not in vectors]
         made = due.embed_or_leave(self.index, [entries.texts_of(f.content)[:1] for f in changed])
         if made is None:
@@ -120,50 +148,7 @@ class PastFeatures:
         }
         return {pk: float(np.dot(query, own)) for pk, own in vectors.items()}
 
-    def _still(self, features: Sequence[Feature]) -> dict[uuid.UUID, Any]:
-        """The vectors that search uses, of those that say the same today."""
-        was = {f.pk: f.content for f in features}
-        values = {
-            "layer": int(Layer.FEATURES), "model": self.index.embedding_model_id, "ids": list(was),
-        }  # fmt: skip
-        return {
-            row.id: row.embedding.to_numpy().astype(np.float32)
-            for row in statements.rows(STILL, values)
-            if row.content == was[row.id]
-        }
-
-
-def _reached(asked: LayerQuery) -> Any:
-    """The features, of any time, that the asker may see and asks about."""
-    rows = Feature.objects.visible_to(asked.scope)
-    if asked.subject is not None:
-        rows = rows.filter(Q(subject_id=asked.subject) | about_nobody(asked.scope))
-    place = Q(conversation__in=asked.places)
-    if SCOPE_CODE["user"] in asked.open_scopes:
-        place |= Q(conversation=None)
-    if SCOPE_CODE["thread"] in asked.open_scopes:
-        place |= Q(conversation__isnull=False)
-    return rows.filter(place)
-
-
-def _fitting(asked: LayerQuery, found: Sequence[tuple[Feature, FeatureChange]]) -> set[uuid.UUID]:
-    values = {
-        **asked.wanted_values,
-        "changes": [change.pk for _, change in found],
-        "contents": [feature.content for feature, _ in found],
-    }
-    text = FITS.format(condition=asked.wanted.condition)
-    return {row.id for row in statements.rows(text, values)}
-
 
 def _numbered(features: Sequence[Feature]) -> list[tuple[int, Feature]]:
     """With numbers that no entry has; the newest has the highest, as entries have."""
     return list(zip(range(-len(features), 0), features, strict=True))
-
-
-def _bm25(texts: Sequence[str], stems: Sequence[str]) -> list[float]:
-    documents = [lexical.bm25_weights(lexical.counts(lexical.stems(text))) for text in texts]
-    wanted = {lexical.term_number(stem) for stem in stems}
-    holding = Counter(number for document in documents for number in wanted & document.keys())
-    idf = {n: log(1 + (len(texts) - df + 0.5) / (df + 0.5)) for n, df in holding.items()}
-    return [sum(idf[n] * own[n] for n in idf.keys() & own.keys()) for own in documents]

@@ -32,7 +32,9 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
     embedder = workspace_index.embedder_of(index)
     if not embedder.is_remote or not embeddable(query):
         return embedder.embed_one(query)
-    path = _path(embedder, query)
+    known = (embedder.provider, settings.OPENAI_BASE_URL, embedder.name, embedder.dimensions, query)
+    name = sha256(repr(known).encode(errors="surrogatepass")).hexdigest()
+    path = Path(settings.QUERY_CACHE_DIR) / name[:2] / name[2:]
     found = kept = _read(path, embedder.dimensions)
     if kept is None:
         quick = workspace_index.in_a_search(embedder)
@@ -49,12 +51,6 @@ def _made(embedder: Embedder, query: str, path: Path) -> Vector | None:
     if vector is not None and settings.QUERY_CACHE_SECONDS:
         _write(path, vector)
     return vector
-
-
-def _path(embedder: Embedder, query: str) -> Path:
-    known = (embedder.provider, settings.OPENAI_BASE_URL, embedder.name, embedder.dimensions, query)
-    name = sha256(repr(known).encode(errors="surrogatepass")).hexdigest()
-    return Path(settings.QUERY_CACHE_DIR) / name[:2] / name[2:]
 
 
 def _read(path: Path, dimensions: int) -> Vector | None:

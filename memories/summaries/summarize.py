@@ -141,7 +141,24 @@ def _by_model(
     rule, pieces = row.rule, _pieces(fresh)
     read = [known] if known else []
     for piece in pieces[:PIECES]:
-        lines, rule = _retold(lines, piece, ladder)
+        messages = tuple(
+            PromptMessage(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)
+            for index, e in enumerate(piece)
+        )
+        request = SummaryRequest(tuple(line["text"] for line in lines), messages)
+        rules, text = prompts.summary_rules(request), prompts.summary_text(request)
+        reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
+        try:
+            answer = prompts.read_summary(reply.text)
+        except ValueError as error:
+            raise ProviderError(
+                "the summary was not the JSON asked for", permanent=False
+            ) from error
+        told = [_line(each, lines, piece) for each in answer.lines[: request.lines]]
+        kept = [line for line in told if line["episodes"] and line["text"]]
+        if not kept:
+            raise ProviderError("no line of the summary says what it stands on", permanent=False)
+        lines, rule = kept, f"{reply.model} {prompts.SUMMARY_VERSION}"
         read += [place_of(episode) for episode in piece]
     if not lines:
         return None
@@ -159,27 +176,6 @@ def _pieces(fresh: Sequence[Episode]) -> list[list[Episode]]:
         pieces[-1].append(episode)
         size += len(episode.content)
     return pieces
-
-
-def _retold(
-    lines: list[dict[str, Any]], piece: Sequence[Episode], ladder: FallbackChain
-) -> tuple[list[dict[str, Any]], str]:
-    messages = tuple(
-        PromptMessage(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)
-        for index, e in enumerate(piece)
-    )
-    request = SummaryRequest(tuple(line["text"] for line in lines), messages)
-    rules, text = prompts.summary_rules(request), prompts.summary_text(request)
-    reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
-    try:
-        answer = prompts.read_summary(reply.text)
-    except ValueError as error:
-        raise ProviderError("the summary was not the JSON asked for", permanent=False) from error
-    told = [_line(each, lines, piece) for each in answer.lines[: request.lines]]
-    kept = [line for line in told if line["episodes"] and line["text"]]
-    if not kept:
-        raise ProviderError("no line of the summary says what it stands on", permanent=False)
-    return kept, f"{reply.model} {prompts.SUMMARY_VERSION}"
 
 
 def _line(

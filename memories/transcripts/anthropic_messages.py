@@ -29,19 +29,15 @@ def _text(head: TranscriptMessage, words: list[Json]) -> list[TranscriptMessage]
 def _tool(head: TranscriptMessage, block: Json) -> TranscriptMessage | None:
     kind = string(block, "type")
     if kind.endswith("tool_use"):
-        return _use(head, block)
+        return replace(
+            head,
+            kind="tool_use",
+            content="",
+            tool_name=string(block, "name"),
+            tool_use_id=string(block, "id"),
+            input=first(block, "input"),
+        )
     return _result(head, block) if kind.endswith("tool_result") else None
-
-
-def _use(head: TranscriptMessage, block: Json) -> TranscriptMessage:
-    return replace(
-        head,
-        kind="tool_use",
-        content="",
-        tool_name=string(block, "name"),
-        tool_use_id=string(block, "id"),
-        input=first(block, "input"),
-    )
 
 
 def _result(head: TranscriptMessage, block: Json) -> TranscriptMessage:

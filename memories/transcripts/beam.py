@@ -28,7 +28,9 @@ def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]
     number = first(value.data, "batch_number")
     messages: list[TranscriptMessage] = []
     day: datetime | None = None
-    for n, turn in enumerate(_turns(value.data), 1):
+    groups = items(value.data, "turns")
+    turns = [turn for group in groups for turn in (group if isinstance(group, list) else [group])]
+    for n, turn in enumerate(turns, 1):
         day = written(string(turn, "time_anchor"), DAY) or day
         role = "assistant" if string(turn, "role") == "assistant" else "user"
         content = MARKS.sub("", string(turn, "content")).strip()
@@ -47,8 +49,3 @@ def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]
         )
     thread = f"{source.name}-{number}"
     yield Transcript(thread, thread, source.name, tuple(messages), value.line)
-
-
-def _turns(batch: Json) -> list[Json]:
-    groups = items(batch, "turns")
-    return [turn for group in groups for turn in (group if isinstance(group, list) else [group])]

@@ -51,7 +51,10 @@ def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]
         yield from _alone(value, source)
         return
     messages: list[TranscriptMessage] = []
-    for n, raw in enumerate([*_instructions(data), *talk], 1):
+    # Anthropic's requests keep the system prompt beside the messages.
+    system = spoken(first(data, "system"))
+    instructions: list[Json] = [{"role": "system", "content": system}] if system else []
+    for n, raw in enumerate([*instructions, *talk], 1):
         try:
             messages += messages_of(raw)
         except Malformed as error:
@@ -63,8 +66,24 @@ def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]
 
 def messages_of(raw: Json) -> list[TranscriptMessage]:
     """One message of a client as messages of ours: text and tool calls apart. Raises Malformed."""
-    raw = _unwrapped(raw)
-    head = _head(raw)
+    # Agents' logs put the message into an envelope, which then holds its id, time and thread.
+    if not isinstance(raw, dict):
+        raise Malformed("is no JSON object")
+    inner = mapping(raw, "message")
+    raw = {**inner, **raw, "role": first(inner, "role")} if inner else raw
+    written = string(raw, *ROLES)
+    role = ROLE_OF.get(written.lower(), "user" if written else "")
+    # A role we do not know is a speaker's name.
+    name = string(raw, "name") or ("" if written.lower() in ROLE_OF else written)
+    head = TranscriptMessage(
+        id=string(raw, "uuid", "id", "message_id"),
+        role=role,
+        content="",
+        name=name,
+        created_at=instant(first(raw, *TIMES)),
+        metadata=mapping(raw, "metadata"),
+        kind=role,
+    )
     item = openai_messages.item(head, raw)
     if item:
         return [item]
@@ -97,30 +116,6 @@ def _is_message(data: Json) -> bool:
     return bool(string(data, *ROLES)) and not items(data, "turns")
 
 
-def _unwrapped(raw: Json) -> dict[str, Json]:
-    """Agents' logs put the message into an envelope, which then holds its id, time and thread."""
-    if not isinstance(raw, dict):
-        raise Malformed("is no JSON object")
-    inner = mapping(raw, "message")
-    return {**inner, **raw, "role": first(inner, "role")} if inner else raw
-
-
-def _head(raw: dict[str, Json]) -> TranscriptMessage:
-    written = string(raw, *ROLES)
-    role = ROLE_OF.get(written.lower(), "user" if written else "")
-    # A role we do not know is a speaker's name.
-    name = string(raw, "name") or ("" if written.lower() in ROLE_OF else written)
-    return TranscriptMessage(
-        id=string(raw, "uuid", "id", "message_id"),
-        role=role,
-        content="",
-        name=name,
-        created_at=instant(first(raw, *TIMES)),
-        metadata=mapping(raw, "metadata"),
-        kind=role,
-    )
-
-
 def _own_tool_use(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
     return TranscriptMessage(
         id=head.id,
@@ -134,12 +129,6 @@ def _own_tool_use(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
         tool_use_id=string(raw, "toolUseId"),
         input=first(raw, "input"),
     )
-
-
-def _instructions(data: Json) -> list[Json]:
-    """Anthropic's requests keep the system prompt beside the messages."""
-    system = spoken(first(data, "system"))
-    return [{"role": "system", "content": system}] if system else []
 
 
 def _subject(data: Json) -> str | None:

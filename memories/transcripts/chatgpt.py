@@ -67,7 +67,17 @@ def _messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
     kind = string(content, "content_type")
     if role not in ("user", "assistant", "system", "tool") or kind in UNSAID:
         return []
-    head = _head(raw, role)
+    model = string(mapping(raw, "metadata"), "model_slug")
+    files = [string(file, "name") for file in items(mapping(raw, "metadata"), "attachments")]
+    metadata: dict[str, Json] = {}
+    if model and role == "assistant":
+        metadata["model"] = model
+    if any(files):
+        metadata["attachments"] = [name for name in files if name]
+    made = instant(first(raw, "create_time"))
+    head = TranscriptMessage(
+        string(raw, "id"), role, "", created_at=made, metadata=metadata, kind=role
+    )
     words = _words(content)
     recipient = string(raw, "recipient") or "all"
     if role == "assistant" and recipient != "all":
@@ -80,20 +90,6 @@ def _messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
     if kind.endswith("editable_context"):
         return [replace(head, role="system", kind="system", content=words)]
     return [replace(head, content=words)]
-
-
-def _head(raw: dict[str, Json], role: str) -> TranscriptMessage:
-    model = string(mapping(raw, "metadata"), "model_slug")
-    files = [string(file, "name") for file in items(mapping(raw, "metadata"), "attachments")]
-    metadata: dict[str, Json] = {}
-    if model and role == "assistant":
-        metadata["model"] = model
-    if any(files):
-        metadata["attachments"] = [name for name in files if name]
-    made = instant(first(raw, "create_time"))
-    return TranscriptMessage(
-        string(raw, "id"), role, "", created_at=made, metadata=metadata, kind=role
-    )
 
 
 def _words(content: dict[str, Json]) -> str:

@@ -37,20 +37,17 @@ def _messages(raw: Json) -> list[TranscriptMessage]:
     role = ROLE_OF.get(string(raw, "sender", "role"), "")
     if not role:
         return []
+    files = items(raw, "attachments") + items(raw, "files")
+    names: list[Json] = [string(file, "file_name") for file in files if mapping({"f": file}, "f")]
+    attachments: dict[str, Json] = {"attachments": names} if any(names) else {}
     head = TranscriptMessage(
         id=string(raw, "uuid"),
         role=role,
         content="",
         created_at=instant(first(raw, "created_at")),
-        metadata=_attachments(raw),
+        metadata=attachments,
         kind=role,
     )
     # Old exports have only `text`, in new ones it may be empty or lack what tools did.
     said = anthropic_messages.messages_from_blocks(head, items(raw, "content"))
     return numbered(said or anthropic_messages.messages_from_blocks(head, string(raw, "text")))
-
-
-def _attachments(raw: Json) -> dict[str, Json]:
-    files = items(raw, "attachments") + items(raw, "files")
-    names: list[Json] = [string(file, "file_name") for file in files if mapping({"f": file}, "f")]
-    return {"attachments": names} if any(names) else {}

@@ -27,12 +27,10 @@ def _part(part: dict[str, Json]) -> str:
     if kind in PICTURES:
         return "[image]"
     if kind in SOUNDS:
-        return string(part, "text", "transcript") or _sound(part)
+        return string(part, "text", "transcript") or (
+            string(mapping(part, "input_audio", "audio"), "transcript") or "[audio]"
+        )
     return string(part, "text") or _placeholder(part, kind)
-
-
-def _sound(part: dict[str, Json]) -> str:
-    return string(mapping(part, "input_audio", "audio"), "transcript") or "[audio]"
 
 
 def _placeholder(part: dict[str, Json], kind: str) -> str:

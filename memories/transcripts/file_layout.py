@@ -33,7 +33,10 @@ def layout(path: Path) -> str:
         return "jsonl"
     if opening == b"{" or (opening == b"[" and _is_list(path, head)):
         return "json"
-    return _prose(path, head)
+    if path.suffix.lower() in MARKDOWN_ENDINGS:
+        return "markdown"
+    is_marked = path.suffix == "" and MARKDOWN.search(head.decode("utf-8", "replace"))
+    return "markdown" if is_marked else "text"
 
 
 def _head(path: Path) -> bytes:
@@ -69,10 +72,3 @@ def _is_list(path: Path, head: bytes) -> bool:
     """A `[` opens many a text too ([1] ...); a list of conversations opens an object or a list."""
     second = head.removeprefix(BOM).lstrip()[1:].lstrip()[:1]
     return second in (b"{", b"[", b"]") or path.suffix.lower() == ".json"
-
-
-def _prose(path: Path, head: bytes) -> str:
-    if path.suffix.lower() in MARKDOWN_ENDINGS:
-        return "markdown"
-    is_marked = path.suffix == "" and MARKDOWN.search(head.decode("utf-8", "replace"))
-    return "markdown" if is_marked else "text"

@@ -39,15 +39,19 @@ class Identities:
 
         None where the file has the same id with the same content a second time.
         """
-        content = _content_digest(message)
+        content = digest(
+            message.role,
+            message.name,
+            message.content,
+            message.created_at,
+            [message.kind, message.tool_name, message.tool_use_id, message.input, message.output],
+        )
         if not message.id:
-            return replace(message, id=self._made(thread, content))
+            key = digest(thread, content)
+            self._count[key] = self._count.get(key, 0) + 1
+            made = content if self._count[key] == 1 else f"{content}-{self._count[key]}"
+            return replace(message, id=made)
         return self._kept(thread, message, content)
-
-    def _made(self, thread: str, content: str) -> str:
-        key = digest(thread, content)
-        self._count[key] = self._count.get(key, 0) + 1
-        return content if self._count[key] == 1 else f"{content}-{self._count[key]}"
 
     def _kept(
         self, thread: str, message: TranscriptMessage, content: str
@@ -61,13 +65,3 @@ class Identities:
             if self._content[key] == content:
                 return None
         return None
-
-
-def _content_digest(message: TranscriptMessage) -> str:
-    return digest(
-        message.role,
-        message.name,
-        message.content,
-        message.created_at,
-        [message.kind, message.tool_name, message.tool_use_id, message.input, message.output],
-    )

@@ -23,7 +23,18 @@ def finished(found: Iterable[Transcript | BadLine]) -> Iterator[Transcript | Bad
         if isinstance(part, BadLine):
             yield part
             continue
-        part = _shortened(part)
+        # Names of a length that every table takes; a thread's must stay its own.
+        thread, subject = part.thread, part.subject
+        part = replace(
+            part,
+            thread=thread if len(thread) <= LONGEST_NAME else digest(thread),
+            subject=subject if not subject or len(subject) <= LONGEST_NAME else digest(subject),
+            title=part.title[:LONGEST_TITLE],
+            messages=tuple(
+                replace(message, name=message.name[:LONGEST_NAME]) if message.name else message
+                for message in part.messages
+            ),
+        )
         kept, repeats = _identified(part, identities)
         yield from repeats
         gathering.add(replace(part, messages=tuple(_named(m, part.thread, tools) for m in kept)))
@@ -50,21 +61,6 @@ class Gathering:
             if joined:
                 yield replace(parts[0], subject=subject, messages=joined)
         self.open, self.size = {}, 0
-
-
-def _shortened(part: Transcript) -> Transcript:
-    """Names of a length that every table takes; a thread's must stay its own."""
-    thread, subject = part.thread, part.subject
-    return replace(
-        part,
-        thread=thread if len(thread) <= LONGEST_NAME else digest(thread),
-        subject=subject if not subject or len(subject) <= LONGEST_NAME else digest(subject),
-        title=part.title[:LONGEST_TITLE],
-        messages=tuple(
-            replace(message, name=message.name[:LONGEST_NAME]) if message.name else message
-            for message in part.messages
-        ),
-    )
 
 
 def _identified(

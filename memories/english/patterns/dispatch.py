@@ -27,7 +27,16 @@ class Trial:
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
         self.needs = frozenset(pattern.needs)
-        alternatives = _alternatives(pattern.regex)
+        # The parts of `regex` between the "|" that stand in no brackets.
+        regex = pattern.regex
+        depth, starts = 0, [0]
+        for position, character in enumerate(regex):
+            depth += (character == "(") - (character == ")")
+            if character == "|" and depth == 0:
+                starts.append(position + 1)
+        alternatives = [
+            regex[a : b - 1] for a, b in zip(starts, [*starts[1:], len(regex) + 1], strict=True)
+        ]
         self.is_anchored = all(each.startswith("^") for each in alternatives)
         self.is_of_speaker = len(alternatives) == 1 and pattern.regex.startswith(S)
         self.openings = _openings(alternatives[0]) if len(alternatives) == 1 else frozenset()
@@ -94,16 +103,6 @@ def _verbs(clause: str) -> tuple[int, ...]:
             break
         places.append(adverb.end())
     return tuple(reversed(places))
-
-
-def _alternatives(regex: str) -> list[str]:
-    """The parts of `regex` between the "|" that stand in no brackets."""
-    depth, starts = 0, [0]
-    for position, character in enumerate(regex):
-        depth += (character == "(") - (character == ")")
-        if character == "|" and depth == 0:
-            starts.append(position + 1)
-    return [regex[a : b - 1] for a, b in zip(starts, [*starts[1:], len(regex) + 1], strict=True)]
 
 
 def _openings(regex: str) -> frozenset[str]:

@@ -140,7 +140,12 @@ class _Shift:
         if is_told and low == "i":
             return self._subject(position)
         if is_told and low == "we":
-            return self._we(position)
+            if self.tokens[position + 1 : position + 2] == [" & "]:
+                self.out.append(self._once(self.name, "they") + " and ")
+                return position + 2
+            is_team = self.us == TEAM and not self.is_named
+            self.out.append(self._once(self.us, "they"))
+            return self._verb(position + 1, is_singular=True) if is_team else position + 1
         self.out.append(self._object(token, low) if is_told else token)
         return position + 1
 
@@ -162,7 +167,9 @@ class _Shift:
     def _object(self, token: str, low: str) -> str:
         match low:
             case "my" | "our":
-                return self._owner(low)
+                if low == "our" and self.us == TEAM:
+                    return self._once("the team's" if self.out else "The team's", "their")
+                return self._once(f"{self.name}'s", "their")
             case "me":
                 return self._once(self.name, "them")
             case "us":
@@ -179,23 +186,10 @@ class _Shift:
         self.is_named = True
         return first
 
-    def _owner(self, low: str) -> str:
-        if low == "our" and self.us == TEAM:
-            return self._once("the team's" if self.out else "The team's", "their")
-        return self._once(f"{self.name}'s", "their")
-
     def _subject(self, position: int) -> int:
         is_singular = not self.is_named
         self.out.append(self._once(self.name, "they"))
         return self._verb(position + 1, is_singular)
-
-    def _we(self, position: int) -> int:
-        if self.tokens[position + 1 : position + 2] == [" & "]:
-            self.out.append(self._once(self.name, "they") + " and ")
-            return position + 2
-        is_team = self.us == TEAM and not self.is_named
-        self.out.append(self._once(self.us, "they"))
-        return self._verb(position + 1, is_singular=True) if is_team else position + 1
 
     def _verb(self, position: int, is_singular: bool) -> int:
         """Bring the verb after a subject into agreement; the position after it."""

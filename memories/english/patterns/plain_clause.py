@@ -112,15 +112,12 @@ def plain(clause: str) -> str:
     clause = _contractions.sub(lambda found: _in_full[found.lastgroup or ""], clause)
     for contraction, full in _apostrophes if "'" in clause else ():
         clause = contraction.sub(full, clause)
-    return _told.sub(_linked, _asides.sub("", _without_closing(clause)).strip())
-
-
-def _without_closing(clause: str) -> str:
-    """Looked for from the front, at the end: the other way each place would be tried anew."""
+    # Looked for from the front, at the end: the other way each place would be tried anew.
     clause, start = clause.rstrip("\n"), None
     for closing in _no_words.finditer(clause):
         start = closing.start() if closing.end() == len(clause) else None
-    return clause if start is None else clause[:start]
+    without_closing = clause if start is None else clause[:start]
+    return _told.sub(_linked, _asides.sub("", without_closing).strip())
 
 
 def _linked(told: re.Match[str]) -> str:

@@ -62,8 +62,18 @@ def proposal(text: str, statements: Sequence[str]) -> Proposal:
     """What may find the first of `statements` that `text` shares words with, and others like it."""
     sentence, statement = _telling(text, statements)
     pieces = _named(_narrowed(_pieces(_words.findall(sentence)), statement))
-    pieces = pieces if _is_specific(pieces) else _kept_subject(pieces)
-    regex = _expression(pieces)
+    # Whether the frame has a word of its own: "the … is …" would fit everything.
+    pieces = (
+        pieces
+        if any(_content(piece.text) for piece in pieces if not piece.slot)
+        else _kept_subject(pieces)
+    )
+    # The pieces as one expression: a blank between words, any or none beside a sign.
+    told, was_sign = r"\b", True
+    for words, is_sign in _atoms(pieces):
+        between = "" if told == r"\b" else r"\s*" if is_sign or was_sign else " "
+        told, was_sign = f"{told}{between}{words}", is_sign
+    regex = told
     if (
         regex_faults(regex) or compiled(regex).search(sentence) is None
     ):  # signs between words that no part allows for
@@ -202,24 +212,10 @@ def _named(pieces: list[_Piece]) -> list[_Piece]:
     return pieces
 
 
-def _is_specific(pieces: Sequence[_Piece]) -> bool:
-    """Whether the frame has a word of its own: "the … is …" would fit everything."""
-    return any(_content(piece.text) for piece in pieces if not piece.slot)
-
-
 def _kept_subject(pieces: list[_Piece]) -> list[_Piece]:
     """`pieces` with the first thing in the frame: "the varnish is …"."""
     first = next((piece for piece in pieces if piece.slot), None)
     return [_Piece(piece.words) if piece is first else piece for piece in pieces]
-
-
-def _expression(pieces: Sequence[_Piece]) -> str:
-    """The pieces as one expression: a blank between words, any or none beside a sign."""
-    told, was_sign = r"\b", True
-    for words, is_sign in _atoms(pieces):
-        between = "" if told == r"\b" else r"\s*" if is_sign or was_sign else " "
-        told, was_sign = f"{told}{between}{words}", is_sign
-    return told
 
 
 def _atoms(pieces: Sequence[_Piece]) -> Iterator[tuple[str, bool]]:

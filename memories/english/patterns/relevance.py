@@ -83,23 +83,9 @@ def message(
     """`read` holds the clauses of `text` with their words as patterns read them."""
     told = " ".join(words for _, words in read)
     to_machine = name == UNKNOWN or talk.with_assistant
-    signs = _signs(text, name, read, talk)
-    signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
-    weights = WITH_ASSISTANT if to_machine else AMONG_PEOPLE
-    return MessageWorth(
-        news=sum(weight * signs[sign] for sign, weight in weights.items()),
-        heard=sum(not content.is_courtesy(words) for _, words in read),
-        is_about_speaker=person.mentions_speaker(told),
-        to_machine=to_machine,
-    )
-
-
-def _signs(
-    text: str, name: str, read: Sequence[tuple[Clause, str]], talk: Talk
-) -> dict[str, float]:
-    """What a message is judged by; each sign has an end, so that no long text wins by length."""
+    # What a message is judged by; each sign has an end, so that no long text wins by length.
     said = [words for clause, words in read if not clause.is_question]
-    return {
+    signs = {
         "mentions": min(6, sum(person.mentions(words) for words in said)),
         "questions": min(3, len(read) - len(said)),
         "exclamations": min(4, text.count("!")),
@@ -113,6 +99,14 @@ def _signs(
         "opens": not talk.words,
         "": 1.0,
     }
+    signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
+    weights = WITH_ASSISTANT if to_machine else AMONG_PEOPLE
+    return MessageWorth(
+        news=sum(weight * signs[sign] for sign, weight in weights.items()),
+        heard=sum(not content.is_courtesy(words) for _, words in read),
+        is_about_speaker=person.mentions_speaker(told),
+        to_machine=to_machine,
+    )
 
 
 def kept(fits: Sequence[Fit], told: MessageWorth) -> list[Fit]:

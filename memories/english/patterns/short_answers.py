@@ -246,7 +246,21 @@ def _in_frame(asked: str, answer: str) -> str:
     for pattern, frame in _for:
         match = pattern.fullmatch(asked)
         if match:
-            return _framed(frame, [_turned(group) for group in match.groups()], answer)
+            things = [_turned(group) for group in match.groups()]
+            said = _as_said(answer)
+            if frame.startswith("my {0} include") and (_number.match(said) or _article.match(said)):
+                return f"I have {said}"
+            things = [*things, ""]
+            if frame.startswith("I work as") and not _article.match(said):
+                said = f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said[0].lower()}{said[1:]}"
+            if frame.endswith("years old"):
+                said = re.sub(r" years?(?: old)?$", "", said)
+            if " for {" in frame:
+                said = re.sub(r"^(?:for|about|over) ", "", said)
+            if frame.startswith("I have {answer} {0}") and len(said.split()) > 1:
+                return f"I have {said}"
+            small = said[0].lower() + said[1:]
+            return frame.format(*things, answer=said, small=small, in_answer=_place(said))
     return ""
 
 
@@ -273,20 +287,3 @@ def _as_said(answer: str) -> str:
 
 def _place(said: str) -> str:
     return said if _preposition.match(said) else f"in {said}"
-
-
-def _framed(frame: str, things: list[str], answer: str) -> str:
-    said = _as_said(answer)
-    if frame.startswith("my {0} include") and (_number.match(said) or _article.match(said)):
-        return f"I have {said}"
-    things = [*things, ""]
-    if frame.startswith("I work as") and not _article.match(said):
-        said = f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said[0].lower()}{said[1:]}"
-    if frame.endswith("years old"):
-        said = re.sub(r" years?(?: old)?$", "", said)
-    if " for {" in frame:
-        said = re.sub(r"^(?:for|about|over) ", "", said)
-    if frame.startswith("I have {answer} {0}") and len(said.split()) > 1:
-        return f"I have {said}"
-    small = said[0].lower() + said[1:]
-    return frame.format(*things, answer=said, small=small, in_answer=_place(said))

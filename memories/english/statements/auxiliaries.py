@@ -46,17 +46,16 @@ def take(found: Parse, word: Word, after: Sequence[Word]) -> None:
         _deny(found, after, ends=text == "nolonger")
     elif text in QUIT and not _has(after, "at", "by", "for", "in"):
         _deny(found, after, ends=True)
-    elif word.root in ("be", "have", "do") or text in ("will", "to") or _gets(text, after):
+    elif (
+        word.root in ("be", "have", "do")
+        or text in ("will", "to")
+        or (text in GETS and bool(after) and is_participle(after[0].text))
+    ):
         _auxiliary(found, word, after)
     elif text in MODAL:
         found.is_plan = True
     else:
         _keep(found, word, after)
-
-
-def _gets(text: str, after: Sequence[Word]) -> bool:
-    """ "got married", "gets postponed"."""
-    return text in GETS and bool(after) and is_participle(after[0].text)
 
 
 def _has(after: Sequence[Word], *texts: str) -> bool:
@@ -122,7 +121,7 @@ def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
     found.is_past |= word.text in ("was", "were")
     if verb == "going" and any(w.text == "to" for w in after[1:]):
         return True
-    if _is_progressive(verb):
+    if len(verb) > 4 and verb.endswith("ing") and verb not in NO_ING:
         found.is_past = False
         found.is_ongoing = True
         return True
@@ -131,7 +130,3 @@ def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
         found.passives.add(verb)
         return True
     return False
-
-
-def _is_progressive(verb: str) -> bool:
-    return len(verb) > 4 and verb.endswith("ing") and verb not in NO_ING

@@ -48,7 +48,9 @@ def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """Whether the words agree; what they claim may still differ."""
-    if _is_whole(overlap) and (same_subject(old, new) or not swapped(old, new)):
+    if (overlap.missing + overlap.added < 0.9 and weight(overlap.shared) >= 1.9) and (
+        same_subject(old, new) or not swapped(old, new)
+    ):
         return Relation("same", "same-words", is_richer(old, new, overlap))
     if _is_acted(old, new, overlap) or _is_acted(new, old, overlap.turned):
         return Relation("same", "acted", is_richer(old, new, overlap))
@@ -109,7 +111,18 @@ def near(
     """Where the embedder takes them for one and no guard objects."""
     if cosine is None or cosine < threshold - VERBS_APART:
         return None
-    is_other_verb = _is_other_verb(old, new, overlap)
+    # All is alike but for how it is put: "trains for" and "prepares for a race". Where the
+    # verb is the same and its object is not, the two are two things, however near the
+    # embedder finds them.
+    is_other_verb = (
+        old.head != new.head
+        and old.is_past == new.is_past
+        and max(overlap.missing, overlap.added) <= 1.2
+        and meet(old, new)
+        and bool(overlap.shared - subject_words(old))
+        and not overlap.only_old & (old.names - {old.head})
+        and not overlap.only_new & (new.names - {new.head})
+    )
     if not is_other_verb and (cosine < threshold or not same_subject(old, new)):
         return None
     # Last, because it takes longest.
@@ -120,20 +133,6 @@ def near(
     if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
         return Relation("same", "near", is_richer(old, new, overlap))
     return Relation("unsure", "near")
-
-
-def _is_other_verb(old: Reading, new: Reading, overlap: Overlap) -> bool:
-    """All is alike but for how it is put: "trains for" and "prepares for a race". Where the verb is
-    the same and its object is not, the two are two things, however near the embedder finds them."""
-    return (
-        old.head != new.head
-        and old.is_past == new.is_past
-        and max(overlap.missing, overlap.added) <= 1.2
-        and meet(old, new)
-        and bool(overlap.shared - subject_words(old))
-        and not overlap.only_old & (old.names - {old.head})
-        and not overlap.only_new & (new.names - {new.head})
-    )
 
 
 def same_claim(old: Reading, new: Reading) -> bool:
@@ -167,10 +166,6 @@ def _turned(old: Reading, new: Reading) -> bool:
         words_after(old, "from") & words_after(new, "to", "for")
         | words_after(old, "to", "for") & words_after(new, "from")
     )
-
-
-def _is_whole(overlap: Overlap) -> bool:
-    return overlap.missing + overlap.added < 0.9 and weight(overlap.shared) >= 1.9
 
 
 def is_richer(old: Reading, new: Reading, overlap: Overlap) -> bool:

@@ -40,14 +40,10 @@ def _noun_forms(parse: Parse) -> Iterator[Slot]:
         if match := regex.search(parse.form):
             subject, head = split(_words_at(parse, match, "k"))
             value = value_of(_words_at(parse, match, "v"))
-            owner = "" if form in OTHERS_NOUN_FORMS else _key_of(parse, match)
+            owner = "" if form in OTHERS_NOUN_FORMS else key(_words_at(parse, match, "s"))
             if head in single and value and (subject or owner):
                 parts = {*subject.split("-"), *owner.split("-")} - {""}
                 yield Slot("-".join(sorted(parts)), head, "", text_of(value))
-
-
-def _key_of(parse: Parse, match: re.Match[str]) -> str:
-    return key(_words_at(parse, match, "s"))
 
 
 @cache
@@ -69,14 +65,10 @@ def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot
         return
     is_joined = row.is_joined or row.slot == "name" and bool(said)
     subjects = [key([*groups["s"], *said])] if is_joined else _each(groups["s"])
-    said = [] if is_joined else said or _condition(row, groups["v"])
+    # A price holds for adults, or in winter: another one is no change.
+    said = [] if is_joined else said or (condition_of(groups["v"]) if row.slot == "price" else [])
     for subject in subjects:
         yield Slot(subject, row.slot, key(said), " ".join(word.root for word in value))
-
-
-def _condition(row: SlotForm, told: Sequence[Word]) -> list[Word]:
-    """A price holds for adults, or in winter: another one is no change."""
-    return condition_of(told) if row.slot == "price" else []
 
 
 def _each(phrase: Sequence[Word]) -> list[str]:
@@ -148,12 +140,8 @@ def compile_form(form: str) -> tuple[frozenset[str], re.Pattern[str]]:
             if part == "'s":
                 pattern += "(?:new |current )?"
             if part.endswith("?"):
-                pattern = _optional(pattern, words)
+                last = f"(?:{'|'.join(re.escape(word) for word in words)}) "
+                pattern = f"{pattern.removesuffix(last)}(?:{last})?"
             elif not triggers or triggers <= _common:
                 triggers = frozenset(words)
     return triggers, re.compile(pattern)
-
-
-def _optional(pattern: str, words: Sequence[str]) -> str:
-    last = f"(?:{'|'.join(re.escape(word) for word in words)}) "
-    return f"{pattern.removesuffix(last)}(?:{last})?"

@@ -82,7 +82,7 @@ def _measures(parse: Parse, subject: str, head: str) -> Iterator[Slot]:
     elif (
         (head not in _many or "best" in subject)
         and (subject or parse.is_definite)
-        and _is_thing(said)
+        and any(word.is_name or word.text[:1].isdigit() for word in said)
         or parse.predicate[0].root == RENAMED
         and len(parse.noun_phrase) > 1
     ):
@@ -93,7 +93,3 @@ def owner(parse: Parse) -> str:
     phrase = parse.noun_phrase
     cut = next((i for i, word in enumerate(phrase) if word.root == "'s"), 0)
     return key(phrase[:cut])
-
-
-def _is_thing(value: Sequence[Word]) -> bool:
-    return any(word.is_name or word.text[:1].isdigit() for word in value)

@@ -54,21 +54,18 @@ def compare(old: Reading, new: Reading) -> Overlap:
     shared = old.stems & new.stems
     only_old, only_new = set(old.stems - shared), set(new.stems - shared)
     if only_old and only_new and max(len(only_old), len(only_new)) <= MANY_WORDS:
-        shared |= _pair(only_old, only_new)
+        # Take two forms of one word out of both; those of the old one.
+        begun = {word[: SHARED_START - 1] for word in only_new}
+        found = set()
+        for word in sorted(w for w in only_old if w[: SHARED_START - 1] in begun):
+            twin = next((other for other in sorted(only_new) if _related(word, other)), None)
+            if twin:
+                only_old.discard(word)
+                only_new.discard(twin)
+                found.add(word)
+        pair = frozenset(found)
+        shared |= pair
     return Overlap(shared, frozenset(only_old), frozenset(only_new))
-
-
-def _pair(only_old: set[str], only_new: set[str]) -> frozenset[str]:
-    """Take two forms of one word out of both; those of the old one."""
-    begun = {word[: SHARED_START - 1] for word in only_new}
-    found = set()
-    for word in sorted(w for w in only_old if w[: SHARED_START - 1] in begun):
-        twin = next((other for other in sorted(only_new) if _related(word, other)), None)
-        if twin:
-            only_old.discard(word)
-            only_new.discard(twin)
-            found.add(word)
-    return frozenset(found)
 
 
 def _related(one: str, other: str) -> bool:

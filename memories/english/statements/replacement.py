@@ -37,7 +37,9 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """The same, denied: "likes olives" and "does not like olives"."""
     if old.is_negated == new.is_negated or old.is_past and not old.is_negated:
         return None
-    if not (same_subject(old, new) or overlap.is_equal) or not _same_or_less(old, new):
+    if not (same_subject(old, new) or overlap.is_equal) or not (
+        new.numbers <= old.numbers and new.dates <= old.dates
+    ):
         return None
     if "past" in new.change or (new.is_plan and not old.is_plan):
         return None
@@ -59,10 +61,6 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 def _habits() -> frozenset[str]:
     """What one does with a thing: "drinks coffee" is over when coffee is given up."""
     return frozenset(map(root, HABITS))
-
-
-def _same_or_less(old: Reading, new: Reading) -> bool:
-    return new.numbers <= old.numbers and new.dates <= old.dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,12 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     """ "sold her Fiat" ends "drives a Fiat"."""
     if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
         return None
-    if not meet(old, new) and not _name_each_other(old, new) and not _is_named(old, new):
+    # "The parser has a leak" and "the leak of the parser" are about the same.
+    if (
+        not meet(old, new)
+        and not (subject_words(old) <= new.stems and subject_words(new) <= old.stems)
+        and not _is_named(old, new)
+    ):
         return None
     verbs = new.clause_verbs
     if ending_verbs(own.changes).isdisjoint(verbs):
@@ -122,11 +125,6 @@ def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
         return ()
     said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]
     return tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
-
-
-def _name_each_other(old: Reading, new: Reading) -> bool:
-    """ "The parser has a leak" and "the leak of the parser" are about the same."""
-    return subject_words(old) <= new.stems and subject_words(new) <= old.stems
 
 
 def _is_named(old: Reading, new: Reading) -> bool:

@@ -70,13 +70,15 @@ def restates(rejected: Reading, new: Reading, cosine: float | None, threshold: f
 
 
 def _same_sense(old: Reading, new: Reading) -> bool:
+    # A plan may be told as what will be.
     return (
         old.is_negated == new.is_negated
         and _numbers(old) == _numbers(new)
         and old.dates == new.dates
         and _ends(old) == _ends(new)
         and _same_time(old, new)
-        and not (old.stems ^ new.stems) & _wishes() - _excused(old, new)
+        and not (old.stems ^ new.stems)
+        & _wishes() - (frozenset({root("plan")}) if _are_future(old, new) else frozenset())
         and not _roles_turned(old, new)
         and not _roles_turned(new, old)
         and exchanged(old, new) is None
@@ -127,7 +129,11 @@ def _verb(reading: Reading) -> str:
 def _covers(old: Reading, new: Reading, overlap: Overlap, is_near: bool) -> bool:
     missing, added = _unpaired(overlap)
     more = added - _frame() - {root("like")} - new.numbers
-    if more and not (_is_acted(old, new, more) or (is_near and _is_detail(new, more))):
+    # "Ann's rent is 900 euros", "Ann pays 900 euros of rent".
+    if more and not (
+        (more == {_verb(new)} and _verb(old) == "be" and bool(old.numbers))
+        or (is_near and _is_detail(new, more))
+    ):
         return False
     if not _may_lack(old, new, missing - old.numbers, is_all=bool(more)):
         return False
@@ -147,11 +153,6 @@ def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) ->
         return not missing - _states()
     heavy = missing - _frame()
     return not heavy or (heavy == {_verb(old)} and _verb(new) in _states())
-
-
-def _is_acted(old: Reading, new: Reading, added: set[str]) -> bool:
-    """ "Ann's rent is 900 euros", "Ann pays 900 euros of rent"."""
-    return added == {_verb(new)} and _verb(old) == "be" and bool(old.numbers)
 
 
 def _is_detail(new: Reading, added: set[str]) -> bool:
@@ -179,11 +180,11 @@ def _twins(one: str, other: str) -> bool:
 def _derived(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     base = short[:-1] if len(short) > 4 else short
-    return len(base) >= 3 and long.startswith(base) and _tail(long, short, base) in SUFFIXES
-
-
-def _tail(long: str, short: str, base: str) -> str:
-    return long.removeprefix(short if long.startswith(short) else base)
+    return (
+        len(base) >= 3
+        and long.startswith(base)
+        and long.removeprefix(short if long.startswith(short) else base) in SUFFIXES
+    )
 
 
 def _is_swapped(old: Reading, new: Reading) -> bool:
@@ -214,11 +215,6 @@ def _frame() -> frozenset[str]:
 @cache
 def _wishes() -> frozenset[str]:
     return frozenset(map(root, WISHES))
-
-
-def _excused(old: Reading, new: Reading) -> frozenset[str]:
-    """A plan may be told as what will be."""
-    return frozenset({root("plan")}) if _are_future(old, new) else frozenset()
 
 
 @cache

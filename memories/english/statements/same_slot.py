@@ -77,19 +77,15 @@ def _same_but_for_slot(
         return False
     if pairs[0][1].name in ("status", "relationship", "color", "diet", "count"):
         return False
-    said = _words_of(pairs)
-    missing = weight(frozenset(w for w in overlap.only_old if w not in said))
-    added = weight(frozenset(w for w in overlap.only_new if w not in said))
-    return min(missing, added) < 1 and max(missing, added) <= 4
-
-
-def _words_of(pairs: Sequence[tuple[Slot, Slot]]) -> frozenset[str]:
-    """Words that tell the attribute itself, in one way or the other."""
+    # Words that tell the attribute itself, in one way or the other.
     found: set[str] = set()
     for pair in pairs:
         for slot in pair:
             found |= {slot.name, root(slot.name), *slot.value.split(), *slot.subject.split("-")}
-    return frozenset(found) | _attribute_words()
+    said = frozenset(found) | _attribute_words()
+    missing = weight(frozenset(w for w in overlap.only_old if w not in said))
+    added = weight(frozenset(w for w in overlap.only_new if w not in said))
+    return min(missing, added) < 1 and max(missing, added) <= 4
 
 
 @cache

@@ -32,16 +32,14 @@ def _is_said(parse: Parse, name: str, position: int) -> bool:
         return False
     match name:
         case "relationship":
-            return (position == 0 or first.root in _couple) and _is_plain(parse)
+            return (position == 0 or first.root in _couple) and all(
+                word.root != "'s" for word in parse.noun_phrase
+            )
         case "status":
             return _is_status(parse, position)
         case "color":
             return position <= 2 and (first.root in _color_verbs or parse.is_passive)
     return position == 0 or first.root in _become
-
-
-def _is_plain(parse: Parse) -> bool:
-    return all(word.root != "'s" for word in parse.noun_phrase)
 
 
 def _is_status(parse: Parse, position: int) -> bool:

@@ -93,12 +93,8 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
     subject = key(parse.noun_phrase)
     if explicit or _stands_alone(parse.words, i):
         kept = f"{explicit or role} {_condition(parse.words, i)}".rstrip()
-        yield Slot(_whose(subject), "tool", kept, tool.root)
-
-
-def _whose(subject: str) -> str:
-    """The project's bundler is the team's."""
-    return "team" if subject in OURS else subject
+        # The project's bundler is the team's.
+        yield Slot(("team" if subject in OURS else subject), "tool", kept, tool.root)
 
 
 def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[int, Word]:

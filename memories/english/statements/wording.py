@@ -219,17 +219,13 @@ def root(text: str) -> str:
 
 def _classed(text: str) -> str:
     if text[:1].isdigit():
-        return _number(text)
+        plain = text.removesuffix("+")
+        if "." in plain and plain.count(".") == 1 and plain.replace(".", "").isdigit():
+            return plain.rstrip("0").rstrip(".")
+        return plain
     stem, classes = _stem(text), _class_of()
     # "responses" is many a response, whatever else has its stem.
     return classes.get(text) or classes.get(text.removesuffix("s")) or classes.get(stem) or stem
-
-
-def _number(text: str) -> str:
-    plain = text.removesuffix("+")
-    if "." in plain and plain.count(".") == 1 and plain.replace(".", "").isdigit():
-        return plain.rstrip("0").rstrip(".")
-    return plain
 
 
 def _stem(text: str) -> str:

@@ -71,7 +71,10 @@ class Command(BaseCommand):
     def handle(self, *, paths: list[Path], dry_run: bool, **options: Any) -> None:
         scope = None if dry_run else _scope(options["workspace"])
         surveys = [survey(path, options["format"]) for path in _files(paths)]
-        _check_thread(surveys, options["thread"])
+        thread = options["thread"]
+        count = sum(len(found.threads) for found in surveys)
+        if thread and count > 1:
+            raise CommandError(f"--thread is for one conversation, and here are {count}.")
         tally = Tally()
         if scope is not None:
             tally = self.store(scope, [s for s in surveys if s.is_usable], options)
@@ -88,7 +91,18 @@ class Command(BaseCommand):
         with interruptible() as asked, progress(total, "messages", sys.stderr) as shown:
             run = Run(scope, asked, shown)
             for found in surveys:
-                wish = _wish(found.path, options)
+                # What has no time of its own was said when the file was written, at the
+                # latest.
+                wish = ImportOptions(
+                    user_id=options["user"],
+                    agent_id=options["agent"],
+                    thread_id=options["thread"],
+                    mode=options["mode"],
+                    extract=options["extract"],
+                    batch=options["batch"],
+                    occurred_at=datetime.fromtimestamp(found.path.stat().st_mtime, UTC),
+                    metadata={"file": found.path.name},
+                )
                 for part in read(found.path, options["format"]):
                     if isinstance(part, Transcript) and not asked.is_asked:
                         run.store(part, wish)
@@ -121,20 +135,6 @@ def _scope(slug: str | None) -> Scope:
     return worker_scope(found[0].pk, "ingestfile")
 
 
-def _wish(path: Path, options: dict[str, Any]) -> ImportOptions:
-    """What has no time of its own was said when the file was written, at the latest."""
-    return ImportOptions(
-        user_id=options["user"],
-        agent_id=options["agent"],
-        thread_id=options["thread"],
-        mode=options["mode"],
-        extract=options["extract"],
-        batch=options["batch"],
-        occurred_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
-        metadata={"file": path.name},
-    )
-
-
 def _files(paths: list[Path]) -> Iterator[Path]:
     """The files themselves, and of folders all that look like text, in a steady order."""
     for path in paths:
@@ -146,12 +146,6 @@ def _below(folder: Path) -> Iterator[Path]:
         is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if path.suffix.lower() in ENDINGS and path.is_file() and not is_hidden:
             yield path
-
-
-def _check_thread(surveys: list[Survey], thread: str) -> None:
-    count = sum(len(found.threads) for found in surveys)
-    if thread and count > 1:
-        raise CommandError(f"--thread is for one conversation, and here are {count}.")
 
 
 def _batch(text: str) -> int:

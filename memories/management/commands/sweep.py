@@ -11,7 +11,7 @@ from memories import heartbeat, index_repairs
 from memories.features.update import update_due_sets
 from memories.index import build_segments
 from memories.management.examples import CommandWithExamples
-from memories.management.interruption import Interruption, interruptible
+from memories.management.interruption import interruptible
 from memories.models import DueVector
 from memories.sweep import Swept, sweep
 
@@ -53,7 +53,9 @@ class Command(CommandWithExamples):
                 index_repairs.run_all(time.monotonic() + every, told)
                 done.episodes = update_due_sets(time.monotonic() + every, told)
                 told(summary(done))
-                _wait(every, asked)
+                until = time.monotonic() + every
+                while time.monotonic() < until and not asked.is_asked:
+                    time.sleep(TICK)
 
 
 def pause(text: str) -> float:
@@ -73,12 +75,6 @@ def summary(done: Swept) -> str:
         f" {done.summaries} summaries made, {done.erasures} erasures and {done.removals} removals run,"
         f" {done.answers} old answers deleted"
     )
-
-
-def _wait(seconds: float, asked: Interruption) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and not asked.is_asked:
-        time.sleep(TICK)
 
 
 def _nothing(line: str) -> None:

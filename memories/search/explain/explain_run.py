@@ -26,24 +26,20 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
     found.memory = mine
     case = Case(workspace_index.index_of(scope.workspace_id), request, asked, mine)
     if all(found.note(name, check(case), success) for name, check, success in CHECKS):
-        _note_vector(case, found)
+        model = case.index.embedding_model
+        entry = Entry.objects.get(layer=Layer.MEMORIES, item=case.memory.pk)
+        if model is None:
+            found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))
+        elif Vector.objects.filter(entry_id=entry.pk, embedding_model_id=model.pk).exists():
+            found.steps.append(Step("vector", "passed", "It has a vector."))
+        else:
+            due = DueVector.objects.filter(entry=entry).first()
+            told = f" {due.attempts} attempts. {due.error}".rstrip() if due else ""
+            found.steps.append(Step("vector", "noted", f"It has no vector yet.{told}"))
         # It searches more than once: none of the models is waited for anew each time.
         with network.patience(settings.QUERY_TIMEOUT + settings.RERANK_TIMEOUT):
             _walk(scope, case, found)
     return found
-
-
-def _note_vector(case: Case, found: WhyNot) -> None:
-    model = case.index.embedding_model
-    entry = Entry.objects.get(layer=Layer.MEMORIES, item=case.memory.pk)
-    if model is None:
-        found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))
-    elif Vector.objects.filter(entry_id=entry.pk, embedding_model_id=model.pk).exists():
-        found.steps.append(Step("vector", "passed", "It has a vector."))
-    else:
-        due = DueVector.objects.filter(entry=entry).first()
-        told = f" {due.attempts} attempts. {due.error}".rstrip() if due else ""
-        found.steps.append(Step("vector", "noted", f"It has no vector yet.{told}"))
 
 
 def _walk(scope: Scope, case: Case, found: WhyNot) -> None:

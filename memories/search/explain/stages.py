@@ -81,20 +81,21 @@ class Walk:
 def steps(walk: Walk) -> Iterator[Told]:
     """Each from what the one before it left; asking stops at the first that failed."""
     request = walk.case.request
-    yield _brought(walk)
+    sides = _sides(walk.case)
+    is_there = walk.case.memory.pk in walk.trace.ranks
+    brought = "candidates", "" if is_there else f"Nothing brings it up. {sides}", sides
+    yield brought
     yield _ordered(walk)
     if len(request.layers) > 1:
         yield _told_once(walk)
     if request.rerank:
         yield _reranked(walk)
     yield _good_enough(walk)
-    yield _shown(walk)
-
-
-def _brought(walk: Walk) -> Told:
-    sides = _sides(walk.case)
-    is_there = walk.case.memory.pk in walk.trace.ranks
-    return "candidates", "" if is_there else f"Nothing brings it up. {sides}", sides
+    number = walk.place or walk.rank_at("threshold")
+    told = f"It is number {number} of {len(walk.trace.stages['threshold'])};"
+    told = f"{told} the search shows {len(walk.hits)}."
+    shown = "rank", "" if walk.place else told, told
+    yield shown
 
 
 def _ordered(walk: Walk) -> Told:
@@ -140,13 +141,6 @@ def _good_enough(walk: Walk) -> Told:
             "No score is asked for." if least is None else "Its score is enough.",
         )
     return "threshold", f"Its score is {own.score:.3f}, and {least} is asked for.", ""
-
-
-def _shown(walk: Walk) -> Told:
-    number = walk.place or walk.rank_at("threshold")
-    told = f"It is number {number} of {len(walk.trace.stages['threshold'])};"
-    told = f"{told} the search shows {len(walk.hits)}."
-    return "rank", "" if walk.place else told, told
 
 
 def _sides(case: Case) -> str:

@@ -37,16 +37,12 @@ def _condition_sql(c: Condition, layer: str, values: dict[str, Any], *, as_known
     if as_known:
         column = f"({AS_KNOWN.get(column.removeprefix('row.'), column)})"
     if c.op == "exists":
-        return _exists_sql(kind, column, c.value)
+        empty = {"text": f"{column} = ''", "list": f"cardinality({column}) = 0"}.get(kind, "false")
+        missing = f"({column} is null or {empty})"
+        return f"not {missing}" if c.value else missing
     if kind == "uuid":
         column, kind = f"{column}::text", "text"
     return _comparison_sql(kind, column, c, put)
-
-
-def _exists_sql(kind: str, column: str, wanted: bool) -> str:
-    empty = {"text": f"{column} = ''", "list": f"cardinality({column}) = 0"}.get(kind, "false")
-    missing = f"({column} is null or {empty})"
-    return f"not {missing}" if wanted else missing
 
 
 def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], str]) -> str:

@@ -1,7 +1,6 @@
 """From what a caller sent to a filter; each fault is told with its place in the request."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from memories.errors import Invalid
 from memories.search.filters.fields import FIELDS, METADATA, OPERATORS, words_of
@@ -28,7 +27,27 @@ class _Parser:
             raise Invalid(path, f"Nested deeper than {DEEPEST}.")
         joints = [joint for joint in ("and", "or", "not") if joint in raw]
         if not joints:
-            return self._condition(raw, path)
+            self.conditions += 1
+            if self.conditions > MOST_CONDITIONS:
+                raise Invalid(path, f"More than {MOST_CONDITIONS} conditions.")
+            if unknown := set(raw) - {"field", "op", "value"}:
+                raise Invalid(
+                    f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value."
+                )
+            field, op = raw.get("field"), raw.get("op", "eq")
+            if not isinstance(field, str) or not self._is_known(field):
+                raise Invalid(
+                    f"{path}.field",
+                    f"Unknown field. Known: {', '.join(sorted(self.known))} and metadata.<key>.",
+                )
+            if not isinstance(op, str) or op not in OPERATORS:
+                raise Invalid(f"{path}.op", f"Unknown operator. Known: {', '.join(OPERATORS)}.")
+            path, value = f"{path}.value", raw.get("value", True if op == "exists" else None)
+            if value is None and "value" in raw and op in ("eq", "neq") and field in self.known:
+                op, value = "exists", op == "neq"
+            found = Condition(field, op, value_of(field, op, value, path), path)
+            self._check_words(found)
+            return found
         if len(raw) != 1:
             raise Invalid(path, "Give one of and, or, not alone.")
         return self._group(joints[0], raw[joints[0]], f"{path}.{joints[0]}", depth)
@@ -40,27 +59,6 @@ class _Parser:
             raise Invalid(path, "Must be a list with at least one part.")
         parts = [self.part(p, f"{path}[{i}]", depth + 1) for i, p in enumerate(raw)]
         return Group(joint, tuple(parts))
-
-    def _condition(self, raw: dict[str, Any], path: str) -> Condition:
-        self.conditions += 1
-        if self.conditions > MOST_CONDITIONS:
-            raise Invalid(path, f"More than {MOST_CONDITIONS} conditions.")
-        if unknown := set(raw) - {"field", "op", "value"}:
-            raise Invalid(f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value.")
-        field, op = raw.get("field"), raw.get("op", "eq")
-        if not isinstance(field, str) or not self._is_known(field):
-            raise Invalid(
-                f"{path}.field",
-                f"Unknown field. Known: {', '.join(sorted(self.known))} and metadata.<key>.",
-            )
-        if not isinstance(op, str) or op not in OPERATORS:
-            raise Invalid(f"{path}.op", f"Unknown operator. Known: {', '.join(OPERATORS)}.")
-        path, value = f"{path}.value", raw.get("value", True if op == "exists" else None)
-        if value is None and "value" in raw and op in ("eq", "neq") and field in self.known:
-            op, value = "exists", op == "neq"
-        found = Condition(field, op, value_of(field, op, value, path), path)
-        self._check_words(found)
-        return found
 
     def _check_words(self, c: Condition) -> None:
         if c.op in ("exists", "contains") or c.field not in self.words:
