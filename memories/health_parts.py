@@ -16,7 +16,7 @@ from django.db import connection
 from memories import breakers
 from memories.heartbeat import LOST
 from memories.models import Breaker, IndexRepair
-from memoryproject.parts import Part, State
+from memoryproject.machine_health import Part, State
 
 STARTING = 60.0  # seconds after this process began, in which a worker may still be coming up
 HUNG = 120.0  # seconds: the guard makes its rounds about every half minute

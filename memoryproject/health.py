@@ -7,7 +7,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 
 from memories import health_parts
-from memoryproject.parts import Part, State, database, dated, disk, migrations
+from memoryproject.machine_health import Part, State, database, dated, disk, migrations
 
 # Those that need the database are asked where it answers.
 ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *health_parts.PARTS)

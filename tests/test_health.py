@@ -18,7 +18,7 @@ from pytest_django.fixtures import Settings
 
 from memories import health_parts, heartbeat
 from memories.models import IndexRepair, MemorySession, WorkerBeat
-from memoryproject import parts
+from memoryproject import machine_health
 from tests.desk import list_of, member, page_of, superuser
 from tests.factories import SessionFactory
 from tests.live_server import wait_for
@@ -34,7 +34,7 @@ def _a_server_that_has_run_for_long(
     settings.DATA_DIR = tmp_path
     settings.DISK_FREE_MIN_MB = 0
     monkeypatch.setattr(health_parts, "_started", -1e9)
-    parts._last.clear()
+    machine_health._last.clear()
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_since_is_when_the_last_worker_was_seen(worker: WorkerBeat) -> None:
 
 def test_a_state_that_lasts_keeps_its_time_and_outlives_the_process(worker: WorkerBeat) -> None:
     before = ready()[1]["disk"]["since"]
-    parts._last.clear()  # as another process would begin
+    machine_health._last.clear()  # as another process would begin
     assert ready()[1]["disk"]["since"] == before
 
 

@@ -15,7 +15,7 @@ from memories import health_parts, index_repairs, sweep
 from memories.index import rebuild, repair, workspace_index
 from memories.index.rules import RULES_VERSION
 from memories.models import Entry, IndexRepair, Memory, Vector, WorkspaceIndex
-from memoryproject.parts import State
+from memoryproject.machine_health import State
 from tests.people import Person
 from workspaces.models import Workspace
 

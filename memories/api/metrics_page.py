@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from memories import counters, metrics
 from memories.models import Figure
 from memoryproject import health
-from memoryproject.parts import Part, State
+from memoryproject.machine_health import Part, State
 from workspaces.api.problems import Problem, page
 from workspaces.login.client_address import is_of_this_machine
 
