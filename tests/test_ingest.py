@@ -248,20 +248,17 @@ def test_what_is_quick_is_taken_past_long_texts_and_what_waits_for_a_model(
     assert set(MemorySession.objects.values_list("state", flat=True)) == {"received", "done"}
 
 
-def test_an_id_that_a_key_may_not_see_is_refused_whatever_is_guessed_of_its_words(
+def test_an_id_is_one_episode_of_its_thread_whoever_sends_it(
     alice: Person, bob: Person, mallory: Person
 ) -> None:
     first = NewMessage("The gate code is 4711.", id="m-1")
     alice.say(first, thread_id="t")
-    for content in (first.content, "The gate code is 4712."):
-        guess = IngestRequest(messages=(NewMessage(content, id="m-1"),), thread_id="t")
-        for verb in (ingest.receive, ingest.preview):
-            with pytest.raises(Conflict, match="none of this key's"):
-                verb(bob.scope, guess)
-        ingest.preview(mallory.scope, guess)
-        mallory.say(*guess.messages, thread_id=f"of {content}")
-    alice.say(first, thread_id="t")
+    bob.say(first, thread_id="t")
+    with pytest.raises(Conflict, match="something else"):
+        bob.say(NewMessage("The gate code is 4712.", id="m-1"), thread_id="t")
     assert Episode.objects.filter(workspace=alice.workspace).count() == 1
+    mallory.say(first, thread_id="t")
+    assert Episode.objects.filter(workspace=mallory.workspace).count() == 1
 
 
 def test_where_the_server_has_a_model_only_what_asks_none_is_quick(

@@ -218,8 +218,10 @@ def _conversation(
 def known_episodes(
     scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]
 ) -> dict[str, Episode]:
-    """Episodes by external id that are here already; Conflict where one says something else, and
-    where `scope` may not see one, whatever it says."""
+    """Episodes by external id that are here already; Conflict where one says something else.
+
+    An id is unique within workspace and thread, whoever sends it: that the words are the same is
+    told to a key that may not see the episode, too, if it knows thread, id and words."""
     asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
     if not asked:
         return {}
@@ -227,12 +229,11 @@ def known_episodes(
         workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked
     )
     known = {episode.external_id or "": episode for episode in rows}
-    seen = set(rows.visible_to(scope).values_list("pk", flat=True)) if known else set()
     for external_id, episode in known.items():
         position, message = asked[external_id]
-        if episode.pk not in seen or episode.content != message.content:
+        if episode.content != message.content:
             raise Conflict(
-                "An episode with this id says something else already, or is none of this key's.",
+                "An episode with this id says something else already.",
                 field=f"messages[{position}].id",
             )
     return known
