@@ -244,7 +244,6 @@ def test_settings_are_validated(alice: Person, settings: dict[str, Any], field: 
 def test_all_that_is_wrong_with_settings_is_told_at_once(alice: Person) -> None:
     extractors = [{"provider": "openai", "timeout": 0, "apiKey": "x"}, {"provider": "x"}]
     wrong = {
-        "conflict_rule": "nearest",
         "conflictRule": "fastest",
         "extractors": extractors,
         "featureSets": {"messages": 0, "categories": [{"name": "a", "tags": [{"name": ""}]}]},
@@ -256,7 +255,7 @@ def test_all_that_is_wrong_with_settings_is_told_at_once(alice: Person) -> None:
     assert sorted(answer.fields) == sorted(
         f"settings.{place}"
         for place in (
-            "conflict_rule", "conflictRule", "extractors[0].timeout", "extractors[0].apiKey",
+            "conflictRule", "extractors[0].timeout", "extractors[0].apiKey",
             "extractors[1].provider", "featureSets.messages",
             "featureSets.categories[0].tags[0].name", "ranking.keyword", "ranking.vektor",
             "review.similarity", "review.confidence", "review.categories[0]",

@@ -159,7 +159,7 @@ def test_the_test_box_tells_what_would_become_of_it(workspace: Workspace) -> Non
     box = reverse("admin:memories_slot_trial")
     wish = {"before": BEFORE, "after": AFTER, "regex": SLOT["regex"]}
     editor = member(workspace, "editor")
-    told = editor.client.post(box, wish).json()["told"]
+    told = editor.client.post(box, wish).json()["lines"]
     assert told[0] == "The newer supersedes the older. (slot:own:trial)"
     assert "Before: trial of tall-urn is celadon" in told
     assert "RE2" in editor.client.post(box, {**wish, "regex": "("}).json()["faults"][0]
@@ -172,7 +172,7 @@ def test_the_test_box_tries_change_words(workspace: Workspace) -> None:
     before, after = CHANGE["examples"][0].split(" => ")
     wish = {"before": before, "after": after, "verbs": "mothball", "ended": ""}
     box = reverse("admin:memories_change_trial")
-    told = member(workspace, "editor").client.post(box, wish).json()["told"]
+    told = member(workspace, "editor").client.post(box, wish).json()["lines"]
     assert told[0] == "The newer supersedes the older. (ended:mothbal)"
 
 
