@@ -5,7 +5,6 @@ with it, and all others wait for ever. So nothing is mended inside; `up` (or sys
 starts it again. What was under way is found by the sweep.
 """
 
-import multiprocessing.connection
 import os
 import sys
 import time
@@ -82,14 +81,16 @@ class Command(BaseCommand):
         quick = quick_sessions.start()
         running = cluster.Cluster()
         running.start()
-        while multiprocessing.connection.wait([running.sentinel.sentinel, quick.sentinel]):
-            if not running.sentinel.is_alive():
-                break
-            logger.error("%s ended (%s): another one is started", quick.name, quick.exitcode)
-            time.sleep(1.0)
-            quick = quick_sessions.start()
+        # Asked once a second: the pipe that tells of the sentinel's end is its children's, too.
+        while running.sentinel.is_alive():
+            quick.join(1.0)
+            if not quick.is_alive() and running.sentinel.is_alive():
+                logger.error("%s ended (%s): another one is started", quick.name, quick.exitcode)
+                time.sleep(1.0)
+                quick = quick_sessions.start()
         quick.terminate()
         quick.join(PATIENCE)
+        quick.kill()  # where it did not end by itself
         sys.exit(running.sentinel.exitcode and 1)
 
 
