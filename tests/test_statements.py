@@ -178,14 +178,22 @@ def pages_of(acts: Mapping[str, Act]) -> dict[str, str]:
 
 
 def written(one: Sent) -> str:
-    lines = [line for whole in one.text.splitlines() for line in wrap(whole, 110, **AS_IT_IS)]
+    # Before it is wrapped: a number's length must not move the words behind it.
+    lines = [
+        line
+        for whole in without_literals(one.text).splitlines()
+        for line in wrap(whole, 110, **AS_IT_IS)
+    ]
     text = indented(" ".join(line.split()) for line in lines)
     reads = [match for line in one.plan.splitlines() if (match := READS.match(line))]
     plan = "\n".join(f"--   {match['node']}" for match in reads)
-    whole = f"{text};\n-- reads\n{plan}" if plan else f"{text};"
+    return without_literals(f"{text};\n-- reads\n{plan}" if plan else f"{text};")
+
+
+def without_literals(text: str) -> str:
     for pattern, literal in LITERALS.items():
-        whole = re.sub(pattern, literal, whole)
-    return whole
+        text = re.sub(pattern, literal, text)
+    return text
 
 
 def indented(lines: Iterable[str]) -> str:

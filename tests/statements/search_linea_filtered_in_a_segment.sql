@@ -18,8 +18,8 @@ nearest as materialized (
   union all
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from memories_vector x
-  where workspace = <number> and embedding_model_id = <model> and layer = 1 and live and entry_id > <upto> and x.part =
-  0
+  where workspace = <number> and embedding_model_id = <model> and layer = 1 and live and entry_id > <upto>
+  and x.part = 0
   and x.scope = %(open_scope)s::int2
   and exists (select 1 from memories_entry f join memories_memory row on row.id = f.item
     left join workspaces_subject s on s.id = row.subject_id

@@ -13,8 +13,8 @@ nearest as materialized (
   union all
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from memories_vector x
-  where workspace = <number> and embedding_model_id = <model> and layer = 1 and live and entry_id > <upto> and x.part =
-  0
+  where workspace = <number> and embedding_model_id = <model> and layer = 1 and live and entry_id > <upto>
+  and x.part = 0
   and x.scope = %(open_scope)s::int2 ),
 v as (select entry_id, -d as cosine from nearest order by d, entry_id limit 20),
 k as materialized (
