@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -127,28 +126,6 @@ def request_process(alice: Person) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def is_between_transactions() -> bool:
-    """Whether nobody else is in one. What stops within one keeps the workspace's lock until the
-    database ends it, which the tests' settings never do."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select count(*) from pg_stat_activity where datname = current_database()"
-            " and pid <> pg_backend_pid() and state <> 'idle'"
-        )
-        return cursor.fetchone() == (0,)
-
-
-def stop(process: subprocess.Popen[str]) -> bool:
-    """Stop it between two transactions; let it go on where it is in one."""
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(0.1)
-    if is_between_transactions():
-        return True
-    process.send_signal(signal.SIGCONT)
-    time.sleep(0.05)
-    return False
-
-
 def run_out() -> bool:
     return MemorySession.objects.filter(lease_until__lt=timezone.now()).exists()
 
@@ -162,21 +139,6 @@ def check_session(workspace: Workspace, *, attempts: int) -> MemorySession:
     assert sorted(session.created_ids) == sorted(Memory.objects.values_list("pk", flat=True))
     assert check.check_index(workspace_index.index_of(workspace.pk), lambda _: None).broken == {}
     return session
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_request_that_was_stopped_tells_what_stands_in_the_rows(
-    alice: Person, request_process: subprocess.Popen[str]
-) -> None:
-    assert wait_for(lambda: stop(request_process))
-    assert wait_for(run_out)
-    assert sweep.sweep().sessions == 1
-    request_process.send_signal(signal.SIGCONT)
-    status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
-    session = check_session(alice.workspace, attempts=2)
-    assert (status, body["status"], body["sessionId"]) == (201, "done", str(session.pk))
-    assert body["memoriesCreated"] == len(body["memories"]) == len(session.created_ids)
-    assert body["factsExtracted"] == session.counts["facts"]
 
 
 @pytest.mark.django_db(transaction=True)
