@@ -1,14 +1,17 @@
 """A request in a process of its own: one long sync ingest over HTTP, in small steps, with a short
-lease. Prints the status and the body of its answer. See test_session_steps.py."""
+lease. Prints the status and the body of its answer. With a number of messages as the last argument
+it stops itself (SIGSTOP) when so many are learned. See test_session_steps.py."""
 
 import json
 import os
+import signal
 import sys
 from datetime import timedelta
+from typing import Any
 
 import django
 
-database, key, number = sys.argv[1:]
+database, key, number, stop_at = sys.argv[1:]
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings_test"
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 django.setup()
@@ -20,7 +23,21 @@ settings.DATABASES["default"]["NAME"] = database
 
 from memories import leases  # noqa: E402
 from memories.ingest import session_steps  # noqa: E402
+from memories.models import MemorySession  # noqa: E402
 
+take = session_steps.SessionSteps.take
+
+
+def take_and_stop(steps: session_steps.SessionSteps, **options: Any) -> MemorySession:
+    """Between two transactions: what stops within one keeps the workspace's lock until the database
+    ends it, which the tests' settings never do."""
+    row = take(steps, **options)
+    if row.learned == int(stop_at):
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return row
+
+
+session_steps.SessionSteps.take = take_and_stop  # type: ignore[method-assign]
 leases.LEASE, leases.BEAT, session_steps.MOST_MESSAGES = timedelta(seconds=2), 0.2, 5
 messages = [
     {"role": "user", "content": f"I met person number {n}. I prefer tea number {n} to coffee {n}."}

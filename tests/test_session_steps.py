@@ -1,10 +1,12 @@
 """A long ingest is learned in steps: nothing is lost or doubled, and what is told stands in rows."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -114,16 +116,24 @@ def test_a_short_one_is_answered_whatever_it_waits(alice: Person) -> None:
 NUMBER, LEASE = 60, timedelta(seconds=2)
 
 
-@pytest.fixture
-def request_process(alice: Person) -> Iterator[subprocess.Popen[str]]:
-    """A long request that has got somewhere, and is far from its end."""
+@contextmanager
+def long_request(person: Person, *, stop_at: int = 0) -> Iterator[subprocess.Popen[str]]:
+    """One that has got somewhere, and is far from its end."""
     program = str(Path(__file__).with_name("tell_long.py"))
     name = str(connection.settings_dict["NAME"])
-    command = [sys.executable, program, name, alice.key, str(NUMBER)]
+    command = [sys.executable, program, name, person.key, str(NUMBER), str(stop_at)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert wait_for(lambda: MemorySession.objects.filter(learned__gt=0).exists())
+        try:
+            assert wait_for(lambda: MemorySession.objects.filter(learned__gt=0).exists())
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def request_process(alice: Person) -> Iterator[subprocess.Popen[str]]:
+    with long_request(alice) as process:
         yield process
-        process.kill()
 
 
 def run_out() -> bool:
@@ -152,6 +162,20 @@ def test_a_request_that_was_killed_is_finished_from_where_it_was(
     assert wait_for(run_out)
     assert sweep.sweep().sessions == 1
     assert known < set(check_session(alice.workspace, attempts=2).created_ids)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_was_stopped_tells_what_stands_in_the_rows(alice: Person) -> None:
+    with long_request(alice, stop_at=20) as process:
+        assert wait_for(lambda: os.waitpid(process.pid, os.WUNTRACED | os.WNOHANG)[0] != 0)
+        assert wait_for(run_out)
+        assert sweep.sweep().sessions == 1
+        process.send_signal(signal.SIGCONT)
+        status, body = json.loads(process.communicate(timeout=PATIENCE)[0])
+    session = check_session(alice.workspace, attempts=2)
+    assert (status, body["status"], body["sessionId"]) == (201, "done", str(session.pk))
+    assert body["memoriesCreated"] == len(body["memories"]) == len(session.created_ids)
+    assert body["factsExtracted"] == session.counts["facts"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -19,4 +19,4 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" = %s) ORDER BY "memories_memory"."id" DESC
 LIMIT 1;
 -- reads
---   Index Scan using memory_newest on memories_memory
+--   Index memory_newest

@@ -8,12 +8,12 @@ FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND ("memori
     NULL OR "memories_memory"."forget_after" > %s) AND "memories_memory"."is_head" AND "memories_memory"."scope" =
   %s AND "memories_memory"."subject_id" = %s);
 -- reads
---   Index Scan using memory_subject on memories_memory
+--   Index memory_subject
 
 SELECT COUNT("memories_feature"."id") AS "pk__count", MAX("memories_feature"."updated_at") AS
 "updated_at__max" FROM "memories_feature" WHERE "memories_feature"."subject_id" = %s;
 -- reads
---   Index Scan using memories_feature_subject_id_5293b5e4 on memories_feature
+--   Index memories_feature_subject_id_5293b5e4
 
 SELECT COUNT("memories_featureset"."id") AS "pk__count", SUM("memories_featureset"."stamp") AS "stamp__sum"
 FROM "memories_featureset" WHERE "memories_featureset"."subject_id" = %s;

@@ -43,8 +43,8 @@ select id, left(content, %(most)s) as content,
 from memories_episode where conversation_id = %(conversation)s
 order by occurred_at desc, position desc limit 2;
 -- reads
---   Index Only Scan Backward using episode_position on memories_episode
---   Index Scan Backward using episode_order on memories_episode
+--   Index episode_position
+--   Index episode_order
 
 update memories_workspaceindex
 set live_memories = live_memories + %(live_memories)s::int8,
@@ -102,7 +102,7 @@ update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::spar
 where layer = %(layer)s and item = %(item)s;
 -- reads
 --   Update on memories_entry
---   Index Scan using entry_once on memories_entry
+--   Index entry_once
 
 select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 from memories_episode
@@ -112,7 +112,7 @@ and subject_id is not distinct from %(subject)s::uuid
 and (agent_id = %(agent)s::uuid or %(agent)s::uuid is null)
 order by position desc limit %(last)s;
 -- reads
---   Index Scan Backward using episode_position on memories_episode
+--   Index episode_position
 
 select pg_advisory_xact_lock(%(kind)s, %(number)s)::text;
 
@@ -129,8 +129,8 @@ select 0 as i, near.similarity, e.item from (
 join memories_entry e on e.id = near.entry_id
 order by near.similarity desc, near.entry_id;
 -- reads
---   Index Only Scan using vector_scan on memories_vector
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index vector_scan
+--   Index memories_entry_pkey
 
 with met as (
   select unnest(%(ids)s::uuid[]) as id
@@ -157,9 +157,9 @@ and (m.visibility = 'global'
   or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))
 order by m.id;
 -- reads
---   Index Scan using memory_same_text on memories_memory
---   Bitmap Index Scan on memory_slots
---   Index Scan using memories_memory_pkey on memories_memory
+--   Index memory_same_text
+--   Index memory_slots
+--   Index memories_memory_pkey
 
 select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
 from memories_rejection r
@@ -171,10 +171,10 @@ on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
 order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s;
 -- reads
---   Index Scan using entry_once on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memories_memory_pkey on memories_memory
+--   Index entry_once
+--   Index memories_vector_pkey
+--   Index memories_memory_pkey
+--   Index memories_memory_pkey
 
 with pair as (
   select * from unnest(%(olds)s::uuid[], %(news)s::uuid[], %(since)s::timestamptz[])
@@ -193,19 +193,19 @@ from pair where m.id = pair.old and m.superseded_by_id is null;
 --   CTE pair
 --   CTE ended
 --   Update on memories_memoryperiod
---   Index Scan using memoryperiod_one_open on memories_memoryperiod
---   Index Scan using memories_memory_pkey on memories_memory
+--   Index memoryperiod_one_open
+--   Index memories_memory_pkey
 
 update memories_entry set live = %(live)s
 where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id;
 -- reads
 --   Update on memories_entry
---   Index Scan using entry_once on memories_entry
+--   Index entry_once
 
 update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
 -- reads
 --   Update on memories_vector
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 
 -- as in ingest_one_message: update memories_workspaceindex
 

@@ -52,8 +52,8 @@ order by near.i, near.similarity desc, near.entry_id;
 -- reads
 --   CTE asked
 --   CTE near
---   Index Only Scan using vector_scan on memories_vector
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index vector_scan
+--   Index memories_entry_pkey
 
 -- as in ingest_one_message: with met as (
 

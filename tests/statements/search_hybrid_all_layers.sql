@@ -25,16 +25,16 @@ from told join memories_memory m on m.id = told.memory_id
 where m.is_head and (m.forget_after is null or m.forget_after > now());
 -- reads
 --   CTE told
---   Index Scan using memories_citation_episode_id_4ea26d11 on memories_citation
---   Index Scan using memories_fact_pkey on memories_fact
---   Index Scan using memory_chain on memories_memory
---   Index Scan using memories_memory_pkey on memories_memory
+--   Index memories_citation_episode_id_4ea26d11
+--   Index memories_fact_pkey
+--   Index memory_chain
+--   Index memories_memory_pkey
 
 select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 where f.memory_id = any(%(ids)s::uuid[]);
 -- reads
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Only Scan using citation_once on memories_citation
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
 
 -- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

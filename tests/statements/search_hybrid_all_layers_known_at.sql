@@ -81,20 +81,20 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Bitmap Index Scan on entry_workspace
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index entry_workspace
+--   Index memories_memory_pkey
+--   Index memoryperiod_history
 --   CTE stats
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE nearest
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE asked
 --   CTE pairs
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index memories_entry_pkey
 --   CTE df
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 with
 w as materialized (
@@ -176,19 +176,19 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Bitmap Index Scan on entry_workspace
---   Index Scan using memories_episode_pkey on memories_episode
+--   Index entry_workspace
+--   Index memories_episode_pkey
 --   CTE stats
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
 "memories_featurechange"."created_at", "memories_featurechange"."updated_at",
@@ -210,18 +210,18 @@ SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechan
       IS NULL)) AND "memories_featurechange"."created_at" <= %s) ORDER BY "memories_featurechange"."feature_id" ASC,
 "memories_featurechange"."id" DESC;
 -- reads
---   Bitmap Index Scan on memories_feature_subject_id_5293b5e4
---   Bitmap Index Scan on memories_feature_subject_id_5293b5e4
---   Index Scan using memories_featurechange_feature_id_f2636c43 on memories_featurechange
+--   Index memories_feature_subject_id_5293b5e4
+--   Index memories_feature_subject_id_5293b5e4
+--   Index memories_featurechange_feature_id_f2636c43
 
 select f.id, f.content, v.embedding from memories_feature f
 join memories_entry e on e.layer = %(layer)s and e.item = f.id
 join memories_vector v on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 where f.id = any(%(ids)s::uuid[]);
 -- reads
---   Index Scan using entry_once on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
---   Index Scan using memories_feature_pkey on memories_feature
+--   Index entry_once
+--   Index memories_vector_pkey
+--   Index memories_feature_pkey
 
 -- as in search_hybrid_all_layers: select distinct f.memory_id, ci.episode_id
 
@@ -249,9 +249,9 @@ SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechan
   IN (SELECT U0."id" FROM "memories_feature" U0 WHERE U0."id" IN (%s)) AND "memories_featurechange"."created_at"
   <= %s) ORDER BY "memories_featurechange"."feature_id" ASC, "memories_featurechange"."id" DESC;
 -- reads
---   Index Scan Backward using change_history on memories_featurechange
---   Index Scan using memories_feature_pkey on memories_feature
---   Index Only Scan using memories_feature_pkey on memories_feature
+--   Index change_history
+--   Index memories_feature_pkey
+--   Index memories_feature_pkey
 
 -- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
 
@@ -288,9 +288,9 @@ left join memories_conversation c on c.id = e.conversation_id
 where hit.id = any(%(ids)s::uuid[])
 order by e.occurred_at, e.position;
 -- reads
---   Index Scan using memories_episode_pkey on memories_episode
---   Index Scan Backward using episode_order on memories_episode
---   Index Scan using episode_order on memories_episode
+--   Index memories_episode_pkey
+--   Index episode_order
+--   Index episode_order
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -324,11 +324,11 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
     U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
 "memories_memory"."id" ASC;
 -- reads
---   Index Scan using memory_newest on memories_memory
---   Index Only Scan using memoryperiod_history on memories_memoryperiod
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index memory_newest
+--   Index memoryperiod_history
+--   Index memories_fact_memory_id_3e25a780
+--   Index memories_fact_memory_id_3e25a780
+--   Index memoryperiod_history
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -371,11 +371,11 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
     U0."from_at" <= %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC,
 "memories_memory"."id" ASC;
 -- reads
---   Index Scan Backward using memory_newest on memories_memory
---   Index Only Scan using memoryperiod_history on memories_memoryperiod
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index memory_newest
+--   Index memoryperiod_history
+--   Index memories_fact_memory_id_3e25a780
+--   Index memories_fact_memory_id_3e25a780
+--   Index memoryperiod_history
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",

@@ -51,12 +51,12 @@ from (
 -- reads
 --   CTE stats
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 select e.*, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
@@ -66,4 +66,4 @@ left join workspaces_agent a on a.id = e.agent_id
 left join memories_conversation c on c.id = e.conversation_id
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s;
 -- reads
---   Index Scan using episode_newest on memories_episode
+--   Index episode_newest

@@ -55,12 +55,12 @@ from (
 -- reads
 --   CTE stats
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
@@ -71,4 +71,4 @@ left join memories_conversation c on c.id = f.conversation_id
 where f.id = any(%(ids)s::uuid[]) and f.workspace_id = %(workspace)s
 and (%(history)s or f.ended_at is null);
 -- reads
---   Index Scan using feature_newest on memories_feature
+--   Index feature_newest

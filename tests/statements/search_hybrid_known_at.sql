@@ -78,20 +78,20 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Bitmap Index Scan on entry_workspace
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index entry_workspace
+--   Index memories_memory_pkey
+--   Index memoryperiod_history
 --   CTE stats
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE nearest
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE asked
 --   CTE pairs
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index memories_entry_pkey
 --   CTE df
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
 known_valid_until, greatest(0, m.source_count - (select count(*) from memories_fact f
@@ -111,7 +111,7 @@ left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index memories_memory_pkey
+--   Index memories_fact_memory_id_3e25a780
+--   Index memories_fact_memory_id_3e25a780
+--   Index memoryperiod_history

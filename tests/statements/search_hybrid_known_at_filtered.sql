@@ -78,19 +78,19 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Bitmap Index Scan on entry_workspace
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index entry_workspace
+--   Index memories_memory_pkey
+--   Index memoryperiod_history
 --   CTE stats
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE nearest
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE asked
 --   CTE pairs
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index memories_entry_pkey
 --   CTE df
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 -- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as

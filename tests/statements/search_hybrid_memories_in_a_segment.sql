@@ -97,15 +97,15 @@ from (
 -- reads
 --   CTE stats
 --   CTE nearest
---   Index Scan using vector_sealed on memories_vector
---   Index Only Scan using vector_tail on memories_vector
+--   Index vector_sealed
+--   Index vector_tail
 --   CTE asked
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE df
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 select m.*, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
@@ -116,4 +116,4 @@ left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
---   Index Scan using memories_memory_pkey on memories_memory
+--   Index memories_memory_pkey

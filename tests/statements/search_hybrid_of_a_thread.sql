@@ -82,17 +82,17 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE stats
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE asked
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE df
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 -- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

@@ -75,16 +75,16 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE stats
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 -- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
 
@@ -153,16 +153,16 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE stats
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
+--   Index vector_scan
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_entry_pkey
+--   Index memories_vector_pkey
 
 -- as in search_hybrid_all_layers: with recursive told(episode_id, memory_id, steps) as (
 
@@ -197,9 +197,9 @@ SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechan
   "memories_featurechange"."is_current") ORDER BY "memories_featurechange"."feature_id" ASC,
 "memories_featurechange"."id" DESC;
 -- reads
---   Index Scan Backward using change_history on memories_featurechange
---   Index Scan using memories_feature_pkey on memories_feature
---   Index Only Scan using memories_feature_pkey on memories_feature
+--   Index change_history
+--   Index memories_feature_pkey
+--   Index memories_feature_pkey
 
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 e.external_id as external_id, e.occurred_at
@@ -211,9 +211,9 @@ and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
 and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 order by ci.id;
 -- reads
---   Index Scan using memories_fact_memory_id_3e25a780 on memories_fact
---   Index Scan using citation_once on memories_citation
---   Index Scan using memories_episode_pkey on memories_episode
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
 
 select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 e.external_id as external_id, e.occurred_at
@@ -225,8 +225,8 @@ and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
 and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
 order by ci.id;
 -- reads
---   Index Scan using memories_featurecitation_feature_id on memories_featurecitation
---   Index Scan using memories_episode_pkey on memories_episode
+--   Index memories_featurecitation_feature_id
+--   Index memories_episode_pkey
 
 select hit.id as row_id, e.*, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
@@ -249,9 +249,9 @@ left join memories_conversation c on c.id = e.conversation_id
 where hit.id = any(%(ids)s::uuid[])
 order by e.occurred_at, e.position;
 -- reads
---   Index Scan using memories_episode_pkey on memories_episode
---   Index Scan Backward using episode_order on memories_episode
---   Index Scan using episode_order on memories_episode
+--   Index memories_episode_pkey
+--   Index episode_order
+--   Index episode_order
 
 with recursive older as (
   select %(id)s::uuid as id union
@@ -266,11 +266,11 @@ everything as (
 select id from everything;
 -- reads
 --   CTE older
---   Index Scan using memory_chain on memories_memory
+--   Index memory_chain
 --   CTE newer
---   Index Scan using memory_chain on memories_memory
+--   Index memory_chain
 --   CTE everything
---   Index Scan using memory_chain on memories_memory
+--   Index memory_chain
 
 SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
 "memories_memory"."workspace_id", "memories_memory"."subject_id", "memories_memory"."agent_id",
@@ -291,7 +291,7 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)) ORDER BY
 "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
---   Index Scan using memory_newest on memories_memory
+--   Index memory_newest
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -323,7 +323,7 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY
 "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
---   Index Scan using memory_newest on memories_memory
+--   Index memory_newest
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",

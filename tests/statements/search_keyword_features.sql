@@ -46,6 +46,6 @@ from (
 --   CTE stats
 --   CTE nearest
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index memories_entry_pkey

@@ -55,9 +55,9 @@ from (
 --   CTE nearest
 --   CTE asked
 --   CTE pairs
---   Bitmap Index Scan on entry_terms
+--   Index entry_terms
 --   CTE df
 --   CTE idf
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index memories_entry_pkey
 
 -- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

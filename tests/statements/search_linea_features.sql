@@ -24,10 +24,10 @@ f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as mat
 select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id;
 -- reads
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
 --   CTE k
---   Bitmap Index Scan on entry_trigrams
---   Index Scan using memories_feature_pkey on memories_feature
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index entry_trigrams
+--   Index memories_feature_pkey
+--   Index memories_entry_pkey
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,

@@ -30,13 +30,13 @@ f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as mat
 select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id;
 -- reads
 --   CTE w
---   Bitmap Index Scan on entry_workspace
---   Index Scan using memories_memory_pkey on memories_memory
+--   Index entry_workspace
+--   Index memories_memory_pkey
 --   CTE nearest
---   Index Only Scan using vector_scan on memories_vector
+--   Index vector_scan
 --   CTE k
---   Bitmap Index Scan on entry_trigrams
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index entry_trigrams
+--   Index memories_memory_pkey
+--   Index memories_entry_pkey
 
 -- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,

@@ -38,14 +38,14 @@ f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as mat
 select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id;
 -- reads
 --   CTE w
---   Bitmap Index Scan on entry_workspace
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memoryperiod_history on memories_memoryperiod
+--   Index entry_workspace
+--   Index memories_memory_pkey
+--   Index memoryperiod_history
 --   CTE nearest
---   Index Scan using memories_vector_pkey on memories_vector
+--   Index memories_vector_pkey
 --   CTE k
 --   Seq Scan on memories_memory
---   Index Scan using entry_once on memories_entry
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index entry_once
+--   Index memories_entry_pkey
 
 -- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as

@@ -29,11 +29,11 @@ select f.id, f.cosine, f.matched, e.item, (select count(*) from nearest) as seen
 on e.id = f.id;
 -- reads
 --   CTE nearest
---   Index Scan using vector_sealed on memories_vector
---   Index Only Scan using vector_tail on memories_vector
+--   Index vector_sealed
+--   Index vector_tail
 --   CTE k
---   Bitmap Index Scan on entry_trigrams
---   Index Scan using memories_memory_pkey on memories_memory
---   Index Scan using memories_entry_pkey on memories_entry
+--   Index entry_trigrams
+--   Index memories_memory_pkey
+--   Index memories_entry_pkey
 
 -- as in search_hybrid_memories_in_a_segment: select m.*, s.external_id as user_external, a.external_id as agent_external,
