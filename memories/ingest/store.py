@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memories import leases, outbox
+from memories import leases, masks, outbox
 from memories.errors import Conflict, Forbidden
 from memories.features import queue, sets
 from memories.index import statements, workspace_index
@@ -231,7 +231,7 @@ def known_episodes(
     known = {episode.external_id or "": episode for episode in rows}
     for external_id, episode in known.items():
         position, message = asked[external_id]
-        if episode.content != message.content:
+        if message.content not in (episode.content, masks.originals([episode])[episode.pk]):
             raise Conflict(
                 "An episode with this id says something else already.",
                 field=f"messages[{position}].id",

@@ -35,6 +35,7 @@ from memories.models.index import (
     WorkspaceIndex,
 )
 from memories.models.index_repair import IndexRepair
+from memories.models.masked_span import MaskedSpan
 from memories.models.measured import EvaluationRun
 from memories.models.memory import (
     Category,
@@ -105,6 +106,7 @@ __all__ = [
     "MemoryScope",
     "MemorySession",
     "MemoryState",
+    "MaskedSpan",
     "MergedRows",
     "Miss",
     "Rejection",
