@@ -14,7 +14,7 @@ from memories.extraction.fallback import FallbackChain, chain_from
 from memories.index import due, repair, workspace_index
 from memories.ingest import session_messages, session_queue
 from memories.ingest.ingest_request import IngestRequest
-from memories.ingest.session_messages import messages_of
+from memories.ingest.session_messages import messages_before, messages_of
 from memories.ingest.session_steps import SessionSteps
 from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
