@@ -12,7 +12,7 @@ from memories.english.time_spans import Span, days_from, in_year, months_from
 from memories.index import repair, workspace_index
 from memories.models import Entry, Layer, Memory
 from memories.ranking import Candidate, Columns, analyse
-from memories.ranking.fitting import fits
+from memories.ranking.hybrid import fits
 from memories.search import Hit
 from tests.api_fixtures import caller
 from tests.people import Person
