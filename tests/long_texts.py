@@ -31,7 +31,7 @@ from memories.english.patterns import (
 from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
 from memories.english.statements import parse, sentence, wording
-from memories.extraction import evidence, exact, quotes
+from memories.extraction import evidence, exact, model_claims
 from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
@@ -142,8 +142,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.statements.wording.root": wording.root,
     "english.statements.wording.texts": wording.texts,
     "english.statements.wording.words": wording.words,
-    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
-    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
+    "extraction.model_claims.find_quote": lambda text: model_claims.find_quote(
+        text, f"{text[:300]} zz"
+    ),
+    "extraction.model_claims.names_strangers": lambda text: model_claims.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),

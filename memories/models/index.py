@@ -223,7 +223,7 @@ class DueVector(models.Model):
 class Vector(models.Model):
     """One unit-length embedding; `part` 0 is the whole text, 1 and on are its passages.
 
-    The covering index (see the second migration) answers an exact scan without the table.
+    The covering index (see its migration) answers an exact scan without the table.
     """
 
     pk = models.CompositePrimaryKey("entry_id", "embedding_model_id", "part")
