@@ -31,7 +31,7 @@ from memories.english.patterns import (
 from memories.english.patterns.people import People
 from memories.english.patterns.talk import Talk
 from memories.english.statements import parse, sentence, wording
-from memories.extraction import evidence, exact, quotes
+from memories.extraction import evidence, exact, model_claims
 from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
@@ -142,8 +142,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.statements.wording.root": wording.root,
     "english.statements.wording.texts": wording.texts,
     "english.statements.wording.words": wording.words,
-    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
-    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
+    "extraction.model_claims.find_quote": lambda text: model_claims.find_quote(
+        text, f"{text[:300]} zz"
+    ),
+    "extraction.model_claims.names_strangers": lambda text: model_claims.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
@@ -301,7 +303,7 @@ OTHERS = frozenset(
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.query_vectors.vector_of search.rerank.scores
+    search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
     transcripts.activities.past transcripts.markdown.MarkdownPlace.add transcripts.markdown.MarkdownPlace.enter
     transcripts.plain_text.paragraph
     """.split()
