@@ -70,6 +70,10 @@ def find(text: str) -> Iterator[Finding]:
     for match in _argument.finditer(text):
         if not is_placeholder(match["value"]):
             yield Finding(*match.span("value"), "key")
+
+
+def find_named(text: str) -> Iterator[Finding]:
+    """Runs of signs behind a word that says that a key follows."""
     for name in _named.finditer(text):
         before = text[max(0, name.start() - 25) : name.start()]
         if _hash_words.search(before) or _hash_words.search(

@@ -19,6 +19,7 @@ def findings(text: str, whose: Whose = OWN, allowed: Collection[str] = ()) -> li
     for start, piece in _pieces(text):
         of_piece = [
             *access_keys.find(piece),
+            *access_keys.find_named(piece),
             *identity_numbers.find(piece),
             *credentials.find(piece),
             *orders.find(piece, whose),
