@@ -1,4 +1,5 @@
-"""JSON files, read piece by piece: of a list of conversations only one is held at a time."""
+"""JSON files, read piece by piece: of a list of conversations, and of values one on each line, only one is held
+at a time."""
 
 import json
 import re
@@ -6,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from memories.transcripts.clean import clean
+from memories.transcripts.json_access import clean
+from memories.transcripts.text_files import TextLine, lines
 from memories.transcripts.transcript import BadLine, Json, JsonValue, Malformed
 
 PIECE = 1024 * 1024
@@ -17,7 +19,7 @@ DECODER = json.JSONDecoder(strict=False)
 CUT_SHORT = 16
 
 
-def values(path: Path) -> Iterator[JsonValue | BadLine]:
+def values_of_json(path: Path) -> Iterator[JsonValue | BadLine]:
     """The elements of the outer list, or the one value that is there.
 
     Reading ends at the first mistake, because nobody can tell where the next element begins.
@@ -107,3 +109,22 @@ def _elements(scanner: Scanner) -> Iterator[tuple[int, Json]]:
 
 def _stopped(scanner: Scanner, reason: str) -> BadLine:
     return BadLine(scanner.line, f"{reason}; nothing after this was read")
+
+
+def values_of_lines(path: Path) -> Iterator[JsonValue | BadLine]:
+    position = 0
+    for line in lines(path):
+        if isinstance(line, BadLine):
+            yield line
+        elif line.text.strip():
+            position += 1
+            yield _value_of_line(line, position)
+
+
+def _value_of_line(line: TextLine, position: int) -> JsonValue | BadLine:
+    try:
+        return JsonValue(line.number, position, clean(json.loads(line.text, strict=False)))
+    except json.JSONDecodeError as error:
+        return BadLine(line.number, f"not JSON: {error.msg} (column {error.colno})")
+    except (ValueError, RecursionError) as error:
+        return BadLine(line.number, f"not usable JSON: {error}")

@@ -1,15 +1,14 @@
-"""ChatGPT's export (conversations.json): each conversation is a tree of messages with its branches.
+"""What people export of their conversations (conversations.json): ChatGPT's, where each conversation is a tree of
+messages with its branches, and Claude's with its chat_messages.
 
-What counts is the branch that was on the screen last: from `current_node` up to the root.
-"""
+Of a tree counts the branch that was on the screen last: from `current_node` up to the root."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from memories.transcripts.content_parts import spoken
-from memories.transcripts.json_access import fields, first, items, mapping, string
-from memories.transcripts.message_ids import digest
-from memories.transcripts.timestamps import instant
+from memories.transcripts import chat_messages
+from memories.transcripts.chat_messages import spoken
+from memories.transcripts.json_access import fields, first, instant, items, mapping, string
 from memories.transcripts.transcript import (
     BadLine,
     Json,
@@ -17,22 +16,24 @@ from memories.transcripts.transcript import (
     SourceFile,
     Transcript,
     TranscriptMessage,
+    digest,
+    numbered,
 )
 
 # The model thinking aloud was not said to anybody.
-UNSAID = frozenset({"thoughts", "reasoning_recap"})
+THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 TEXTS = ("text", "result", "summary", "user_profile", "model_set_context")
 
 
-def recognises(data: Json) -> bool:
+def is_chatgpt_export(data: Json) -> bool:
     return bool(mapping(data, "mapping"))
 
 
-def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
+def read_chatgpt(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     talk = fields(value.data)
     thread = string(talk, "conversation_id", "id") or digest(first(talk, "title", "create_time"))
     title = string(talk, "title") or thread
-    messages = [m for node in _branch(talk) for m in _messages(mapping(node, "message"))]
+    messages = [m for node in _branch(talk) for m in _chatgpt_messages(mapping(node, "message"))]
     if messages:
         yield Transcript(thread, title, None, tuple(messages), value.line)
     else:
@@ -61,11 +62,11 @@ def _seconds(node: Json) -> float:
     return made.timestamp() if made else 0.0
 
 
-def _messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
+def _chatgpt_messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
     author, content = mapping(raw, "author"), mapping(raw, "content")
     role = string(author, "role")
     kind = string(content, "content_type")
-    if role not in ("user", "assistant", "system", "tool") or kind in UNSAID:
+    if role not in ("user", "assistant", "system", "tool") or kind in THOUGHTS:
         return []
     model = string(mapping(raw, "metadata"), "model_slug")
     files = [string(file, "name") for file in items(mapping(raw, "metadata"), "attachments")]
@@ -101,3 +102,41 @@ def _words(content: dict[str, Json]) -> str:
 
 def _is_hidden(raw: dict[str, Json]) -> bool:
     return mapping(raw, "metadata").get("is_visually_hidden_from_conversation") is True
+
+
+ROLE_OF = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
+
+
+def is_claude_export(data: Json) -> bool:
+    return isinstance(fields(data).get("chat_messages"), list)
+
+
+def read_claude(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
+    talk = fields(value.data)
+    thread = string(talk, "uuid") or digest(first(talk, "name"), first(talk, "created_at"))
+    title = string(talk, "name") or thread
+    messages = [m for raw in items(talk, "chat_messages") for m in _claude_messages(raw)]
+    if messages:
+        yield Transcript(thread, title, None, tuple(messages), value.line)
+    else:
+        yield BadLine(value.line, f"conversation {title!r} has no messages")
+
+
+def _claude_messages(raw: Json) -> list[TranscriptMessage]:
+    role = ROLE_OF.get(string(raw, "sender", "role"), "")
+    if not role:
+        return []
+    files = items(raw, "attachments") + items(raw, "files")
+    names: list[Json] = [string(file, "file_name") for file in files if mapping({"f": file}, "f")]
+    attachments: dict[str, Json] = {"attachments": names} if any(names) else {}
+    head = TranscriptMessage(
+        id=string(raw, "uuid"),
+        role=role,
+        content="",
+        created_at=instant(first(raw, "created_at")),
+        metadata=attachments,
+        kind=role,
+    )
+    # Old exports have only `text`, in new ones it may be empty or lack what tools did.
+    said = chat_messages.messages_from_blocks(head, items(raw, "content"))
+    return numbered(said or chat_messages.messages_from_blocks(head, string(raw, "text")))
