@@ -1,4 +1,5 @@
 from memories.models.breaker import Breaker
+from memories.models.case import Case, CaseItem, rank_of, topic_of
 from memories.models.chain import Link, chain, versions_of
 from memories.models.conversation import (
     Conversation,
@@ -73,6 +74,8 @@ __all__ = [
     "VISIBILITY_CODE",
     "WIDEST_COVERED",
     "Breaker",
+    "Case",
+    "CaseItem",
     "Category",
     "Citation",
     "CommonTerm",
@@ -124,7 +127,9 @@ __all__ = [
     "chain",
     "about_nobody",
     "place_of",
+    "rank_of",
     "seen_by",
+    "topic_of",
     "workflow_place",
     "versions_of",
 ]

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from memories.models.case import Case
 from memories.models.memory import Memory
 from workspaces.models import Row, Workspace
 from workspaces.scope import Scope
@@ -33,7 +34,7 @@ class SupersessionQuerySet(models.QuerySet["Supersession"]):
 class Supersession(Row):
     """The recorded decision that one memory replaces another.
 
-    `waited`: a person was asked, and decided it.
+    `waited`: a person was asked, and decided it. `case`: where it waits, or was decided.
     """
 
     class State(models.TextChoices):
@@ -55,6 +56,7 @@ class Supersession(Row):
     decided_at = models.DateTimeField(default=timezone.now)
     note = models.TextField(blank=True)
     waited = models.BooleanField(default=False, db_default=False)
+    case = models.ForeignKey(Case, models.SET_NULL, null=True, related_name="pairs")
 
     KEPT_BOTH = "kept both"  # the note of a rejection that left both memories live
 

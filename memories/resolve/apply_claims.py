@@ -43,7 +43,7 @@ def apply(
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     workspace_index.lock(space)
     repair.repair_locked(space, placement.subject_id)
-    batch = ClaimBatch(space, placement, actor, session_id)
+    batch = ClaimBatch(space, placement, actor, session_id, judge.words)
     resolver = _resolver(batch, claims, readings, keys, whole, judge)
     texts = [claim.statement for claim in claims]
     refused = rejections.refused(space, placement.subject_id, texts, whole)

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from memories.english.statements import NO_WORDS, OwnWords
 from memories.english.statements.review_policy import Policy, Replacement, held_by
 from memories.index import entries, inserts
 from memories.index.nearest import Placement
@@ -19,7 +20,8 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.resolve import state_changes
+from memories.resolve import cases, state_changes
+from memories.resolve.cases import WaitingPair
 from memories.resolve.claims import Claim, ResolveOutcome, fact_values, new_facts
 from memories.resolve.decide import NEAREST, Decision, Neighbour
 from memories.resolve.drafts import Draft, new_items, new_memories
@@ -40,8 +42,10 @@ class ClaimBatch:
         placement: Placement,
         actor: str,
         session_id: uuid.UUID | None,
+        words: OwnWords = NO_WORDS,
     ) -> None:
         self.space, self.placement, self.actor = space, placement, actor
+        self.words = words
         self.session_id = session_id
         self.now = timezone.now()
         self.outcome = ResolveOutcome()
@@ -49,6 +53,7 @@ class ClaimBatch:
         self.facts: list[dict[str, object]] = []
         self.citations: list[dict[str, object]] = []
         self.supersessions: list[Supersession] = []
+        self.waiting: list[WaitingPair] = []
         self.replaced: dict[uuid.UUID, Draft] = {}
         self.support: dict[uuid.UUID, int] = {}
         self.promoted: set[uuid.UUID] = set()
@@ -87,6 +92,8 @@ class ClaimBatch:
                 self.outcome.reviewed.append(new.id)
             case "supersede":
                 self._supersede(decision, new, resolver)
+                if decision.doubts:
+                    self.outcome.reviewed.append(new.id)
         resolver.add(new.known, index)
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
@@ -133,6 +140,7 @@ class ClaimBatch:
         ]
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
+        cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
             new_items(self.placement, made),
@@ -206,9 +214,14 @@ class ClaimBatch:
         self.supersessions.append(kept)
 
     def _record(self, decision: Decision, new: Draft, state: str) -> None:
-        self.supersessions += [
-            self._decision(decision, near, new.id, state) for near in decision.neighbours
-        ]
+        pairs = [(near, decision.rule, state) for near in decision.neighbours]
+        pairs += [(near, rule, State.PENDING) for near, rule in decision.doubts]
+        for near, rule, its_state in pairs:
+            row = self._decision(replace(decision, rule=rule), near, new.id, its_state)
+            self.supersessions.append(row)
+            if its_state == State.PENDING:
+                is_held = new.held_at is not None
+                self.waiting.append(WaitingPair(row, near.memory, new.known, is_held))
 
     def _decision(
         self, decision: Decision, near: Neighbour, new: uuid.UUID, state: str

@@ -11,7 +11,7 @@ from memories.providers import network
 from memories.search import SearchRequest, asked_of, search
 from memories.search.explain.exclusions import CHECKS
 from memories.search.explain.stages import Walk, steps
-from memories.search.explain.why_not import Case, Step, WhyNot
+from memories.search.explain.why_not import Step, WhyNot, WhyNotQuestion
 from workspaces.scope import Scope
 
 
@@ -24,10 +24,10 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
         return found
     assert mine is not None
     found.memory = mine
-    case = Case(workspace_index.index_of(scope.workspace_id), request, asked, mine)
-    if all(found.note(name, check(case), success) for name, check, success in CHECKS):
-        model = case.index.embedding_model
-        entry = Entry.objects.get(layer=Layer.MEMORIES, item=case.memory.pk)
+    question = WhyNotQuestion(workspace_index.index_of(scope.workspace_id), request, asked, mine)
+    if all(found.note(name, check(question), success) for name, check, success in CHECKS):
+        model = question.index.embedding_model
+        entry = Entry.objects.get(layer=Layer.MEMORIES, item=question.memory.pk)
         if model is None:
             found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))
         elif Vector.objects.filter(entry_id=entry.pk, embedding_model_id=model.pk).exists():
@@ -38,15 +38,15 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
             found.steps.append(Step("vector", "noted", f"It has no vector yet.{told}"))
         # It searches more than once: none of the models is waited for anew each time.
         with network.patience(settings.QUERY_TIMEOUT + settings.RERANK_TIMEOUT):
-            _walk(scope, case, found)
+            _walk(scope, question, found)
     return found
 
 
-def _walk(scope: Scope, case: Case, found: WhyNot) -> None:
+def _walk(scope: Scope, question: WhyNotQuestion, found: WhyNot) -> None:
     """Ask the search itself, and follow the memory through what was left after each step."""
-    answer = search(scope, replace(case.request, include=case.request.include | {"scores"}))
+    answer = search(scope, replace(question.request, include=question.request.include | {"scores"}))
     assert answer.trace is not None
-    walk = Walk(scope, case, answer.hits, answer.trace)
+    walk = Walk(scope, question, answer.hits, answer.trace)
     for name, failure, success in steps(walk):
         if not found.note(name, failure, success):
             break

@@ -42,7 +42,7 @@ class WhyNot:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WhyNotQuestion:
     """A question and the memory that should have answered it."""
 
     index: WorkspaceIndex
