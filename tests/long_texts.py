@@ -301,7 +301,7 @@ OTHERS = frozenset(
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.query_vectors.vector_of search.rerank.scores
+    search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
     transcripts.activities.past transcripts.markdown.MarkdownPlace.add transcripts.markdown.MarkdownPlace.enter
     transcripts.plain_text.paragraph
     """.split()

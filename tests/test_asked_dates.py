@@ -13,7 +13,7 @@ from memories import review
 from memories.english.time_spans import Span, days_from, in_year, months_from
 from memories.models import Entry, Memory
 from memories.ranking import Candidate, Columns, analyse
-from memories.ranking.fitting import fits
+from memories.ranking.hybrid import fits
 from memories.search import Hit
 from tests.api_fixtures import caller
 from tests.people import Person

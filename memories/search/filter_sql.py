@@ -1,4 +1,4 @@
-"""A filter as SQL; what the caller said is a parameter."""
+"""A filter as SQL. Nothing of the caller's is ever part of a statement's text: it is a parameter."""
 
 import json
 from collections.abc import Callable
@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from memories.models import AS_KNOWN, NOW, AsOf
-from memories.search.filters.fields import COMPARISONS, FIELDS, METADATA
-from memories.search.filters.tree import Condition, Filter
+from memories.search.filters import COMPARISONS, FIELDS, METADATA, Condition, Filter
 
 
 def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> str:

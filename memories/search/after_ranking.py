@@ -1,17 +1,46 @@
-"""A memory and the episode that it stands on say the same: they are one hit, and nothing is lost.
+"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on as one
+hit, because they say the same, and nothing is lost; what was replaced after what replaced it; and, where
+a reranker is configured and asked for, its order."""
 
-What was replaced is told after what replaced it.
-"""
-
+import logging
 import math
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 
+from django.conf import settings
+
+from memories import breakers, metrics
+from memories.errors import ProviderError, Unasked
 from memories.index import statements
 from memories.models import LIVE_SQL
-from memories.search.scored import Scored
-from memories.search.trace import Placed
+from memories.providers.http_reranker import HttpReranker, RerankerConfig
+from memories.search.request import Placed, Scored
+
+
+def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Scored]:
+    """The best of each layer, then the second of each, and so on; equal places by their scores.
+
+    Scores of short statements and long messages do not compare, so a score is raised to the best
+    of those that come after it: it falls along the list. What has not `enough` comes last.
+    """
+    if len({one.layer for one in found}) < 2:
+        return list(found)
+    places: Counter[str] = Counter()
+    placed = []
+    for one in sorted(found, key=lambda one: one.order):
+        places[one.layer] += 1
+        placed.append((enough is not None and one.score < enough, places[one.layer], one))
+    placed.sort(key=lambda each: (*each[:2], each[2].order))
+    best = -inf
+    raised = []
+    for behind, (_, _, one) in reversed(list(enumerate(placed))):
+        best = max(best, one.score)
+        raised.append(replace(one, score=best, behind=behind))
+    return raised[::-1]
+
 
 CITED = """
 select distinct f.memory_id, ci.episode_id
@@ -112,3 +141,36 @@ def _replaced(found: Sequence[Scored]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]
         else:
             believed.add(row.episode_id)
     return {episode: ids for episode, ids in heads.items() if episode not in believed}
+
+
+RERANKED = 50  # so many of the best are put in order anew
+
+log = logging.getLogger(__name__)
+
+
+def is_reranker_configured() -> bool:
+    return bool(settings.RERANK_BASE_URL)
+
+
+def reranker_scores(query: str, texts: Sequence[str]) -> list[float | None] | None:
+    """How well each text answers, 0 to 1, None of what it left out; None in all where the
+    reranker failed, which is counted."""
+    config = RerankerConfig(
+        base_url=settings.RERANK_BASE_URL,
+        model=settings.RERANK_MODEL,
+        api_key=settings.RERANK_API_KEY,
+        timeout=settings.RERANK_TIMEOUT,
+    )
+    url, key, seconds = config.endpoint.base_url, config.api_key, config.timeout
+    line = breakers.ProviderLine("rerank", config.model, url, key, seconds)
+    if not texts:
+        return []
+    try:
+        found = breakers.call(line, lambda: HttpReranker(config).scores(query, texts))
+    except ProviderError as error:
+        if not isinstance(error, Unasked):  # what is not asked was told when it failed
+            log.warning("Search goes on without its reranker: %s", error)
+        metrics.count("reranks", outcome="failed")
+        return None
+    metrics.count("reranks", outcome="ok")
+    return [None if score is None else min(1.0, max(0.0, score)) for score in found]

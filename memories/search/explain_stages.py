@@ -1,5 +1,5 @@
-"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes,
-reranker and threshold to the hits. What the search kept after each is read out of its trace."""
+"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes, reranker and
+threshold to the hits. What the search kept after each is read out of its trace."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,19 +11,29 @@ from numpy.typing import NDArray
 
 from memories import ranking
 from memories.index import speakers
-from memories.models import Episode, Memory
+from memories.models import Episode, Memory, WorkspaceIndex
 from memories.ranking.columns import Array
-from memories.search import Hit, candidates, in_layer, query_vector, search
+from memories.search import Hit, SearchRequest, candidates, in_layer, query_vector, search
+from memories.search.after_ranking import collapsed_into
 from memories.search.candidates import Depth
-from memories.search.echoes import collapsed_into
-from memories.search.explain.why_not import WhyNotQuestion
+from memories.search.conditions import LayerQuery
 from memories.search.rank import brought_up
-from memories.search.trace import Placed, Trace
+from memories.search.request import Placed, Trace
 from workspaces.scope import Scope
 
 DEEPEST = 5_000  # so far down is a side searched for the memory
 EVERY = 1_000  # more than any ranking puts in order
 Told = tuple[str, str, str]  # the step, why it failed ("": it did not), what is told if not
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNotQuestion:
+    """A question and the memory that should have answered it."""
+
+    index: WorkspaceIndex
+    request: SearchRequest
+    asked: LayerQuery
+    memory: Memory
 
 
 @dataclass

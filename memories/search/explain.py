@@ -1,12 +1,65 @@
-"""Whether a search reaches a memory at all, however far down it would stand."""
+"""Why a search did not show a memory that somebody expected: the step at which it fell out.
 
+Runs the very search, and asks step by step what it asks at once, so it may be slow; it changes
+nothing."""
+
+import uuid
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from memories.models import SCOPE_CODE, AsOf, Entry, Layer, Memory, about_nobody, place_of
-from memories.search import SearchRequest, candidates, in_layer
+from django.conf import settings
+
+from memories.index import workspace_index
+from memories.models import (
+    SCOPE_CODE,
+    AsOf,
+    DueVector,
+    Entry,
+    Layer,
+    Memory,
+    Vector,
+    about_nobody,
+    place_of,
+)
+from memories.providers import network
+from memories.search import Hit, SearchRequest, asked_of, candidates, in_layer, search
 from memories.search.conditions import EVERYTHING
-from memories.search.explain.why_not import WhyNotQuestion
+from memories.search.explain_stages import Walk, WhyNotQuestion, steps
+from memories.search.request import Placed
+from workspaces.scope import Scope
+
+State = Literal["passed", "noted", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One condition on the way to a hit. `noted` makes a hit less likely, and excludes nothing."""
+
+    name: str
+    state: State
+    told: str
+
+
+@dataclass(slots=True)
+class WhyNot:
+    """The steps up to the one that failed. `rank` counts from 1 where the memory was ranked, and
+    `placed` has its score; `last` is the last hit that was shown, to compare the parts with."""
+
+    memory: Memory | None = None
+    steps: list[Step] = field(default_factory=list)
+    rank: int | None = None
+    placed: Placed | None = None
+    last: Hit | None = None
+
+    @property
+    def failed(self) -> Step | None:
+        return next((step for step in self.steps if step.state == "failed"), None)
+
+    def note(self, name: str, failure: str, success: str) -> bool:
+        """Add a step that failed where `failure` says something; whether it passed."""
+        self.steps.append(Step(name, "failed" if failure else "passed", failure or success))
+        return not failure
 
 
 def _other_layer(question: WhyNotQuestion) -> str:
@@ -115,3 +168,42 @@ CHECKS: tuple[tuple[str, Callable[[WhyNotQuestion], str], str], ...] = (
     ("index", _missing, "The index holds it."),
     ("filter", _filtered, "No filter, category or fact type excludes it."),
 )
+
+
+def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNot:
+    """What became of a memory in this very search. Raises as `search` does."""
+    found = WhyNot()
+    asked = asked_of(scope, replace(request, include=frozenset()))
+    mine = Memory.objects.visible_to(scope).with_names().filter(pk=memory_id).first()
+    if not found.note("workspace", "" if mine else "There is no such memory here.", "It is here."):
+        return found
+    assert mine is not None
+    found.memory = mine
+    question = WhyNotQuestion(workspace_index.index_of(scope.workspace_id), request, asked, mine)
+    if all(found.note(name, check(question), success) for name, check, success in CHECKS):
+        model = question.index.embedding_model
+        entry = Entry.objects.get(layer=Layer.MEMORIES, item=question.memory.pk)
+        if model is None:
+            found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))
+        elif Vector.objects.filter(entry_id=entry.pk, embedding_model_id=model.pk).exists():
+            found.steps.append(Step("vector", "passed", "It has a vector."))
+        else:
+            due = DueVector.objects.filter(entry=entry).first()
+            told = f" {due.attempts} attempts. {due.error}".rstrip() if due else ""
+            found.steps.append(Step("vector", "noted", f"It has no vector yet.{told}"))
+        # It searches more than once: none of the models is waited for anew each time.
+        with network.patience(settings.QUERY_TIMEOUT + settings.RERANK_TIMEOUT):
+            _walk(scope, question, found)
+    return found
+
+
+def _walk(scope: Scope, question: WhyNotQuestion, found: WhyNot) -> None:
+    """Ask the search itself, and follow the memory through what was left after each step."""
+    answer = search(scope, replace(question.request, include=question.request.include | {"scores"}))
+    assert answer.trace is not None
+    walk = Walk(scope, question, answer.hits, answer.trace)
+    for name, failure, success in steps(walk):
+        if not found.note(name, failure, success):
+            break
+    found.last = answer.hits[-1] if answer.hits else None
+    found.rank, found.placed = walk.rank, walk.placed
