@@ -1,9 +1,9 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.resolve.apply_claims import apply
 from memories.resolve.cases import CaseAbout, NewItem, file_unfiled, open_case, settle, unfiled
 from memories.resolve.claims import Claim, Quote, ResolveOutcome, placement_of, quarantine
 from memories.resolve.decide import OLDER, RULES
+from memories.resolve.write import apply
 
 __all__ = [
     "OLDER",
