@@ -7,6 +7,7 @@ among those that hold none fails it. The proof of an erasure reads all of CONTEN
 from typing import Any
 
 from memories.models import (
+    Case,
     Citation,
     Conversation,
     ConversationSummary,
@@ -43,6 +44,7 @@ CONTENT: dict[Any, tuple[str, ...]] = {
     MaskedSpan: ("words",),
     Memory: ("content", "entities", "metadata", "forget_reason", "fingerprint", "slots"),
     Supersession: ("note",),
+    Case: ("note",),
     Rejection: ("content", "reason", "fingerprint"),
     Miss: ("text", "statements", "shape", "note"),
     Feature: (
@@ -80,6 +82,7 @@ FREE = {
     "MemoryPeriod": {"ended_by"},
     "MaskedSpan": {"place", "reason"},
     "Supersession": {"model", "rule", "method", "decided_by"},
+    "Case": {"attribute", "decided_by", "steps"}, "CaseItem": {"why"},
     "Rejection": {"rejected_by"},
     "FeatureSet": {"role", "config", "embedder"},
     "FeatureChange": {"by", "rule"},
