@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memories", "0001_first_release"),
+        ("memories", "0002_cases"),
         ("workspaces", "0001_first_release"),
     ]
 
