@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memories.chunking import PIECE
-from memories.english.patterns.talk import UNKNOWN
+from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import Message
 from memories.extraction.quotes import names_strangers

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from memories import bounds
-from memories.english import patterns
+from memories.english import find_claims
+from memories.english.patterns import library
 from memories.extraction.extraction_types import (
     Extraction,
     ExtractOptions,
@@ -25,8 +26,8 @@ from memories.resolve import Claim, Quote
 
 def warm_up() -> None:
     """Compile what compiles on first use, before the first request."""
-    patterns.warm_up()
-    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
+    library.warm_up()
+    find_claims.extract("I said nothing yet.", "", datetime.now(UTC))
 
 
 def extract(

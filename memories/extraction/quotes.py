@@ -4,7 +4,7 @@ import calendar
 import re
 from collections.abc import Iterable
 
-from memories.english.patterns import entities
+from memories.english import read_clause
 from memories.extraction.extraction_types import Message
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.resolve import Quote
@@ -39,7 +39,7 @@ def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
         f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
         for message in messages
     ).lower()
-    words = (word for name in entities.find(statement) for word in _word.findall(name))
+    words = (word for name in read_clause.names(statement) for word in _word.findall(name))
     return any(word.lower() not in texts for word in words)
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from memories import bounds
-from memories.english import lexical
-from memories.english.patterns import clauses
+from memories.english import clauses, lexical, unspoken
 from memories.extraction import Message, Span
 from memories.models import Episode, Memory
 from workspaces.scope import Scope
@@ -42,7 +41,7 @@ def mark_own_output(
     marked = []
     for message, pairs in zip(messages, pieces, strict=True):
         served = [span for span, mark in pairs if mark in known]
-        spans = (*clauses.served_blocks(message.text), *served)
+        spans = (*unspoken.served_blocks(message.text), *served)
         marked.append(replace(message, served=spans) if spans else message)
     return marked
 

@@ -9,7 +9,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from memories.english.statements import OwnChange, OwnSlot
-from memories.english.statements.workspace_slot_faults import change_faults, slot_faults
+from memories.english.statements.workspace_word_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from workspaces.models import Row, Workspace
 

@@ -9,7 +9,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 
-from memories.english.patterns.workspace_patterns import OwnPattern, faults
+from memories.english.workspace_patterns import OwnPattern, faults
 from memories.expressions import LONGEST_REGEX
 from memories.models.conversation import Visibility
 from memories.models.memory import Category

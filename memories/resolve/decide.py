@@ -8,7 +8,7 @@ from typing import Literal
 
 from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords, Relation
-from memories.english.statements.review_policy import PINNED, held_by
+from memories.resolve.review_policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from memories.english.statements.review_policy import Policy, Replacement, held_by
 from memories.index import entries, inserts
 from memories.index.nearest import Placement
 from memories.models import (
@@ -25,6 +24,7 @@ from memories.resolve.decide import NEAREST, Decision, Neighbour
 from memories.resolve.drafts import Draft, new_items, new_memories
 from memories.resolve.neighbours import compared
 from memories.resolve.resolver import Resolver
+from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
 
 State = Supersession.State
