@@ -29,15 +29,15 @@ from memories.english import (
 from memories.english.patterns import library
 from memories.english.statements import auxiliaries, parse, wording
 from memories.english.talk import People, Talk
-from memories.extraction import evidence, exact, quotes
+from memories.extraction import evidence, exact, model_claims
 from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
 from memories.index import entries
-from memories.providers import embedder, openai_embedder
-from memories.providers.hash_embedder import HashEmbedder
+from memories.providers import embedder, openai_provider
+from memories.providers.embedder import HashEmbedder
 from memories.summaries import choose_sentences, sources
-from memories.transcripts import activities, clean, paragraphs
+from memories.transcripts import activities, json_access, text_files
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -140,8 +140,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.statements.wording.root": wording.root,
     "english.statements.wording.texts": wording.texts,
     "english.statements.wording.words": wording.words,
-    "extraction.quotes.find_quote": lambda text: quotes.find_quote(text, f"{text[:300]} zz"),
-    "extraction.quotes.names_strangers": lambda text: quotes.names_strangers(text, []),
+    "extraction.model_claims.find_quote": lambda text: model_claims.find_quote(
+        text, f"{text[:300]} zz"
+    ),
+    "extraction.model_claims.names_strangers": lambda text: model_claims.names_strangers(text, []),
     "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
     "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
     "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
@@ -229,7 +231,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "prompts.whole_facts": lambda text: _or_not(prompts.whole_facts, text),
     "providers.embedder.Embedder.embed_one": HashEmbedder().embed_one,
     "providers.embedder.embeddable": embedder.embeddable,
-    "providers.openai_embedder.pieces": openai_embedder.pieces,
+    "providers.openai_provider.pieces": openai_provider.pieces,
     "ranking.message_marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
@@ -245,8 +247,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.clean.clean_text": clean.clean_text,
-    "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
+    "transcripts.json_access.clean_text": json_access.clean_text,
+    "transcripts.text_files.pieces": lambda text: list(text_files.pieces(text)),
 }
 
 
@@ -297,9 +299,9 @@ OTHERS = frozenset(
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.query_vectors.vector_of search.rerank.scores
-    transcripts.activities.past transcripts.markdown.MarkdownPlace.add transcripts.markdown.MarkdownPlace.enter
-    transcripts.plain_text.paragraph
+    search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
+    transcripts.activities.past transcripts.text_files.MarkdownPlace.add transcripts.text_files.MarkdownPlace.enter
+    transcripts.text_files.paragraph
     """.split()
 )
 NAMES = frozenset(

@@ -5,9 +5,9 @@ from uuid import UUID
 from memories import review, search
 from memories.models import Memory
 from memories.search import Hit, SearchRequest
+from memories.search.after_ranking import collapsed_into
 from memories.search.context import Context, context
-from memories.search.echoes import collapsed_into
-from memories.search.scored import Scored
+from memories.search.request import Scored
 from tests.api_fixtures import caller
 from tests.people import Person
 

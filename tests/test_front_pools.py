@@ -183,8 +183,10 @@ def test_a_frozen_process_is_in_nobodys_way(tmp_path: Path) -> None:
         frozen = asyncio.ensure_future(place.ask(tenant="flood", do="stop"))
         for number in range(20):
             assert await place.ask(b"%d" % number, tenant="victim") == b"%d" % number
-        for process in place.processes:
-            os.kill(process.pid, signal.SIGCONT)
+        while not frozen.done():  # it may not have stopped yet
+            for process in place.processes:
+                os.kill(process.pid, signal.SIGCONT)
+            await asyncio.sleep(0.01)
         assert await frozen == b""
 
     run(tmp_path, act)

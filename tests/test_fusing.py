@@ -4,8 +4,8 @@ import pytest
 
 from memories.models import Layer
 from memories.search import Hit
-from memories.search.fuse import by_place
-from memories.search.scored import Scored
+from memories.search.after_ranking import by_place
+from memories.search.request import Scored
 from tests.people import Person
 from workspaces.ids import uuid7
 

@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 from memories import metrics
 from memories.errors import ProviderError
 from memories.index import workspace_index
-from memories.search import query_vectors
+from memories.search import layer_query
 from tests.api_fixtures import caller
 from tests.people import Person
 from tests.wire_servers import Json, failing, openai_error, serve_embeddings
@@ -39,7 +39,7 @@ def bodies(kept: Path, httpserver: HTTPServer) -> list[Json]:
 
 
 def ask(person: Person, query: str = "gate") -> np.ndarray:
-    found = query_vectors.vector_of(workspace_index.index_of(person.workspace.pk), query)
+    found = layer_query.vector_of(workspace_index.index_of(person.workspace.pk), query)
     assert found is not None
     return found
 
@@ -98,11 +98,11 @@ def test_use_does_not_make_it_younger(alice: Person, bodies: list[Json], kept: P
 def test_the_least_recently_used_goes_first(
     alice: Person, bodies: list[Json], kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query_vectors, "PER_FOLDER", 2)
+    monkeypatch.setattr(layer_query, "PER_FOLDER", 2)
     folder = kept / "00"
     vector = np.ones(SIZE, np.float32)
     for number, name in enumerate("abc"):
-        query_vectors._write(folder / name, vector)
+        layer_query._write(folder / name, vector)
         os.utime(folder / name, (1000 + number, 1000 + number))
         if name == "b":
             os.utime(folder / "a", (5000, 1000))  # used again

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.models import Memory, MemoryPeriod
-from memories.models.valid_at import AsOf
+from memories.models.memory_state import AsOf
 
 MOST_STEPS = 400
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

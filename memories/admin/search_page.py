@@ -20,7 +20,16 @@ from unfold.widgets import (
 from memories.admin.search_form import SearchForm
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import AsOf, Category, FactType, MemoryScope
-from memories.search import LAYERS, NOTES, RANKINGS, Hit, SearchRequest, filters, rerank, search
+from memories.search import (
+    LAYERS,
+    NOTES,
+    RANKINGS,
+    Hit,
+    SearchRequest,
+    after_ranking,
+    filters,
+    search,
+)
 from workspaces.adminbase.access import Access
 from workspaces.adminbase.admin_page import AdminPage
 from workspaces.scope import Scope
@@ -73,7 +82,7 @@ class SearchPageForm(SearchForm):
 
     def __init__(self, access: Access, data: dict[str, Any]) -> None:
         super().__init__(access, {"layer": "memories"} | data)
-        if not rerank.is_configured():
+        if not after_ranking.is_reranker_configured():
             del self.fields["rerank"]
 
     def clean_filter(self) -> filters.Filter | None:

@@ -11,7 +11,7 @@ from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import Memory
 from memories.search import RANKINGS, Hit
 from memories.search.explain import why_not
-from memories.search.trace import Placed
+from memories.search.request import Placed
 from workspaces.adminbase.access import Access
 from workspaces.adminbase.admin_page import AdminPage
 from workspaces.auth import as_uuid

@@ -16,8 +16,7 @@ from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope
 from memories.search import Hit, SearchRequest, filters
-from memories.search.request import SearchOptions
-from memories.search.trace import PATHS
+from memories.search.request import PATHS, SearchOptions
 from workspaces.api.json_answers import JsonAnswer, one_of
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation

@@ -13,7 +13,7 @@ from memories import extraction
 from memories.evaluation.locomo import LabelledConversation
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import ExtractOptions
-from memories.ingest.previous_messages import LAST
+from memories.ingest.session_messages import MOST_BEFORE
 from memories.models import Episode, MemorySession
 from memories.transcripts import TranscriptMessage
 
@@ -105,7 +105,7 @@ def _in_order(
         before: tuple[extraction.Message, ...] = ()
         for message in part.messages:
             yield message, before
-            before = (*before, _as_message(message))[-LAST:]
+            before = (*before, _as_message(message))[-MOST_BEFORE:]
 
 
 def _read(

@@ -12,7 +12,7 @@ from memories.extraction.extraction_types import (
     type_of,
     visibility_of,
 )
-from memories.extraction.quotes import find_quote
+from memories.extraction.model_claims import find_quote
 
 __all__ = [
     "Extraction",

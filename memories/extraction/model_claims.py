@@ -1,38 +1,31 @@
-"""What a model finds in messages: its facts become claims where their quotes stand in the text."""
+"""What a model finds in messages: its facts become claims where their quotes really stand in the text,
+and say what they say."""
 
+import calendar
+import re
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memories import providers
 from memories.bounds import STATEMENT
+from memories.chunking import PIECE
 from memories.english import lexical
-from memories.extraction.doubts import doubt_of
+from memories.english.patterns import entities
+from memories.english.patterns.talk import UNKNOWN
+from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
     Extraction,
     ExtractOptions,
     Message,
-    Missed,
     since,
     type_of,
     visibility_of,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
-from memories.extraction.quotes import verified_quotes
-from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
-from memories.providers import ExtractionRequest
+from memories.models import Category, Fact, FactType, Source
+from memories.providers import ExtractedFact, ExtractionRequest
 from memories.resolve import Claim, Quote
-
-
-def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:
-    """What a model shall read. An assistant's words alone are no reason to ask: with its person's
-    they are read, and so an exchange costs one call, however it comes in."""
-    if options.extract == MemorySession.Extract.LLM:
-        return messages
-    is_asked = options.extract == MemorySession.Extract.AUTO
-    has_person = any(message.kind != Episode.Kind.ASSISTANT for message in messages)
-    return messages if is_asked and has_person else []
 
 
 def ask_model(
@@ -136,11 +129,115 @@ def _model_claim(
     )
 
 
-def missed_in(unmatched: Sequence[Message], claims: Sequence[Claim]) -> Iterator[Missed]:
-    """Of the messages that no pattern covered, those in which a model found something."""
-    for message in unmatched:
-        in_it = [c for c in claims if any(q.episode_id == message.id for q in c.quotes)]
-        if in_it:
-            commonest = Counter(claim.category for claim in in_it).most_common(1)[0][0]
-            statements = tuple(dict.fromkeys(claim.statement for claim in in_it))
-            yield Missed(message.id, message.text, statements, commonest)
+NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names
+
+
+def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
+    """What `claim` lacks to be believed; empty where its quotes say it. `said` are all messages in
+    their order, those before the request too; `subject` is another name of the user."""
+    if not claim.quotes:
+        return "no evidence in the text"
+    near = list(_near(claim, said))
+    around = [_around(message, claim) for message in near]
+    if names_strangers(claim.statement, around):
+        return "it names somebody or something that nobody named"
+    cited = [message for message in near if _spans(claim, message)]
+    told = [s for m in cited for s in sentences_of(m.readable, _spans(claim, m))]
+    evidence = Evidence(
+        quotes=tuple(told),
+        around="\n".join(message.text for message in around),
+        asked="\n".join(_asked(message, said) for message in cited),
+        speakers=(*_names(claim, cited, " ".join(told)), subject),
+        said_at=claim.occurred_at,
+    )
+    return unsupported(claim.statement, evidence)
+
+
+def _around(message: Message, claim: Claim) -> Message:
+    """Of a long message what stands around the quotes: as much as a model reads at once."""
+    text = message.readable
+    first = min((start for start, _ in _spans(claim, message)), default=0)
+    start = max(0, first - PIECE // 2) if len(text) > PIECE else 0
+    return replace(message, text=text[start : start + PIECE], served=())
+
+
+def _near(claim: Claim, said: Sequence[Message]) -> Iterator[Message]:
+    cited = {quote.episode_id for quote in claim.quotes}
+    places = [place for place, message in enumerate(said) if message.id in cited]
+    near = {other for place in places for other in range(place - NEARBY, place + 1)}
+    return (message for place, message in enumerate(said) if place in near)
+
+
+def _names(claim: Claim, cited: Sequence[Message], told: str) -> Iterator[str]:
+    """Of who spoke; where nobody knows it, the name that "I" was given."""
+    for message in cited:
+        yield message.speaker
+        if message.speaker == UNKNOWN and FIRST_PERSON.search(told):
+            yield claim.statement.partition(" ")[0].removesuffix("'s")
+
+
+def _spans(claim: Claim, message: Message) -> list[tuple[int, int]]:
+    return [(q.start, q.end) for q in claim.quotes if q.episode_id == message.id]
+
+
+def _asked(message: Message, said: Sequence[Message]) -> str:
+    """The question that `message` answers: the last sentence of the one before it."""
+    place = next(i for i, each in enumerate(said) if each.id == message.id)
+    before = said[place - 1].readable.rstrip() if place else ""
+    if not before.endswith("?") or said[place - 1].speaker == message.speaker:
+        return ""
+    return sentences_of(before, [(len(before) - 1, len(before))])[0]
+
+
+_written = re.compile(r"\S+")
+_word = re.compile(r"[^\W\d_]{3,}")
+_DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
+
+
+def verified_quotes(
+    fact: ExtractedFact, read: ExtractionRequest, by_index: dict[int, Message]
+) -> tuple[Quote, ...]:
+    """The quotes of a fact that really stand in what a model `read`, as they stand in its messages:
+    of one that it read a part of, with their place in the whole."""
+    quotes = []
+    for cited in fact.quotes:
+        # What is named, then the others: models often count wrong, and copy right.
+        for part in sorted(read.messages, key=lambda part: part.index != cited.message_index):
+            if span := find_quote(part.text, cited.text):
+                start, end = part.start + span[0], part.start + span[1]
+                message = by_index[part.index]
+                quotes.append(Quote(message.id, start, end, message.text[start:end]))
+                break
+    return tuple(dict.fromkeys(quotes))
+
+
+def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
+    """Whether `statement` names somebody or something that nobody named in `messages`: then its
+    quotes may stand in the text, but what it says does not."""
+    # A model may reckon a day out of "yesterday".
+    texts = " ".join(
+        f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
+        for message in messages
+    ).lower()
+    words = (word for name in entities.find(statement) for word in _word.findall(name))
+    return any(word.lower() not in texts for word in words)
+
+
+def find_quote(text: str, quote: str) -> tuple[int, int] | None:
+    """Where `quote` stands in `text`, blanks of any kind and number counting as one; or None."""
+    said = " ".join(quote.split())
+    if not said:
+        return None
+    start = " ".join(text.split()).find(said)
+    if start < 0:
+        return None
+    return _place(text, start), _place(text, start + len(said) - 1) + 1
+
+
+def _place(text: str, place: int) -> int:
+    """Where in `text` the sign stands that is at `place` when blanks count as one."""
+    for word in _written.finditer(text):
+        if place < len(word[0]):
+            return word.start() + place
+        place -= len(word[0]) + 1
+    raise IndexError(place)

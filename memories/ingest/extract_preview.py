@@ -12,10 +12,9 @@ from memories.extraction import Extraction, ExtractionRun, ExtractOptions, Messa
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
-from memories.ingest import own_output
-from memories.ingest.ingest_request import IngestRequest
-from memories.ingest.previous_messages import ConversationPlace, said_before
-from memories.ingest.store import known_episodes
+from memories.ingest import session_messages
+from memories.ingest.ingest_request import IngestRequest, known_episodes
+from memories.ingest.session_messages import ConversationPlace, said_before
 from memories.models import Conversation, WorkspacePattern
 from memories.providers import network
 from workspaces.external_ids import agent_to_read, subject_to_write
@@ -39,7 +38,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
     sent = _messages(request)
-    messages = own_output.mark_own_output(_first(sent), lambda: asker)
+    messages = session_messages.mark_own_output(_first(sent), lambda: asker)
     space = workspace_index.index_of(scope.workspace_id)
     options = ExtractOptions(
         request.extract,

@@ -1,4 +1,4 @@
-"""What an agent tells, as values."""
+"""What an agent tells, as values, and the rows that it names."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.utils import timezone
 from pydantic import Field
 
-from memories.errors import Invalid
-from memories.models import Episode, MemoryScope, MemorySession, Visibility
+from memories.errors import Conflict, Forbidden, Invalid
+from memories.index import statements
+from memories.models import (
+    Conversation,
+    Episode,
+    MemoryScope,
+    MemorySession,
+    Visibility,
+)
+from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
+from workspaces.models import Agent, Subject
 from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
+from workspaces.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +97,115 @@ def check_ids(messages: Sequence[NewMessage]) -> None:
             raise Invalid(f"messages[{position}].id", "This id stands twice in the request.")
         if message.id:
             met.add(message.id)
+
+
+def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
+    """A new session for a request, with the subject, agent and conversation that it names; made known
+    here where they are new."""
+    subject = None
+    if request.user_id and scope.subject_ids is None:  # the usual case, without planning anew
+        values = {"workspace": scope.workspace_id, "name": request.user_id}
+        subject = statements.first(Subject, SUBJECT, values)
+    try:
+        agent = agent_to_write(scope, request.agent_id)
+        subject = subject or subject_to_write(scope, request.user_id)
+    except NotAllowed as error:
+        fields = {"subject": "userId", "agent": "agentId"}
+        raise Forbidden(error.message, fields[error.field]) from None
+    return MemorySession(
+        workspace_id=scope.workspace_id,
+        subject=subject,
+        agent=agent,
+        conversation=_conversation(scope, request, subject, agent),
+        workflow=request.workflow_id,
+        scope=request.scope,
+        visibility=request.visibility,
+        pathway=request.pathway,
+        mode=request.mode,
+        extract=request.extract,
+        is_whole_text=request.content is not None,
+        metadata=dict(request.metadata),
+        requested_by=scope.actor,
+        answer=request.answer[0] if request.answer else None,
+        next_attempt_at=timezone.now(),
+    )
+
+
+SUBJECT = """
+select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
+"""
+
+
+# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
+# conversation does not wait.
+CONVERSATION = """
+select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+for no key update
+"""
+
+
+def _conversation(
+    scope: Scope, request: IngestRequest, subject: Subject | None, agent: Agent | None
+) -> Conversation | None:
+    if not request.thread_id:
+        return None
+    values = {"workspace": scope.workspace_id, "name": request.thread_id}
+    if found := statements.first(Conversation, CONVERSATION, values):
+        return found
+    made = Conversation(
+        workspace_id=scope.workspace_id,
+        external_id=request.thread_id,
+        subject=subject,
+        agent=agent,
+        workflow=request.workflow_id,
+    )
+    Conversation.objects.bulk_create([made], ignore_conflicts=True)
+    return statements.first(Conversation, CONVERSATION, values)
+
+
+def known_episodes(
+    scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]
+) -> dict[str, Episode]:
+    """Episodes by external id that are here already; Conflict where one says something else.
+
+    An id is unique within workspace and thread, whoever sends it: that the words are the same is
+    told to a key that may not see the episode, too, if it knows thread, id and words."""
+    asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
+    if not asked:
+        return {}
+    rows = Episode.objects.filter(
+        workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked
+    )
+    known = {episode.external_id or "": episode for episode in rows}
+    for external_id, episode in known.items():
+        position, message = asked[external_id]
+        if episode.content != message.content:
+            raise Conflict(
+                "An episode with this id says something else already.",
+                field=f"messages[{position}].id",
+            )
+    return known
+
+
+def new_episode(
+    session: MemorySession, request: IngestRequest, message: NewMessage, position: int
+) -> Episode:
+    return Episode(
+        workspace_id=session.workspace_id,
+        session=session,
+        conversation=session.conversation,
+        subject=session.subject,
+        agent=session.agent,
+        kind=message.kind
+        or (message.role if message.role in Episode.Kind.values else Episode.Kind.TOOL_RESULT),
+        role=message.role,
+        author=message.name,
+        content=message.content,
+        payload=dict(message.payload),
+        metadata={**request.metadata, **message.metadata},
+        occurred_at=message.created_at or request.occurred_at or timezone.now(),
+        position=position,
+        scope=session.scope,
+        workflow=session.workflow,
+        external_id=message.id or None,
+    )

@@ -5,16 +5,16 @@ import time
 import uuid
 from functools import partial
 
-from memories import extraction, leases, metrics
+from memories import leases, metrics
 from memories.bounds import AT_ONCE
 from memories.errors import Conflict
-from memories.extraction import ExtractOptions, Message
+from memories.extraction import ExtractOptions
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
 from memories.index import due, repair, workspace_index
-from memories.ingest import own_output, session_queue
+from memories.ingest import session_messages, session_queue
 from memories.ingest.ingest_request import IngestRequest
-from memories.ingest.previous_messages import before
+from memories.ingest.session_messages import messages_before, messages_of
 from memories.ingest.session_steps import SessionSteps
 from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
@@ -89,7 +89,9 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
             due.make_keys(kept.space, items=session.episode_ids)
         repair.repair_subject(kept.space, session.subject_id)
         own = session.created_ids
-        messages = own_output.mark_own_output(messages_of(kept), lambda: writer_of(session), own)
+        messages = session_messages.mark_own_output(
+            messages_of(kept), lambda: writer_of(session), own
+        )
         steps = SessionSteps(kept, messages, _options_of(kept), chain)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
@@ -110,30 +112,13 @@ def _options_of(kept: Kept) -> ExtractOptions:
     matching = session.extract in MATCHING
     asked = matching and kept.space.has_patterns
     own = WorkspacePattern.objects.in_use(session.workspace_id) if asked else ()
-    context = before(kept) if matching else ()
+    context = messages_before(kept) if matching else ()
     always = kept.space.llm == ALWAYS
     subject = session.subject.external_id if session.subject else ""
     return ExtractOptions(
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
         kept.space.languages,
     )  # fmt: skip
-
-
-def messages_of(kept: Kept) -> list[Message]:
-    unnamed = not all(episode.author for episode in kept.episodes)
-    subject = kept.session.subject.name if unnamed and kept.session.subject else ""
-    return [
-        Message(
-            index=index,
-            id=episode.pk,
-            kind=episode.kind,
-            role=episode.role,
-            speaker=episode.author or extraction.speaker_of(episode.kind, subject),
-            text=episode.content,
-            occurred_at=episode.occurred_at,
-        )
-        for index, episode in enumerate(kept.episodes)
-    ]
 
 
 def writer_of(session: MemorySession) -> Scope:

@@ -2,30 +2,72 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, compress
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memories import leases, outbox
-from memories.errors import Conflict, Forbidden
+from memories.bounds import AT_ONCE, BESIDE
+from memories.english import lexical
+from memories.errors import Conflict
 from memories.features import queue, sets
-from memories.index import statements, workspace_index
-from memories.ingest.episode_entries import Prepared, Tail, index, prepare, tail_of
-from memories.ingest.ingest_request import IngestRequest, NewMessage, check_ids
+from memories.index import due, entries, speakers, statements, workspace_index
+from memories.index.inserts import New
+from memories.index.workspace_index import embedder_of
+from memories.ingest.ingest_request import (
+    IngestRequest,
+    NewMessage,
+    check_ids,
+    known_episodes,
+    new_episode,
+    new_session,
+)
 from memories.models import (
     Conversation,
     Episode,
     IdempotentAnswer,
+    Layer,
     MemorySession,
     WorkspaceIndex,
 )
 from memories.summaries import stale
-from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
-from workspaces.models import Agent, Subject
 from workspaces.scope import Scope
 
 State = MemorySession.State
+
+
+TAIL = """
+select id, left(content, %(most)s) as content,
+       (select max(position) + 1 from memories_episode
+        where conversation_id = %(conversation)s) as positions
+from memories_episode where conversation_id = %(conversation)s
+order by occurred_at desc, position desc limit 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of a conversation: how many positions it has, and its last two episodes' ids and
+    words, oldest first: one to borrow from, one to lend. Of a long one, more than it can lend."""
+
+    positions: int
+    last: tuple[tuple[uuid.UUID, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the index needs of new messages and takes time to make. None for vectors that are due,
+    and for keys that hang on a message's neighbours; those of a text that is too long to be
+    waited for are `entries.UNMADE`, and due as well."""
+
+    vectors: Sequence[entries.Vectors | None] | None
+    keys: Sequence[entries.Keys | None]
+
+    def of(self, chosen: Sequence[int]) -> "Prepared":
+        vectors = None if self.vectors is None else [self.vectors[at] for at in chosen]
+        return Prepared(vectors, [self.keys[at] for at in chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +110,10 @@ def _keep(
     claimed: bool,
 ) -> Kept:
     _hold_answer(request)
-    session, new = _session(scope, request), request.all_messages
+    session, new = new_session(scope, request), request.all_messages
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
-    made = [_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
+    made = [new_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
     adopted = [e for e in known.values() if e.session_id is None]
     tail = tail_of(session.conversation_id)
     _place_after(tail, made)
@@ -80,7 +122,7 @@ def _keep(
     if claimed:
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
-    index(space, made, tail, prepared.of(fresh), beside=[[session], made])
+    index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made])
     session._state.adding = False
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
@@ -137,130 +179,18 @@ def _append(
     space: WorkspaceIndex,
     prepared: Prepared,
 ) -> list[Episode]:
-    place = _session(scope, request)  # says where the episodes belong, and is not kept
+    place = new_session(scope, request)  # says where the episodes belong, and is not kept
     known = known_episodes(scope, place.conversation, request.messages)
     fresh = [i for i, m in enumerate(request.messages) if not m.id or m.id not in known]
-    made = [_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
+    made = [new_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
     for episode in made:
         episode.session = None
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
-    index(space, made, tail, prepared.of(fresh), beside=[made])
+    index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
     stale.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
-
-
-def _session(scope: Scope, request: IngestRequest) -> MemorySession:
-    subject, agent = _named(scope, request)
-    return MemorySession(
-        workspace_id=scope.workspace_id,
-        subject=subject,
-        agent=agent,
-        conversation=_conversation(scope, request, subject, agent),
-        workflow=request.workflow_id,
-        scope=request.scope,
-        visibility=request.visibility,
-        pathway=request.pathway,
-        mode=request.mode,
-        extract=request.extract,
-        is_whole_text=request.content is not None,
-        metadata=dict(request.metadata),
-        requested_by=scope.actor,
-        answer=request.answer[0] if request.answer else None,
-        next_attempt_at=timezone.now(),
-    )
-
-
-SUBJECT = """
-select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
-"""
-# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
-# conversation does not wait.
-CONVERSATION = """
-select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
-for no key update
-"""
-
-
-def _named(scope: Scope, request: IngestRequest) -> tuple[Subject | None, Agent | None]:
-    subject = None
-    if request.user_id and scope.subject_ids is None:  # the usual case, without planning anew
-        values = {"workspace": scope.workspace_id, "name": request.user_id}
-        subject = statements.first(Subject, SUBJECT, values)
-    try:
-        agent = agent_to_write(scope, request.agent_id)
-        return subject or subject_to_write(scope, request.user_id), agent
-    except NotAllowed as error:
-        fields = {"subject": "userId", "agent": "agentId"}
-        raise Forbidden(error.message, fields[error.field]) from None
-
-
-def _conversation(
-    scope: Scope, request: IngestRequest, subject: Subject | None, agent: Agent | None
-) -> Conversation | None:
-    if not request.thread_id:
-        return None
-    values = {"workspace": scope.workspace_id, "name": request.thread_id}
-    if found := statements.first(Conversation, CONVERSATION, values):
-        return found
-    made = Conversation(
-        workspace_id=scope.workspace_id,
-        external_id=request.thread_id,
-        subject=subject,
-        agent=agent,
-        workflow=request.workflow_id,
-    )
-    Conversation.objects.bulk_create([made], ignore_conflicts=True)
-    return statements.first(Conversation, CONVERSATION, values)
-
-
-def known_episodes(
-    scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]
-) -> dict[str, Episode]:
-    """Episodes by external id that are here already; Conflict where one says something else.
-
-    An id is unique within workspace and thread, whoever sends it: that the words are the same is
-    told to a key that may not see the episode, too, if it knows thread, id and words."""
-    asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
-    if not asked:
-        return {}
-    rows = Episode.objects.filter(
-        workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked
-    )
-    known = {episode.external_id or "": episode for episode in rows}
-    for external_id, episode in known.items():
-        position, message = asked[external_id]
-        if episode.content != message.content:
-            raise Conflict(
-                "An episode with this id says something else already.",
-                field=f"messages[{position}].id",
-            )
-    return known
-
-
-def _episode(
-    session: MemorySession, request: IngestRequest, message: NewMessage, position: int
-) -> Episode:
-    return Episode(
-        workspace_id=session.workspace_id,
-        session=session,
-        conversation=session.conversation,
-        subject=session.subject,
-        agent=session.agent,
-        kind=message.kind
-        or (message.role if message.role in Episode.Kind.values else Episode.Kind.TOOL_RESULT),
-        role=message.role,
-        author=message.name,
-        content=message.content,
-        payload=dict(message.payload),
-        metadata={**request.metadata, **message.metadata},
-        occurred_at=message.created_at or request.occurred_at or timezone.now(),
-        position=position,
-        scope=session.scope,
-        workflow=session.workflow,
-        external_id=message.id or None,
-    )
 
 
 def _place_after(tail: Tail, made: list[Episode]) -> None:
@@ -282,3 +212,59 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
             error="",
         )
         outbox.post("run_session", session_id)
+
+
+def prepare(space: WorkspaceIndex, texts: Sequence[str]) -> Prepared:
+    """Before the transaction: others wait for its locks."""
+    ends = accumulate(len(text) for text in texts)
+    now = [end <= AT_ONCE for end in ends]
+    keys = [_keys(space, text, is_now) for text, is_now in zip(texts, now, strict=True)]
+    if embedder_of(space).is_remote:
+        return Prepared(None, keys)
+    made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
+    return Prepared([next(made) if is_now else None for is_now in now], keys)
+
+
+def _keys(space: WorkspaceIndex, text: str, is_now: bool) -> entries.Keys | None:
+    if len(text) <= BESIDE:
+        return None
+    return entries.keys_of_episode(space.number, text) if is_now else entries.UNMADE
+
+
+def tail_of(conversation_id: uuid.UUID | None) -> Tail:
+    if conversation_id is None:
+        return Tail(0, ())
+    found = statements.rows(TAIL, {"conversation": conversation_id, "most": BESIDE + 1})
+    last = tuple((row.id, row.content) for row in reversed(found))
+    return Tail(found[0].positions if found else 0, last)
+
+
+def index_episodes(
+    space: WorkspaceIndex,
+    made: list[Episode],
+    tail: Tail,
+    prepared: Prepared,
+    *,
+    beside: Sequence[New],
+) -> None:
+    """Entries of new episodes, which follow the `tail` of their conversation; and what is written
+    `beside` them."""
+    before = tail.last if made else ()
+    texts = [*(text for _, text in before), *(episode.content for episode in made)]
+    stems = [lexical.lent(text) for text in texts]
+    items = []
+    for at, (episode, keys) in enumerate(zip(made, prepared.keys, strict=True), len(before)):
+        counts = {} if keys else _document(stems, at)
+        items.append(replace(entries.episode_item(episode, counts), keys=keys))
+    entries.write(space, items, prepared.vectors, beside=beside)
+    if made:
+        speakers.count_new(space, made[0].subject_id, made)
+    if before and len(before[-1][1]) <= BESIDE:
+        at = len(before) - 1
+        entries.reweigh(space, Layer.EPISODES, before[-1][0], _document(stems, at))
+
+
+def _document(stems: Sequence[Sequence[str]], at: int) -> dict[str, float]:
+    previous = stems[at - 1] if at else ()
+    following = stems[at + 1] if at + 1 < len(stems) else ()
+    return lexical.index_stems(stems[at], previous, following)

@@ -4,12 +4,18 @@
 plain rankings put candidates in order.
 """
 
-from memories.ranking.columns import Candidates, Columns
+from memories.ranking.columns import (
+    Candidate,
+    Candidates,
+    Columns,
+    Ranked,
+    by_keyword,
+    by_vector,
+    linea,
+)
 from memories.ranking.hybrid import RecencyBoost, hybrid
 from memories.ranking.message_marks import Mark, marks
-from memories.ranking.plain import by_keyword, by_vector, linea
 from memories.ranking.query import Participant, QueryView, analyse
-from memories.ranking.ranked import Candidate, Ranked
 from memories.ranking.weights import Weights
 
 __all__ = [

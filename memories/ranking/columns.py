@@ -1,15 +1,55 @@
-"""Candidates as columns, and what can be seen only among them: conversations, neighbours."""
+"""Candidates as columns, what can be seen only among them (conversations, neighbours), and the rankings
+by one rule: the merge of cosine and keyword hits, and either side alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memories.english.lexical import LAYERS
-from memories.ranking.ranked import Candidate
+
+
+class Candidate(NamedTuple):
+    """One row of the candidate statement, its columns in this order.
+
+    `cosine` is that of the best vector, None where there is none. `bm25` is over the
+    neighbour-aware document, 0 where no term of the query occurs. `position` counts messages in
+    their conversation without gaps. `at` is when it was said, `event` when what it tells
+    happens, if it names a date: in seconds since the epoch.
+    `assistant` says that the assistant (or a tool) spoke; None: this is not a message.
+    `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
+    `ranking.marks` of the text, `item` the id of what is ranked.
+    """
+
+    id: int
+    layer: int
+    cosine: float | None
+    bm25: float
+    conversation: int | None = None
+    position: int | None = None
+    at: float | None = None
+    event: float | None = None
+    assistant: bool | None = False
+    author: str | None = None
+    length: int = 0
+    marks: int = 0
+    item: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate's id, layer and item, its score from 0 to 1, and the parts that the score sums up."""
+
+    id: int
+    layer: int
+    item: bytes
+    score: float
+    parts: Mapping[str, float]
+
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -229,3 +269,48 @@ def _places(layers: Integers, scores: Array) -> Integers:
 
 
 Candidates: TypeAlias = Columns | Sequence[Candidate]
+
+
+BOTH_BONUS = 0.2
+KEYWORD_ONLY = 0.3
+
+Key = TypeVar("Key", int, str)
+
+
+def linea(
+    vector_hits: Sequence[tuple[Key, float]],
+    keyword_ids: Sequence[Key],
+    created: Mapping[Key, datetime] | None = None,
+) -> list[tuple[Key, float]]:
+    """Vector only: its cosine; both: cosine + 0.2; keyword only: 0.3. Best first.
+
+    Ties: newest first by `created`, then by id. The caller has cut both lists to 20.
+    """
+    keyword = set(keyword_ids)
+    scores = {key: cosine + BOTH_BONUS * (key in keyword) for key, cosine in vector_hits}
+    scores |= {key: KEYWORD_ONLY for key in keyword_ids if key not in scores}
+    born = created or {}
+    by_id = sorted(scores.items())
+    by_age = sorted(by_id, key=lambda hit: born[hit[0]].timestamp() if born else 0.0, reverse=True)
+    return sorted(by_age, key=lambda hit: hit[1], reverse=True)
+
+
+def by_vector(candidates: Candidates) -> list[Ranked]:
+    """By cosine alone, scores cut to 0..1; what has no vector is left out."""
+    columns = Columns.of(candidates)
+    known = columns.taken(~np.isnan(columns.cosine))
+    return _ranked(known, known.cosine.clip(0.0, 1.0), "vector")
+
+
+def by_keyword(candidates: Candidates) -> list[Ranked]:
+    """By BM25 alone, divided by the best of the layer; what holds no term of the query is left
+    out."""
+    columns = Columns.of(candidates)
+    found = columns.taken(columns.bm25 > 0)
+    return _ranked(found, found.keyword, "keyword")
+
+
+def _ranked(found: Columns, scores: Array, part: str) -> list[Ranked]:
+    order = np.lexsort((-found.ids, -scores))
+    best = zip(found.names(order), scores[order].tolist(), strict=True)
+    return [Ranked(*who, score, {part: score}) for who, score in best]

@@ -1,8 +1,8 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.resolve.apply_claims import apply
 from memories.resolve.claims import Claim, Quote, ResolveOutcome, placement_of, quarantine
 from memories.resolve.decide import OLDER, RULES
+from memories.resolve.write import apply
 
 __all__ = [
     "OLDER",

@@ -17,8 +17,7 @@ from memories.index import nearest, statements
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import LIVE_SQL, Layer, WorkspaceIndex
 from memories.resolve.claims import Claim
-from memories.resolve.decide import NEAREST, Decision, Judge, KnownMemory
-from memories.resolve.resolver import Resolver
+from memories.resolve.decide import NEAREST, Decision, Judge, KnownMemory, Resolver
 
 MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's

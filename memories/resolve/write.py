@@ -1,29 +1,32 @@
-"""The rows that a batch of decisions comes to, written together at its end."""
+"""From claims to memories: gather what they meet, decide one after the other, and write the rows that
+a batch comes to together at its end."""
 
 import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from memories.index import entries, inserts
+from memories.english import statements
+from memories.index import entries, inserts, repair, slot_keys, workspace_index
 from memories.index.nearest import Placement
-from memories.models import (
-    Citation,
-    Memory,
-    MemoryPeriod,
-    Supersession,
-    WorkspaceIndex,
+from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
+from memories.resolve import neighbours, rejections, state_changes
+from memories.resolve.claims import (
+    Claim,
+    Draft,
+    ResolveOutcome,
+    fact_values,
+    new_facts,
+    new_items,
+    new_memories,
 )
-from memories.resolve import state_changes
-from memories.resolve.claims import Claim, ResolveOutcome, fact_values, new_facts
-from memories.resolve.decide import NEAREST, Decision, Neighbour
-from memories.resolve.drafts import Draft, new_items, new_memories
+from memories.resolve.decide import GUARDED, NEAREST, Decision, Judge, Neighbour, Resolver
 from memories.resolve.neighbours import compared
-from memories.resolve.resolver import Resolver
 from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
 
@@ -225,3 +228,62 @@ class ClaimBatch:
             decided_by=self.actor,
             decided_at=self.now,
         )
+
+
+def apply(
+    space: WorkspaceIndex,
+    placement: Placement,
+    claims: Sequence[Claim],
+    vectors: Sequence[entries.Vectors] | None,
+    *,
+    actor: str,
+    session_id: uuid.UUID | None = None,
+) -> ResolveOutcome:
+    """Write claims as facts under new, replaced or reinforced memories, and index them.
+
+    Runs in the caller's transaction and takes the workspace's lock, so that of two writers
+    of the same thing the second meets the first one's memory.
+    `vectors`: per claim one sequence, as `entries.write` takes them; None: still to be made.
+    """
+    if not claims:
+        return ResolveOutcome()
+    model = space.embedding_model
+    threshold = model.duplicate_threshold if model else 2.0
+    judge = Judge(space.conflict_rule or GUARDED, threshold, slot_keys.words_of(space))
+    # Before the lock: other writers wait for nothing but the database.
+    readings = [statements.read(claim.statement, judge.words) for claim in claims]
+    owner = placement.subject_id or placement.workspace_id
+    keys = [slot_keys.keys(owner, reading) for reading in readings]
+    whole = [] if vectors is None else [passages[0] for passages in vectors]
+    workspace_index.lock(space)
+    repair.repair_locked(space, placement.subject_id)
+    batch = ClaimBatch(space, placement, actor, session_id)
+    resolver = _resolver(batch, claims, readings, keys, whole, judge)
+    texts = [claim.statement for claim in claims]
+    refused = rejections.refused(space, placement.subject_id, texts, whole)
+    for index, (claim, own_keys) in enumerate(zip(claims, keys, strict=True)):
+        # A person may say by hand what a person had rejected.
+        if index in refused and claim.method != Fact.Method.MANUAL:
+            batch.reject(claim)
+        else:
+            batch.take(claim, index, own_keys, resolver)
+    batch.write(vectors)
+    return batch.outcome
+
+
+def _resolver(
+    batch: ClaimBatch,
+    claims: Sequence[Claim],
+    readings: Sequence[statements.Reading],
+    keys: Sequence[Sequence[int]],
+    whole: Sequence[np.ndarray | None],
+    judge: Judge,
+) -> Resolver:
+    """Knows the live memories that the claims may meet."""
+    pairs = neighbours.near(batch.space, batch.placement, whole, claims, judge)
+    wanted: set[int] = set()
+    if judge.rule != NEAREST:
+        pairs += neighbours.negated(batch.space, batch.placement, readings, judge)
+        wanted.update(*keys)
+    known = neighbours.known(batch.placement, claims, wanted, pairs)
+    return Resolver(judge, known, pairs, vectors=whole, floor=neighbours.floor(judge))

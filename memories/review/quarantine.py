@@ -6,7 +6,7 @@ from django.db import transaction
 
 from memories import resolve
 from memories.errors import Conflict, Invalid, NotFound
-from memories.extraction.quotes import find_quote
+from memories.extraction.model_claims import find_quote
 from memories.index import due, entries, workspace_index
 from memories.models import Episode, Fact, Memory, MemorySession, Source
 from memories.resolve import Claim, Quote, rejections

@@ -22,7 +22,7 @@ from memories.models import (
     name_joins,
     workflow_place,
 )
-from memories.search.trace import Trace
+from memories.search.request import Trace
 from workspaces.scope import Scope
 
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,

@@ -17,8 +17,7 @@ from memories.models import (
     name_joins,
 )
 from memories.search.rank import SPARE
-from memories.search.request import Hit, SearchRequest
-from memories.search.scored import Scored
+from memories.search.request import Hit, Scored, SearchRequest
 from workspaces.scope import Scope
 
 MEMORY_ROWS = f"""

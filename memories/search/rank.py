@@ -1,25 +1,102 @@
-"""The rankings, each from the candidates of the index to scored items, best first or not."""
+"""Sets of features may speak an embedding model of their own: then the layer is asked once per
+model, each with the query's vector under it, and no vector meets one of another model."""
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 from django.utils import timezone
 
 from memories import ranking
-from memories.index import speakers
-from memories.models import Layer, WorkspaceIndex
-from memories.search import query_vectors, rerank
+from memories.index import speakers, statements, workspace_index
+from memories.models import EmbeddingModel, Layer, WorkspaceIndex
+from memories.ranking import Columns
+from memories.ranking.columns import Array
+from memories.search import after_ranking, candidates, layer_query
+from memories.search.after_ranking import by_place, collapse, newest_first
 from memories.search.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, EntryMatch
-from memories.search.conditions import LayerQuery
-from memories.search.echoes import collapse, newest_first
-from memories.search.fuse import by_place
+from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.layer_query import in_layer, query_vector
-from memories.search.model_partitions import Embed, ModelPartition, partitions_of
 from memories.search.past_features import PastFeatures
-from memories.search.request import LAYERS, SearchRequest
-from memories.search.scored import Scored
+from memories.search.request import LAYERS, Scored, SearchRequest
+
+Embed = Callable[[WorkspaceIndex], np.ndarray | None]  # the query's vector, in a workspace's model
+
+MODELS = """
+select id, provider, name, dimensions, duplicate_threshold, search_floor, state
+from memories_embeddingmodel where id in (
+  select distinct embedding_model_id from memories_featureset
+  where workspace_id = %(workspace)s and embedding_model_id is not null)
+order by id
+"""
+THEIRS = """exists (select 1 from memories_featureset st where st.id = row.set_id
+  and st.embedding_model_id = %(set_model)s::int2)"""
+OTHERS = """exists (select 1 from memories_featureset st where st.id = row.set_id
+  and st.embedding_model_id is null)"""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPartition:
+    """The part of a layer whose vectors are of one model; `own_model` is the workspace's."""
+
+    index: WorkspaceIndex
+    asked: LayerQuery
+    own_model: EmbeddingModel | None = None
+
+    def merged(self, *, by_words: bool, most: int) -> list[EntryMatch]:
+        rows = candidates.linea(self.index, self.asked, by_words=by_words, most=most)
+        if self._is_own:
+            return rows
+        cosines = self._in_own_terms(np.array([row.cosine for row in rows], float)).tolist()
+        return [
+            replace(row, cosine=None if row.cosine is None else cosine)
+            for row, cosine in zip(rows, cosines, strict=True)
+        ]
+
+    def pool(self, stems: list[str], depth: Depth) -> Columns:
+        found = candidates.pool(self.index, self.asked, stems, depth)
+        return found if self._is_own else replace(found, cosine=self._in_own_terms(found.cosine))
+
+    @property
+    def _is_own(self) -> bool:
+        return self.own_model in (None, self.index.embedding_model)
+
+    def _in_own_terms(self, cosines: Array) -> Array:
+        """In the workspace's terms: what is chance, and what is the same, differ by model."""
+        own = self.index.embedding_model
+        if own is None or self.own_model is None:
+            return cosines
+        reach = (cosines - own.search_floor) / max(own.duplicate_threshold - own.search_floor, 0.01)
+        span = self.own_model.duplicate_threshold - self.own_model.search_floor
+        there: Array = (self.own_model.search_floor + reach * span).clip(-1.0, 1.0)
+        return there
+
+
+def partitions_of(
+    index: WorkspaceIndex, asked: LayerQuery, embed: Embed
+) -> Iterator[ModelPartition]:
+    """The parts of a layer; `asked` has the query's vector in the workspace's model already."""
+    models = []
+    if asked.layer == Layer.FEATURES:
+        rows = statements.rows(MODELS, {"workspace": index.workspace_id})
+        models = [EmbeddingModel(**row._asdict()) for row in rows]
+    if not models:
+        yield ModelPartition(index, asked)
+        return
+    yield ModelPartition(index, _only(asked, OTHERS))
+    for model in models:
+        other = workspace_index.under_model(index, model)
+        there = replace(_only(asked, THEIRS, model.pk), vector=embed(other))
+        yield ModelPartition(other, there, index.embedding_model)
+
+
+def _only(asked: LayerQuery, condition: str, model: int | None = None) -> LayerQuery:
+    both = " and ".join(filter(None, (asked.wanted.condition, condition)))
+    wanted = RowCondition(both, asked.wanted.history)
+    return replace(asked, wanted=wanted, wanted_values={**asked.wanted_values, "set_model": model})
+
 
 # Ranked beyond the limit: a row that expired in this minute falls out.
 SPARE = 5
@@ -36,7 +113,7 @@ def _linea(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> 
 
 def _vector(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
     # Nothing else decides here: a provider that fails is told, not answered with nothing.
-    embed = partial(query_vectors.vector_of, query=request.query)
+    embed = partial(layer_query.vector_of, query=request.query)
     merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
     scaled = [replace(one, score=min(1.0, max(0.0, one.score))) for one in merged]
     return by_place(scaled, request.threshold)
@@ -87,7 +164,7 @@ def _ranks(rows: Sequence[EntryMatch]) -> dict[uuid.UUID, dict[str, int]]:
 
 def _most(request: SearchRequest) -> int:
     """So many are ranked: what is asked for, or what the reranker reads, and some more."""
-    return (max(request.limit, rerank.MOST) if request.rerank else request.limit) + SPARE
+    return (max(request.limit, after_ranking.RERANKED) if request.rerank else request.limit) + SPARE
 
 
 def _parts(

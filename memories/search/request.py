@@ -1,15 +1,70 @@
-"""A question to the memory, validated, and what answers it."""
+"""A question to the memory, validated, what a search does on its way, and what answers it."""
 
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
 from memories.models import NOW, AsOf, Category, FactType, Layer, Link
 from memories.ranking import Weights
 from memories.search.filters import Filter
-from memories.search.trace import Trace
 from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Text, Whole, declared
+
+# How the vectors of a layer were compared, each later one tells more than those before it.
+PATHS = ("exact", "hnsw", "hnsw_then_exact")
+
+
+class Placed(Protocol):
+    """A candidate that a ranking has put in its place."""
+
+    @property
+    def layer(self) -> str: ...
+    @property
+    def item(self) -> uuid.UUID: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def scores(self) -> Mapping[str, float]: ...
+    @property
+    def order(self) -> tuple[float, int, int]: ...
+    @property
+    def echoes(self) -> Sequence["Placed"]: ...
+
+
+@dataclass(slots=True)
+class Trace:
+    """`ranks`: of each candidate its place on the sides that brought it, from 1. `stages`: what
+    was left after each step, by the step's name, in the order of the steps."""
+
+    paths: dict[Layer, str] = field(default_factory=dict)
+    ranks: dict[uuid.UUID, dict[str, int]] = field(default_factory=dict)
+    stages: dict[str, Sequence[Placed]] = field(default_factory=dict)
+
+    def compared(self, layer: Layer, path: str) -> None:
+        """A layer of several models is compared several times."""
+        self.paths[layer] = max(path, self.paths.get(layer, path), key=PATHS.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """`behind` (a place among equals), then `entry` break ties; `echoes` are what says the same
+    and has no place of its own."""
+
+    layer: str
+    entry: int
+    item: uuid.UUID
+    score: float
+    scores: Mapping[str, float]
+    behind: int = 0
+    echoes: "tuple[Scored, ...]" = ()
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """Smallest first."""
+        return -self.score, self.behind, -self.entry
+
 
 RANKINGS = ("hybrid", "linea", "vector", "keyword")
 LAYERS = {

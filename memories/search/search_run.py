@@ -11,12 +11,11 @@ from memories.errors import Invalid
 from memories.index import workspace_index
 from memories.providers import network
 from memories.ranking import Weights
-from memories.search import rerank
+from memories.search import after_ranking
 from memories.search.hits import hits_of, with_rows
 from memories.search.layer_query import asked_of
 from memories.search.rank import RANKERS
-from memories.search.request import NOT_RERANKED, SearchAnswer, SearchRequest
-from memories.search.scored import Scored
+from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)
@@ -30,7 +29,7 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     embedders together are waited for QUERY_TIMEOUT at most; what was missing stands in `notes`.
     With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
     """
-    if request.rerank and not rerank.is_configured():
+    if request.rerank and not after_ranking.is_reranker_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
     index = workspace_index.index_for(scope)
@@ -70,9 +69,9 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
     """The best in the reranker's order, what it left out behind them; None where it failed."""
-    best = sorted(ranked, key=lambda found: found.order)[: rerank.MOST]
+    best = sorted(ranked, key=lambda found: found.order)[: after_ranking.RERANKED]
     texts = [(one, row.content) for one, row in with_rows(scope, best, request.at)]
-    scores = rerank.scores(request.query, [text for _, text in texts])
+    scores = after_ranking.reranker_scores(request.query, [text for _, text in texts])
     if scores is None:
         return None
     return [

@@ -1,6 +1,7 @@
 """The RSGI application of the front."""
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -66,6 +67,7 @@ class Front:
             loop.create_unix_server(lambda: PoolConnection(self.pools), self.options.socket)
         )
         self.bound_connections(loop, most * 3 // 4)
+        gc.freeze()  # what is loaded stays, and is not looked through again
 
     def bound_connections(self, loop: asyncio.AbstractEventLoop, most: int) -> None:
         """Now and from now on. Below what the server takes, so that nobody waits to be heard."""

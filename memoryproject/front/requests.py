@@ -1,8 +1,8 @@
 """One request as the front holds it: what it says, and who asks."""
 
 import hashlib
+import random
 import re
-import uuid
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,9 @@ def request_of(scope: Any, *, behind_proxy: bool) -> Request:
         if name not in OWN and "_" not in name
     }
     given = environ.get("HTTP_X_REQUEST_ID", "")
-    environ["HTTP_X_REQUEST_ID"] = given if ACCEPTED_ID.match(given) else uuid.uuid4().hex
+    environ["HTTP_X_REQUEST_ID"] = (
+        given if ACCEPTED_ID.match(given) else f"{random.getrandbits(128):032x}"
+    )
     return Request(
         method=scope.method,
         path=scope.path,

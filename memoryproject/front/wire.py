@@ -7,9 +7,10 @@ the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settled": sess
 {"pulse"} the front answers {"alive"}.
 """
 
-import json
 import struct
 from typing import Any, BinaryIO
+
+import msgspec
 
 # In the environ of a request: that the front can wait for it; whose it was; which session it is to wait
 # for, and how many seconds; and afterwards, which session it has waited for.
@@ -21,7 +22,7 @@ Frame = tuple[dict[str, Any], bytes]
 
 
 def packed(head: dict[str, Any], body: bytes = b"") -> bytes:
-    text = json.dumps(head, separators=(",", ":")).encode()
+    text = msgspec.json.encode(head)
     return LENGTHS.pack(len(text), len(body)) + text + body
 
 
@@ -34,7 +35,7 @@ def read_frame(stream: BinaryIO) -> Frame | None:
     data = stream.read(head + body)
     if len(data) < head + body:
         return None
-    return json.loads(data[:head]), data[head:]
+    return msgspec.json.decode(data[:head]), data[head:]
 
 
 class Frames:
@@ -53,6 +54,7 @@ class Frames:
             if len(self._buffer) < end:
                 break
             text = bytes(self._buffer[LENGTHS.size : LENGTHS.size + head])
-            whole.append((json.loads(text), bytes(self._buffer[LENGTHS.size + head : end])))
+            body_of_it = bytes(self._buffer[LENGTHS.size + head : end])
+            whole.append((msgspec.json.decode(text), body_of_it))
             del self._buffer[:end]
         return whole

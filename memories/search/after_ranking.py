@@ -1,0 +1,176 @@
+"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on as one
+hit, because they say the same, and nothing is lost; what was replaced after what replaced it; and, where
+a reranker is configured and asked for, its order."""
+
+import logging
+import math
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
+
+from django.conf import settings
+
+from memories import breakers, metrics
+from memories.errors import ProviderError, Unasked
+from memories.index import statements
+from memories.models import LIVE_SQL
+from memories.providers.http_reranker import HttpReranker, RerankerConfig
+from memories.search.request import Placed, Scored
+
+
+def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Scored]:
+    """The best of each layer, then the second of each, and so on; equal places by their scores.
+
+    Scores of short statements and long messages do not compare, so a score is raised to the best
+    of those that come after it: it falls along the list. What has not `enough` comes last.
+    """
+    if len({one.layer for one in found}) < 2:
+        return list(found)
+    places: Counter[str] = Counter()
+    placed = []
+    for one in sorted(found, key=lambda one: one.order):
+        places[one.layer] += 1
+        placed.append((enough is not None and one.score < enough, places[one.layer], one))
+    placed.sort(key=lambda each: (*each[:2], each[2].order))
+    best = -inf
+    raised = []
+    for behind, (_, _, one) in reversed(list(enumerate(placed))):
+        best = max(best, one.score)
+        raised.append(replace(one, score=best, behind=behind))
+    return raised[::-1]
+
+
+CITED = """
+select distinct f.memory_id, ci.episode_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+where f.memory_id = any(%(ids)s::uuid[])
+"""
+# Of episodes on which nothing stands that is believed: what replaced what stood on them.
+REPLACED = f"""
+with recursive told(episode_id, memory_id, steps) as (
+  select distinct ci.episode_id, f.memory_id, 0
+  from memories_citation ci join memories_fact f on f.id = ci.fact_id
+  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null
+  union
+  select told.episode_id, m.superseded_by_id, told.steps + 1
+  from told join memories_memory m on m.id = told.memory_id
+  where m.superseded_by_id is not null and told.steps < 1000)
+select told.episode_id, told.memory_id, told.steps
+from told join memories_memory m on m.id = told.memory_id
+where {LIVE_SQL}
+"""
+
+
+def collapse(found: Sequence[Scored]) -> list[Scored]:
+    """Each memory with the episodes it stands on as one hit, at the place of the best of them.
+
+    The memory leads if it stands on that episode alone and its own words and meaning answer no
+    worse; what it stands on, or what stands on the same words, is among its `echoes`, best first.
+    """
+    cited = _cited(found)
+    groups: list[list[Scored]] = []
+    place: dict[uuid.UUID, int] = {}  # of an episode, the group that tells it
+    for one in found:
+        says = cited.get(one.item, set()) if one.layer == "memories" else {one.item}
+        if says and says <= place.keys():
+            groups[min(place[episode] for episode in says)].append(one)
+            continue
+        for episode in says:
+            place.setdefault(episode, len(groups))
+        groups.append([one])
+    return [_led(group, cited) for group in groups]
+
+
+def collapsed_into(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
+    """By the id of what was folded into a hit: that hit."""
+    return {echo.item: hit for hit in found for echo in hit.echoes}
+
+
+def _cited(found: Sequence[Scored]) -> dict[uuid.UUID, set[uuid.UUID]]:
+    memories = [one.item for one in found if one.layer == "memories"]
+    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for row in statements.rows(CITED, {"ids": memories}):
+        cited.setdefault(row.memory_id, set()).add(row.episode_id)
+    return cited
+
+
+def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> Scored:
+    first = group[0]
+    if len(group) == 1:
+        return first
+    best = first
+    if first.layer != "memories":
+        able = [one for one in group if cited.get(one.item, {first.item}) == {first.item}]
+        best = max(able, key=lambda one: (_match(one), one.layer == "memories"))
+    others = tuple(one for one in group if one is not best)
+    return replace(best, score=first.score, echoes=others)
+
+
+def _match(one: Scored) -> float:
+    """How well its own words and meaning answer, whoever said it and wherever."""
+    return one.scores.get("keyword", 0.0) + one.scores.get("vector", 0.0)
+
+
+def newest_first(found: Sequence[Scored]) -> list[Scored]:
+    """What replaced the belief of an episode comes right before that episode, if it was below."""
+    heads = _replaced(found)
+    below = {one.item: one for one in found if one.layer == "memories"}
+    ordered = []
+    for one in found:
+        if one.layer == "memories":
+            if below.pop(one.item, None):
+                ordered.append(one)
+            continue
+        for head in heads.get(one.item, ()):
+            newer = below.pop(head, None)
+            if newer:
+                ordered.append(replace(newer, score=min(1.0, math.nextafter(one.score, 2.0))))
+        ordered.append(one)
+    return ordered
+
+
+def _replaced(found: Sequence[Scored]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+    episodes = [one.item for one in found if one.layer == "episodes"]
+    believed: set[uuid.UUID] = set()
+    heads: dict[uuid.UUID, list[uuid.UUID]] = {}
+    for row in statements.rows(REPLACED, {"ids": episodes}):
+        if row.steps:
+            heads.setdefault(row.episode_id, []).append(row.memory_id)
+        else:
+            believed.add(row.episode_id)
+    return {episode: ids for episode, ids in heads.items() if episode not in believed}
+
+
+RERANKED = 50  # so many of the best are put in order anew
+
+log = logging.getLogger(__name__)
+
+
+def is_reranker_configured() -> bool:
+    return bool(settings.RERANK_BASE_URL)
+
+
+def reranker_scores(query: str, texts: Sequence[str]) -> list[float | None] | None:
+    """How well each text answers, 0 to 1, None of what it left out; None in all where the
+    reranker failed, which is counted."""
+    config = RerankerConfig(
+        base_url=settings.RERANK_BASE_URL,
+        model=settings.RERANK_MODEL,
+        api_key=settings.RERANK_API_KEY,
+        timeout=settings.RERANK_TIMEOUT,
+    )
+    url, key, seconds = config.endpoint.base_url, config.api_key, config.timeout
+    line = breakers.ProviderLine("rerank", config.model, url, key, seconds)
+    if not texts:
+        return []
+    try:
+        found = breakers.call(line, lambda: HttpReranker(config).scores(query, texts))
+    except ProviderError as error:
+        if not isinstance(error, Unasked):  # what is not asked was told when it failed
+            log.warning("Search goes on without its reranker: %s", error)
+        metrics.count("reranks", outcome="failed")
+        return None
+    metrics.count("reranks", outcome="ok")
+    return [None if score is None else min(1.0, max(0.0, score)) for score in found]

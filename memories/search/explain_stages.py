@@ -1,0 +1,185 @@
+"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes, reranker and
+threshold to the hits. What the search kept after each is read out of its trace."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from memories import ranking
+from memories.index import speakers
+from memories.models import Episode, Memory, WorkspaceIndex
+from memories.ranking.columns import Array
+from memories.search import Hit, SearchRequest, candidates, in_layer, query_vector, search
+from memories.search.after_ranking import collapsed_into
+from memories.search.candidates import Depth
+from memories.search.conditions import LayerQuery
+from memories.search.rank import brought_up
+from memories.search.request import Placed, Trace
+from workspaces.scope import Scope
+
+DEEPEST = 5_000  # so far down is a side searched for the memory
+EVERY = 1_000  # more than any ranking puts in order
+Told = tuple[str, str, str]  # the step, why it failed ("": it did not), what is told if not
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question and the memory that should have answered it."""
+
+    index: WorkspaceIndex
+    request: SearchRequest
+    asked: LayerQuery
+    memory: Memory
+
+
+@dataclass
+class Walk:
+    """A memory's way through one search: `hits` and `trace` are that search's."""
+
+    scope: Scope
+    case: Case
+    hits: Sequence[Hit]
+    trace: Trace
+
+    @property
+    def place(self) -> int | None:
+        """Among the hits, from 1."""
+        own = self.case.memory.pk
+        hits = enumerate(self.hits, start=1)
+        return next((n for n, hit in hits if hit.layer == "memories" and hit.row.id == own), None)
+
+    def at(self, stage: str) -> Placed | None:
+        own = self.case.memory.pk
+        return next((one for one in self.trace.stages[stage] if one.item == own), None)
+
+    def rank_at(self, stage: str) -> int | None:
+        """By its score, from 1; None where it was not left."""
+        own = self.at(stage)
+        if own is None:
+            return None
+        return 1 + sum(one.order < own.order for one in self.trace.stages[stage])
+
+    @property
+    def rank(self) -> int | None:
+        """As a hit, or in the last step that it came to."""
+        ranks = [self.rank_at(stage) for stage in self.trace.stages]
+        last = next((rank for rank in reversed(ranks) if rank), None)
+        return self.place or last or self._deeper[0]
+
+    @property
+    def placed(self) -> Placed | None:
+        found = [self.at(stage) for stage in self.trace.stages]
+        return next((one for one in reversed(found) if one), None) or self._deeper[1]
+
+    @cached_property
+    def _deeper(self) -> tuple[int | None, Placed | None]:
+        """Where it stands, and with which score, if very many hits are asked for."""
+        if self.case.memory.pk not in self.trace.ranks:
+            return None, None
+        include = frozenset({"scores"})
+        plain = replace(self.case.request, threshold=None, rerank=False, include=include)
+        answer = search(self.scope, replace(plain, limit=EVERY))
+        assert answer.trace is not None
+        wider = Walk(self.scope, self.case, answer.hits, answer.trace)
+        return wider.rank_at("ranking"), wider.at("ranking")
+
+
+def steps(walk: Walk) -> Iterator[Told]:
+    """Each from what the one before it left; asking stops at the first that failed."""
+    request = walk.case.request
+    sides = _sides(walk.case)
+    is_there = walk.case.memory.pk in walk.trace.ranks
+    brought = "candidates", "" if is_there else f"Nothing brings it up. {sides}", sides
+    yield brought
+    yield _ordered(walk)
+    if len(request.layers) > 1:
+        yield _told_once(walk)
+    if request.rerank:
+        yield _reranked(walk)
+    yield _good_enough(walk)
+    number = walk.place or walk.rank_at("threshold")
+    told = f"It is number {number} of {len(walk.trace.stages['threshold'])};"
+    told = f"{told} the search shows {len(walk.hits)}."
+    shown = "rank", "" if walk.place else told, told
+    yield shown
+
+
+def _ordered(walk: Walk) -> Told:
+    rank, number = walk.rank_at("ranking"), len(walk.trace.stages["ranking"])
+    if rank:
+        return "ranking", "", f"It is number {rank} of {number}."
+    below = f"It is not among the best {number}, which is as far as the ranking looks"
+    return "ranking", f"{below} for {walk.case.request.limit} hits.", ""
+
+
+def _told_once(walk: Walk) -> Told:
+    if walk.at("echoes"):
+        return "echo", "", "Nothing above it says the same."
+    hit = collapsed_into(walk.trace.stages["echoes"])[walk.case.memory.pk]
+    manager = Episode.objects if hit.layer == "episodes" else Memory.objects
+    above = manager.visible_to(walk.scope).get(pk=hit.item)
+    kind = "episode" if hit.layer == "episodes" else "memory"
+    return (
+        "echo",
+        f"It is told with the {kind} above it, on the same words: “{above.content[:200]}”",
+        "",
+    )
+
+
+def _reranked(walk: Walk) -> Told:
+    before, after = walk.rank_at("echoes"), walk.rank_at("rerank")
+    limit = walk.case.request.limit
+    if not after:
+        return "rerank", f"Number {before} is further down than the reranker reads.", ""
+    if walk.trace.stages["rerank"] is walk.trace.stages["echoes"]:
+        return "rerank", "", "The reranker did not answer: the order stays as it was."
+    told = f"It was number {before}, and is number {after} after the reranker."
+    is_out = not walk.place and (before or 0) <= limit < after
+    return "rerank", told if is_out else "", told
+
+
+def _good_enough(walk: Walk) -> Told:
+    own, least = walk.at("rerank"), walk.case.request.threshold
+    if walk.at("threshold") or own is None:
+        return (
+            "threshold",
+            "",
+            "No score is asked for." if least is None else "Its score is enough.",
+        )
+    return "threshold", f"Its score is {own.score:.3f}, and {least} is asked for.", ""
+
+
+def _sides(case: Case) -> str:
+    """Where it stands by meaning and by words, of the sides that the ranking asks."""
+    people = speakers.participants(case.index, case.asked.subject)
+    view = ranking.analyse(
+        case.request.query, people, now=timezone.now(), beside=case.index.languages
+    )
+    vector = query_vector(case.index, view.meaning)
+    there = in_layer(case.request, replace(case.asked, vector=vector), "memories")
+    assert there is not None
+    stems = [*view.terms, *view.names]
+    pool = candidates.pool(case.index, there, stems, Depth(DEEPEST))
+    own = pool.items == np.void(case.memory.pk.bytes)
+    near = f"by meaning {_place(pool.cosine, own)}"
+    said = f"by words {_place(np.where(pool.bm25 > 0, pool.bm25, np.nan), own)}"
+    if case.request.ranking == "linea":
+        whole = case.request.query.casefold() in case.memory.content.casefold()
+        said = f"its text {'holds' if whole else 'does not hold'} the whole query"
+    asked = {"keyword": [said], "vector": [near]}.get(case.request.ranking, [near, said])
+    taken = brought_up(case.index, case.request, view)
+    alone = "each side" if len(asked) > 1 else "this ranking asks nothing else, and"
+    told = ", ".join(asked)
+    return f"{told[0].upper()}{told[1:]}; {alone} brings up {taken}."
+
+
+def _place(scores: Array, own: NDArray[np.bool_]) -> str:
+    """Among those that have a score; nan: none."""
+    mine = scores[own]
+    if not mine.size or np.isnan(mine[0]):
+        return "nowhere"
+    return f"number {1 + int((scores > mine[0]).sum())}"

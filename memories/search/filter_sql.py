@@ -1,0 +1,109 @@
+"""A filter as SQL. Nothing of the caller's is ever part of a statement's text: it is a parameter."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from memories.models import AS_KNOWN, NOW, AsOf
+from memories.search.filters import COMPARISONS, FIELDS, METADATA, Condition, Filter
+
+
+def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> str:
+    """A boolean SQL expression over `row` (with s, a, c joined); parameters go into `values`.
+
+    A field that the layer does not have is null: no comparison with it holds. Of a memory that is
+    asked for as it was known at an instant, what was learned later does not count.
+    """
+    known_at = at.known_at if layer == "memories" else None
+    if known_at is not None:
+        values["known_at"] = known_at
+    if isinstance(tree, Condition):
+        sql = _condition_sql(tree, layer, values, as_known=known_at is not None)
+        return f"coalesce({sql}, false)"
+    parts = [sql_of(part, layer, values, at) for part in tree.parts]
+    return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
+
+
+def _condition_sql(c: Condition, layer: str, values: dict[str, Any], *, as_known: bool) -> str:
+    put = _putter(values)
+    if c.field.startswith(METADATA):
+        return _metadata_sql(c, layer, put, as_known=as_known)
+    if c.field not in FIELDS[layer]:
+        return "false"
+    kind, column = FIELDS[layer][c.field]
+    column = column.format(row="row")
+    if as_known:
+        column = f"({AS_KNOWN.get(column.removeprefix('row.'), column)})"
+    if c.op == "exists":
+        empty = {"text": f"{column} = ''", "list": f"cardinality({column}) = 0"}.get(kind, "false")
+        missing = f"({column} is null or {empty})"
+        return f"not {missing}" if c.value else missing
+    if kind == "uuid":
+        column, kind = f"{column}::text", "text"
+    return _comparison_sql(kind, column, c, put)
+
+
+def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], str]) -> str:
+    types = {"text": "text", "number": "float8", "bool": "bool", "time": "timestamptz"}
+    if kind == "list":
+        if c.op == "in":
+            return f"{column}::text[] && {put(list(c.value))}::text[]"
+        return f"{put(c.value)}::text = any({column}::text[])"
+    if c.op == "in":
+        # One list, one type: 1 and 0.5 are both numbers.
+        listed = list(map(float, c.value)) if kind == "number" else list(c.value)
+        return f"{column} = any({put(listed)}::{types[kind]}[])"
+    if c.op == "contains":
+        return f"strpos(lower({column}), lower({put(c.value)}::text)) > 0"
+    if c.op == "neq":
+        return f"{column} is distinct from {put(c.value)}::{types[kind]}"
+    return f"{column} {COMPARISONS[c.op]} {put(c.value)}::{types[kind]}"
+
+
+def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str], *, as_known: bool) -> str:
+    """A memory answers for its own metadata and for that of the episodes it cites."""
+    if c.op == "neq":
+        equal = _metadata_sql(replace(c, op="eq"), layer, put, as_known=as_known)
+        return f"not coalesce({equal}, false)"
+    if c.op == "exists" and not c.value:
+        return f"not {_metadata_sql(replace(c, value=True), layer, put, as_known=as_known)}"
+    key = put(c.field.removeprefix(METADATA))
+    own = _json_sql("row.metadata", key, c, put)
+    if layer != "memories":
+        return own
+    cited = _json_sql("ep.metadata", key, c, put)
+    known = " and f.created_at <= %(known_at)s::timestamptz" if as_known else ""
+    return (
+        f"({own} or exists (select 1 from memories_fact f"
+        " join memories_citation ci on ci.fact_id = f.id"
+        " join memories_episode ep on ep.id = ci.episode_id"
+        f" where f.memory_id = row.id{known}"
+        " and (%(bound)s::uuid is null or ep.agent_id = %(bound)s::uuid)"
+        " and (%(subjects)s::uuid[] is null or ep.subject_id = any(%(subjects)s::uuid[]))"
+        f" and {cited}))"
+    )
+
+
+def _json_sql(column: str, key: str, c: Condition, put: Callable[[Any], str]) -> str:
+    found = f"({column} -> {key}::text)"
+    if c.op == "exists":
+        return f"({found} is not null)"
+    if c.op == "in":
+        listed = put([json.dumps(value) for value in c.value])
+        return f"{found} = any({listed}::jsonb[])"
+    if c.op == "contains":
+        text = f"strpos(lower({column} ->> {key}::text), lower({put(str(c.value))}::text)) > 0"
+        return f"({found} @> {put(json.dumps(c.value))}::jsonb or {text})"
+    value = put(json.dumps(c.value))
+    same_kind = f"jsonb_typeof({found}) = jsonb_typeof({value}::jsonb)"
+    return f"({same_kind} and {found} {COMPARISONS[c.op]} {value}::jsonb)"
+
+
+def _putter(values: dict[str, Any]) -> Callable[[Any], str]:
+    def put(value: Any) -> str:
+        name = f"f{len(values)}"
+        values[name] = value
+        return f"%({name})s"
+
+    return put

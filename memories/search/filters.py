@@ -1,0 +1,262 @@
+"""The `filter` of search and lists: parsed and validated; `filter_sql` makes SQL of it.
+
+{"and": [{"field": "category", "op": "eq", "value": "plan"},
+         {"not": {"field": "metadata.archived", "op": "exists", "value": true}}]}"""
+
+import math
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.dateparse import parse_date, parse_datetime
+
+from memories.errors import Invalid
+from memories.models import Category, Episode, FactType, MemoryScope, Source, Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison; `path` is where it stands in the request."""
+
+    field: str
+    op: str
+    value: Any
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`and`, `or` or `not` over parts."""
+
+    joint: str
+    parts: tuple["Condition | Group", ...]
+
+
+Filter = Condition | Group
+
+
+def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:
+    """`tree` and, for each field with values, one of them."""
+    parts: list[Filter] = [
+        Condition(field, "in", list(values), field)
+        for field, values in conditions.items()
+        if values
+    ]
+    if tree is not None:
+        parts.append(tree)
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Group("and", tuple(parts))
+
+
+COMPARISONS = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+OPERATORS = (*COMPARISONS, "in", "contains", "exists")
+METADATA = "metadata."  # before the caller's own key
+
+# field -> (kind, column); `row` is of the layer, s, a, c are its subject, agent, thread.
+COMMON = {
+    "id": ("uuid", "{row}.id"),
+    "content": ("text", "{row}.content"),
+    "userId": ("text", "s.external_id"),
+    "agentId": ("text", "a.external_id"),
+    "threadId": ("text", "c.external_id"),
+    "createdAt": ("time", "{row}.created_at"),
+}
+FIELDS: dict[str, dict[str, tuple[str, str]]] = {
+    "memories": COMMON
+    | {
+        "scope": ("text", "{row}.scope"),
+        "factType": ("text", "{row}.fact_type"),
+        "category": ("text", "{row}.category"),
+        "source": ("text", "{row}.source"),
+        "visibility": ("text", "{row}.visibility"),
+        "workflowId": ("text", "{row}.workflow"),
+        "confidence": ("number", "{row}.confidence"),
+        "version": ("number", "{row}.version"),
+        "sourceCount": ("number", "{row}.source_count"),
+        "pinned": ("bool", "{row}.pinned"),
+        "isInference": ("bool", "{row}.is_inference"),
+        "eventDate": ("time", "{row}.event_date"),
+        "validFrom": ("time", "{row}.valid_from"),
+        "validUntil": ("time", "{row}.valid_until"),
+        "forgetAfter": ("time", "{row}.forget_after"),
+        "updatedAt": ("time", "{row}.updated_at"),
+        "entities": ("list", "{row}.entities"),
+    },
+    "episodes": COMMON
+    | {
+        "role": ("text", "{row}.role"),
+        "kind": ("text", "{row}.kind"),
+        "name": ("text", "{row}.author"),
+        "externalId": ("text", "{row}.external_id"),
+        "occurredAt": ("time", "{row}.occurred_at"),
+        "position": ("number", "{row}.position"),
+    },
+    "features": COMMON
+    | {
+        "category": ("text", "{row}.category"),
+        "tag": ("text", "{row}.tag"),
+        "feature": ("text", "{row}.feature"),
+        "value": ("text", "{row}.value"),
+        "about": ("text", "{row}.about"),
+        "visibility": ("text", "{row}.visibility"),
+        "updatedAt": ("time", "{row}.updated_at"),
+    },
+}
+# The only values of a field, by layer; a feature's category is a word of its own set.
+WORDS: dict[str, dict[str, list[str]]] = {
+    "memories": {
+        "scope": MemoryScope.values,
+        "factType": FactType.values,
+        "category": Category.values,
+        "source": Source.values,
+        "visibility": Visibility.values,
+    },
+    "episodes": {"kind": Episode.Kind.values},
+    "features": {"visibility": Visibility.values},
+}
+
+
+def kind_of(field: str) -> str:
+    return next(fields[field][0] for fields in FIELDS.values() if field in fields)
+
+
+def words_of(layers: tuple[str, ...]) -> dict[str, set[str]]:
+    """The values of the fields that have only certain ones in each of the layers."""
+    found: dict[str, set[str]] = {}
+    for layer in layers:
+        for field, words in WORDS.get(layer, {}).items():
+            found.setdefault(field, set()).update(words)
+    free = {f for name in layers for f in set(FIELDS.get(name, {})) - set(WORDS.get(name, {}))}
+    return {field: words for field, words in found.items() if field not in free}
+
+
+UNORDERED = ("gt", "gte", "lt", "lte", "contains")
+
+
+def value_of(field: str, op: str, value: Any, path: str) -> Any:
+    if op == "exists":
+        if not isinstance(value, bool):
+            raise Invalid(path, "exists takes true or false.")
+        return value
+    kind = "json" if field.startswith(METADATA) else kind_of(field)
+    if kind == "bool" and op in UNORDERED:
+        raise Invalid(path, f"{op} does not fit {field}, which is true or false.")
+    if op == "contains":
+        if kind in ("number", "time", "uuid"):
+            raise Invalid(path, f"contains does not fit {field}.")
+        return _typed("text" if kind != "json" else "json", value, path)
+    if op == "in":
+        if not isinstance(value, list) or not 0 < len(value) <= 1000:
+            raise Invalid(path, "in takes a list of 1 to 1000 values.")
+        return [_typed(kind, one, f"{path}[{i}]") for i, one in enumerate(value)]
+    if kind == "list":
+        raise Invalid(path, f"{field} is a list: use contains or exists.")
+    return _typed(kind, value, path)
+
+
+def _typed(kind: str, value: Any, path: str) -> Any:
+    if kind in ("time", "uuid"):
+        return _time(value, path) if kind == "time" else _uuid(value, path)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Invalid(path, "Must be a finite number.")
+    fits = {
+        "text": isinstance(value, str),
+        "list": isinstance(value, str),
+        "bool": isinstance(value, bool),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "json": isinstance(value, str | int | float | bool),
+    }[kind]
+    if not fits:
+        raise Invalid(path, f"Must be a {kind if kind != 'json' else 'text, number or boolean'}.")
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
+        raise Invalid(path, "The number is too large.")
+    return value
+
+
+def _uuid(value: Any, path: str) -> str:
+    """As the database writes it."""
+    try:
+        return str(uuid.UUID(value))
+    except (ValueError, AttributeError, TypeError):
+        raise Invalid(path, "Must be a UUID.") from None
+
+
+def _time(value: Any, path: str) -> datetime:
+    try:
+        found = parse_datetime(value) if isinstance(value, str) else None
+        if found is None and isinstance(value, str) and (day := parse_date(value)):
+            found = datetime.fromisoformat(f"{day.isoformat()}T00:00:00+00:00")
+    except ValueError:
+        found = None
+    if found is None:
+        raise Invalid(path, "Must be a time as ISO 8601.")
+    return found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00")
+
+
+DEEPEST, MOST_CONDITIONS = 8, 50
+
+
+def parse(raw: object, layers: tuple[str, ...]) -> Filter:
+    """The validated tree; raises Invalid with the path of the part that is wrong."""
+    known = {field for layer in layers for field in FIELDS.get(layer, {})}
+    return _FilterParser(known, words_of(layers)).part(raw, "filter", 1)
+
+
+class _FilterParser:
+    def __init__(self, known: set[str], words: Mapping[str, set[str]]) -> None:
+        self.known, self.words, self.conditions = known, words, 0
+
+    def part(self, raw: object, path: str, depth: int) -> Filter:
+        if not isinstance(raw, dict) or not raw:
+            raise Invalid(path, "Must be an object with and, or, not, or a field.")
+        if depth > DEEPEST:
+            raise Invalid(path, f"Nested deeper than {DEEPEST}.")
+        joints = [joint for joint in ("and", "or", "not") if joint in raw]
+        if not joints:
+            self.conditions += 1
+            if self.conditions > MOST_CONDITIONS:
+                raise Invalid(path, f"More than {MOST_CONDITIONS} conditions.")
+            if unknown := set(raw) - {"field", "op", "value"}:
+                raise Invalid(
+                    f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value."
+                )
+            field, op = raw.get("field"), raw.get("op", "eq")
+            if not isinstance(field, str) or not self._is_known(field):
+                raise Invalid(
+                    f"{path}.field",
+                    f"Unknown field. Known: {', '.join(sorted(self.known))} and metadata.<key>.",
+                )
+            if not isinstance(op, str) or op not in OPERATORS:
+                raise Invalid(f"{path}.op", f"Unknown operator. Known: {', '.join(OPERATORS)}.")
+            path, value = f"{path}.value", raw.get("value", True if op == "exists" else None)
+            if value is None and "value" in raw and op in ("eq", "neq") and field in self.known:
+                op, value = "exists", op == "neq"
+            found = Condition(field, op, value_of(field, op, value, path), path)
+            self._check_words(found)
+            return found
+        if len(raw) != 1:
+            raise Invalid(path, "Give one of and, or, not alone.")
+        return self._group(joints[0], raw[joints[0]], f"{path}.{joints[0]}", depth)
+
+    def _group(self, joint: str, raw: object, path: str, depth: int) -> Group:
+        if joint == "not" and isinstance(raw, dict):
+            return Group(joint, (self.part(raw, path, depth + 1),))
+        if not isinstance(raw, list) or not raw:
+            raise Invalid(path, "Must be a list with at least one part.")
+        parts = [self.part(p, f"{path}[{i}]", depth + 1) for i, p in enumerate(raw)]
+        return Group(joint, tuple(parts))
+
+    def _check_words(self, c: Condition) -> None:
+        if c.op in ("exists", "contains") or c.field not in self.words:
+            return
+        words = self.words[c.field]
+        for i, one in enumerate(c.value if c.op == "in" else [c.value]):
+            if one not in words:
+                path = f"{c.path}[{i}]" if c.op == "in" else c.path
+                raise Invalid(path, f"Unknown {c.field}. Known: {', '.join(sorted(words))}.")
+
+    def _is_known(self, field: str) -> bool:
+        return field in self.known or (field.startswith(METADATA) and len(field) > len(METADATA))
