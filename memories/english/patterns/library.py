@@ -117,7 +117,7 @@ def _trials(opening: str, is_of_speaker: bool, is_request: bool) -> tuple[Trial,
     )
 
 
-def warm_up() -> None:
+def compile_patterns() -> None:
     """Compile every pattern (half a second), which each else costs the first clause it may fit."""
     for trial in TRIALS:
         _ = trial.compiled
