@@ -234,7 +234,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemberRole": "workspaces.models.Role",
         "Capability": "workspaces.models.Capability",
-        "MessageRole": "memories.api.messages.ROLES",
+        "MessageRole": "memories.api.ingest_routes.ROLES",
         "FactType": "memories.models.FactType",
         "Category": "memories.models.Category",
         "MemoryScope": "memories.models.MemoryScope",

@@ -9,8 +9,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.management.examples import CommandWithExamples
-from memories.management.workspace_option import add_workspace, one_workspace
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from workspaces import server_keys
 from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key

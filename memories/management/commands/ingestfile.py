@@ -13,8 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memories.errors import Conflict, Invalid, ProviderError
 from memories.management.import_report import Survey, Tally, survey
-from memories.management.interruption import Interruption, interruptible
-from memories.management.progress import Progress, progress
+from memories.management.progress import Interruption, Progress, interruptible, progress
 from memories.models import MemorySession
 from memories.transcripts import FORMATS, Transcript, read
 from memories.transfer.transcript_import import ImportOptions, import_transcript

@@ -9,8 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import Forbidden, Invalid
-from memories.management.examples import CommandWithExamples
-from memories.management.workspace_option import add_workspace, one_workspace
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope

@@ -1,12 +1,32 @@
-"""`--workspace SLUG`, as all commands understand it."""
+"""A command whose --help ends with examples, line by line as they are written."""
 
-from argparse import ArgumentParser
+import os
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import (
+    BaseCommand,
+    CommandError,
+    CommandParser,
+    DjangoHelpFormatter,
+)
 
 from memories.index import workspace_index
 from memories.models import WorkspaceIndex
 from workspaces.models import Workspace
+
+
+class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
+    pass
+
+
+class CommandWithExamples(BaseCommand):
+    examples = ""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        kwargs |= {"epilog": f"examples:\n{self.examples}", "formatter_class": Formatter}
+        return super().create_parser(prog_name, subcommand, **kwargs)
 
 
 def add_workspace(parser: ArgumentParser, default: str) -> None:
@@ -48,3 +68,21 @@ def _named(slug: str) -> Workspace:
 def _slugs() -> str:
     slugs = list(Workspace.objects.order_by("slug").values_list("slug", flat=True)[:21])
     return ", ".join(slugs[:20]) + (", ..." if len(slugs) > 20 else "")
+
+
+def add_result_file(parser: ArgumentParser) -> None:
+    """The option `--json`."""
+    parser.add_argument(
+        "--json", type=_result_file, metavar="FILE", help="write the result there, too"
+    )
+
+
+def _result_file(text: str) -> Path:
+    path = Path(text).expanduser()
+    if path.is_dir():
+        raise ArgumentTypeError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise ArgumentTypeError(f"there is no folder {path.parent}: make it, or name another")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ArgumentTypeError(f"{path} may not be written: name another file")
+    return path
