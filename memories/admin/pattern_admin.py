@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import escape
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from memories import unmatched
 from memories.admin.memory_rows import one_line
-from memories.admin.state_filters import ChoicesDropdownFilter
 from memories.english import gatekeeper, patterns
 from memories.english.patterns import workspace_patterns
 from memories.english.patterns.proposing import proposal
