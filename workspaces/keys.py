@@ -48,6 +48,8 @@ where k.prefix = %(prefix)s
 """
 OWN = 13  # columns
 
+SERVER_LABEL = "mps"
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
@@ -172,9 +174,6 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         slug=slug,
         beside=row[OWN:],
     )
-
-
-SERVER_LABEL = "mps"
 
 
 @dataclass(frozen=True, slots=True)

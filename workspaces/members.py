@@ -17,6 +17,9 @@ from workspaces.models import AuditEntry, Capability, Invitation, Membership, Ro
 from workspaces.models.invitation import InvitationQuerySet
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
+LIFETIME = timedelta(days=7)
+log = logging.getLogger(__name__)
+
 
 class MembershipConflict(Exception):
     """The change does not fit what the workspace has; `field` names what it is about."""
@@ -82,11 +85,6 @@ def _keep_an_owner(membership: Membership) -> None:
     )
     if {owner.pk for owner in owners} <= {membership.pk}:
         raise MembershipConflict("role", "A workspace needs an owner.")
-
-
-LIFETIME = timedelta(days=7)
-
-log = logging.getLogger(__name__)
 
 
 class InvitationOver(Exception):

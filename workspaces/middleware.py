@@ -33,6 +33,29 @@ API = "/api/v1/"
 SEEN_AT = "seen_at"
 WRITTEN_TIMES = 24  # in the time after which a session ends
 
+ADMIN, REDOC = "/admin/", "/api/redoc"
+# Styles stand in attributes and elements of unfold's, Swagger's and our own pages; no script does.
+POLICY = (
+    "default-src 'self'; script-src 'self'{script}; style-src 'self' 'unsafe-inline';"
+    " img-src 'self' data:; worker-src 'self'{worker}; object-src 'none'; base-uri 'none';"
+    " form-action 'self'; frame-ancestors 'none'"
+)
+PLAIN = POLICY.format(script="", worker="")
+BY_PATH = {
+    # unfold's pages are written for Alpine, which makes functions of the words in attributes; its
+    # build without eval does not know what stands in them.
+    ADMIN: POLICY.format(script=" 'unsafe-eval'", worker=""),
+    REDOC: POLICY.format(script="", worker=" blob:"),
+}
+PERMISSIONS = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture",
+        "encrypted-media", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
+        "payment", "serial", "usb",
+    )
+)  # fmt: skip
+
 
 class RequestIdMiddleware:
     """Keeps the caller's `X-Request-Id` where it is short and plain, else makes one."""
@@ -132,30 +155,6 @@ class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
 
 class MessageMiddleware(PastKeys, messages.MessageMiddleware):
     pass
-
-
-ADMIN, REDOC = "/admin/", "/api/redoc"
-# Styles stand in attributes and elements of unfold's, Swagger's and our own pages; no script does.
-POLICY = (
-    "default-src 'self'; script-src 'self'{script}; style-src 'self' 'unsafe-inline';"
-    " img-src 'self' data:; worker-src 'self'{worker}; object-src 'none'; base-uri 'none';"
-    " form-action 'self'; frame-ancestors 'none'"
-)
-PLAIN = POLICY.format(script="", worker="")
-BY_PATH = {
-    # unfold's pages are written for Alpine, which makes functions of the words in attributes; its
-    # build without eval does not know what stands in them.
-    ADMIN: POLICY.format(script=" 'unsafe-eval'", worker=""),
-    REDOC: POLICY.format(script="", worker=" blob:"),
-}
-PERMISSIONS = ", ".join(
-    f"{feature}=()"
-    for feature in (
-        "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture",
-        "encrypted-media", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
-        "payment", "serial", "usb",
-    )
-)  # fmt: skip
 
 
 class PageHeadersMiddleware:

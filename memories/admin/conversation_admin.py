@@ -25,6 +25,8 @@ from workspaces.models import Capability
 MOST_SHOWN = 100_000
 MOST_CITATIONS = 500
 
+PER_PAGE = 50
+
 
 class EpisodeAdmin(MemoryRowAdmin):
     searched = "content"
@@ -75,9 +77,6 @@ class EpisodeAdmin(MemoryRowAdmin):
 
 def marked(text: str, citations: list[Citation]) -> list[MarkedText]:
     return segments(text, [CitedSpan(c.start, c.end, c.fact) for c in citations])
-
-
-PER_PAGE = 50
 
 
 class ConversationAdmin(MemoryRowAdmin):

@@ -42,6 +42,10 @@ from unnest(%(low)s::uuid[], %(high)s::uuid[]) with ordinality as d(low, high, p
 order by place
 """
 
+NEWEST = 8
+DAYS = 30
+MOST_COUNTED = 1_000_000
+
 
 def last_days(number: int) -> list[date]:
     today = timezone.now().date()
@@ -70,11 +74,6 @@ def by_day(
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [row[0] for row in cursor.fetchall()]
-
-
-NEWEST = 8
-DAYS = 30
-MOST_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,18 @@ INGEST = """curl {url} \\
     -H 'Authorization: Bearer <key>' -H 'Content-Type: application/json' \\
     -d '{{"content": "I prefer tea to coffee.", "userId": "ada"}}'"""
 
+MOST_FOUND = 2_000
+MOST_WORKSPACES = 50
+# Materialized, or the planner may walk the primary key instead of the trigrams.
+CONTAINING = """
+with containing as materialized (
+  select e.id, e.item from memories_entry e
+  cross join unnest(%(starts)s::int4[], %(ends)s::int4[]) k(s, t)
+  where e.live and e.layer = %(layer)s
+    and e.trigrams @> (%(keys)s::int8[])[k.s:k.t])
+select item from containing order by id desc limit %(most)s
+"""
+
 
 class MemoryRowAdmin(RowAdmin):
     """With `searched` set a list is searched by the words of that field, and by id.
@@ -86,20 +98,6 @@ def one_line(text: str, most: int = 160) -> str:
 
 def text_column(text: str, most: int = 160) -> str:
     return format_html('<span class="desk-told">{}</span>', one_line(text, most))
-
-
-MOST_FOUND = 2_000
-MOST_WORKSPACES = 50
-
-# Materialized, or the planner may walk the primary key instead of the trigrams.
-CONTAINING = """
-with containing as materialized (
-  select e.id, e.item from memories_entry e
-  cross join unnest(%(starts)s::int4[], %(ends)s::int4[]) k(s, t)
-  where e.live and e.layer = %(layer)s
-    and e.trigrams @> (%(keys)s::int8[])[k.s:k.t])
-select item from containing order by id desc limit %(most)s
-"""
 
 
 def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID] | None:

@@ -19,6 +19,13 @@ from workspaces.scope import Scope
 
 SHOWN_FACTS = 5
 
+MOST_STEPS = 400
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+STEPS = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY)
+# What each axis shows, and what its end means.
+WORDS = {"known": ("When we believed it", "now"), "valid": ("When it was true", "any time")}
+Span = tuple[datetime | None, datetime | None]
+
 
 @dataclass(slots=True)
 class Version:
@@ -81,14 +88,6 @@ def decisions_beside(memories: Sequence[Any]) -> list[Supersession]:
     touching = Supersession.objects.filter(Q(old__in=memories) | Q(new__in=memories))
     others = touching.exclude(state=Supersession.State.APPLIED).select_related("old", "new")
     return list(others.order_by("-id")[:50])
-
-
-MOST_STEPS = 400
-MINUTE, HOUR, DAY = 60, 3_600, 86_400
-STEPS = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY)
-# What each axis shows, and what its end means.
-WORDS = {"known": ("When we believed it", "now"), "valid": ("When it was true", "any time")}
-Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,9 @@ from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.ids import first_uuid7
 from workspaces.models import Agent, Capability, Workspace
 
+WEEK = timedelta(days=7)
+EXAMPLES = 20
+
 
 def _share(label: str, hint: str = "") -> forms.FloatField:
     return forms.FloatField(
@@ -96,10 +99,6 @@ class PolicyForm(forms.Form):
             "agents": [str(agent.pk) for agent in values["agents"]],
         }
         return {name: part for name, part in parts.items() if part}
-
-
-WEEK = timedelta(days=7)
-EXAMPLES = 20
 
 
 class PolicyPage(AdminPage):

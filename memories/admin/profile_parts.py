@@ -38,6 +38,9 @@ WEEK = timedelta(days=7)
 ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
         "merge", "separate")  # fmt: skip
 
+Sections = dict[str, dict[str, list[Feature]]]
+CHUNK = 500
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryGroup:
@@ -130,9 +133,6 @@ def merges(subject: Subject) -> list[SubjectMerge]:
     return rows
 
 
-Sections = dict[str, dict[str, list[Feature]]]
-
-
 def features(scope: Scope, subject: Subject) -> Sections:
     """By category and tag, in alphabetical order."""
     rows = Feature.objects.visible_to(scope).live().filter(subject=subject)
@@ -157,9 +157,6 @@ def plan(subject: Subject) -> str:
 def of_ids(texts: Sequence[str]) -> list[uuid.UUID]:
     """Raises ValueError for what is no id."""
     return [uuid.UUID(text) for text in texts]
-
-
-CHUNK = 500
 
 
 def as_json(scope: Scope, subject: Subject) -> str:

@@ -27,6 +27,10 @@ QUESTIONS = {
     "reject": "Reject {count}: the old memories stay, the new ones are not learned again.",
 }
 
+DECIDED_PER_PAGE = 40
+PEOPLE, KEYS = Q(decided_by__startswith="user:"), Q(decided_by__startswith="key:")
+WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
@@ -146,11 +150,6 @@ class DecidePage(PendingPage):
             sentence = meanwhile(now) if is_changed else refusal_text(refusal)
             return DecisionResult(str(row.pk), False, sentence, now.state)
         return DecisionResult(asked, True, sentence, rows.get(pk=row.pk).state)
-
-
-DECIDED_PER_PAGE = 40
-PEOPLE, KEYS = Q(decided_by__startswith="user:"), Q(decided_by__startswith="key:")
-WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
 
 
 class DecidedPage(AdminPage):

@@ -19,6 +19,8 @@ from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart, line
 from workspaces.adminbase.list_admin import AdminPage, Empty, ListAdmin, display
 from workspaces.models import Capability
 
+Points = dict[datetime, Point]
+
 
 @dataclass(frozen=True, slots=True)
 class PlotPeriod:
@@ -95,9 +97,6 @@ def served(access: Access, period: PlotPeriod, now: datetime) -> list[Chart]:
             ],
         ),
     ]  # fmt: skip
-
-
-Points = dict[datetime, Point]
 
 
 def _series(

@@ -35,6 +35,9 @@ from workspaces.adminbase.list_admin import AdminPage
 from workspaces.models import Workspace
 from workspaces.scope import Scope
 
+SIDE_BY_SIDE = "all"
+MOST_QUOTES = 3
+
 
 def text(label: str, hint: str = "", most: int = 255) -> forms.CharField:
     return forms.CharField(
@@ -85,10 +88,6 @@ class SearchForm(forms.Form):
             thread_id=values["thread"],
             ranking=values["ranking"],
         )
-
-
-SIDE_BY_SIDE = "all"
-MOST_QUOTES = 3
 
 
 def _choice(label: str, choices: Sequence[tuple[str, str]], hint: str = "") -> forms.ChoiceField:

@@ -24,6 +24,9 @@ from workspaces.models import AuditEntry
 
 State = Supersession.State
 
+# Rules by which a memory took another's place without contradicting it.
+NO_CONTRADICTION = ("edit", "richer")
+
 
 class ApproveForm(forms.Form):
     content = forms.CharField(
@@ -39,10 +42,6 @@ class RejectForm(forms.Form):
     note = forms.CharField(
         required=False, max_length=500, label="Why", widget=UnfoldAdminTextInputWidget
     )
-
-
-# Rules by which a memory took another's place without contradicting it.
-NO_CONTRADICTION = ("edit", "richer")
 
 
 class DecisionFilter(StateFilter):

@@ -25,6 +25,15 @@ from workspaces.request_fields import Maybe, OneOf, Text, declared
 
 NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
 
+EPISODE_NARROWING = {
+    "user_id": "subject__external_id",
+    "agent_id": "agent__external_id",
+    "thread_id": "conversation__external_id",
+    "session_id": "session_id",
+    "external_id": "external_id",
+    "kind": "kind",
+}
+
 
 @declared
 @dataclass(frozen=True, slots=True)
@@ -152,16 +161,6 @@ class ConversationContextView(WorkspaceView):
                 messages=[EpisodeJson.of(episode) for episode in found.messages],
             )
         )
-
-
-EPISODE_NARROWING = {
-    "user_id": "subject__external_id",
-    "agent_id": "agent__external_id",
-    "thread_id": "conversation__external_id",
-    "session_id": "session_id",
-    "external_id": "external_id",
-    "kind": "kind",
-}
 
 
 @declared

@@ -28,6 +28,14 @@ from workspaces.models import Capability
 from workspaces.request_fields import AnyText, Free, Maybe, OneOf, Text, Trimmed, declared
 from workspaces.scope import Scope
 
+NARROWING = {
+    "category": "category",
+    "tag": "tag",
+    "feature": "feature",
+    "about": "about",
+    "q": "content__icontains",
+}
+
 
 class FeatureJson(JsonAnswer):
     id: UUID
@@ -131,15 +139,6 @@ class RefusalJson(JsonAnswer):
     reason: str
     rule: str | None
     created_at: datetime
-
-
-NARROWING = {
-    "category": "category",
-    "tag": "tag",
-    "feature": "feature",
-    "about": "about",
-    "q": "content__icontains",
-}
 
 
 @declared

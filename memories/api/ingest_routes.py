@@ -53,6 +53,10 @@ PAYLOAD = {
     "error_message": "errorMessage",
 }
 
+LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
+FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25
+MOST_MESSAGES = 1000
+
 
 @declared
 @dataclass(frozen=True, slots=True)
@@ -145,11 +149,6 @@ def written(body: MessageBody) -> str:
         return name
     text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     return f"{name}: {text}" if name else text
-
-
-LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
-FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25
-MOST_MESSAGES = 1000
 
 
 @declared

@@ -25,6 +25,10 @@ from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
 from workspaces.request_fields import Free, Moment, NullIs, OneOf, Whole, declared
 
+Reranked = Annotated[
+    bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")
+]
+
 
 @declared
 @dataclass(frozen=True, slots=True)
@@ -128,9 +132,6 @@ class NoteJson(JsonAnswer):
         return [cls(code, search.NOTES[code]) for code in codes] or UNSET
 
 
-Reranked = Annotated[
-    bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")
-]
 Notes = Annotated[
     list[NoteJson] | UnsetType,
     Meta(description="What this answer had to do without; absent where it lacks nothing."),

@@ -49,13 +49,12 @@ def one_workspace(slug: str | None) -> Workspace:
 def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
     """The index rows of the workspace that is named, or of all. Raises CommandError."""
     chosen = [_named(slug)] if slug else list(Workspace.objects.order_by("slug"))
-    return [_space(workspace) for workspace in chosen]
-
-
-def _space(workspace: Workspace) -> WorkspaceIndex:
-    space = workspace_index.index_of(workspace.pk)
-    space.workspace = workspace
-    return space
+    spaces = []
+    for workspace in chosen:
+        space = workspace_index.index_of(workspace.pk)
+        space.workspace = workspace
+        spaces.append(space)
+    return spaces
 
 
 def _named(slug: str) -> Workspace:

@@ -12,6 +12,8 @@ from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 5.0
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 class Progress(Protocol):
     def __enter__(self) -> Self: ...
@@ -62,9 +64,6 @@ class Lines:
                 f"{self.done} of {self.total} {self.unit}, {rate:.0f} per second, {left:.0f} s left\n"
             )
             self.out.flush()
-
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(slots=True)

@@ -26,6 +26,14 @@ MOST_OFFERED = 200
 NEWEST = 20_000  # lines that are looked through for what may be chosen
 KINDS = {"person": "All people", "key": "All keys", "server": "The server itself"}
 
+CHUNK = 2_000
+COLUMNS = (
+    "id", "at", "workspace", "actor", "actor_name", "action", "target_kind", "target_id",
+    "subject_id", "reason", "before", "after",
+)  # fmt: skip
+# A spreadsheet would take a cell that begins so for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 class WhoFilter(DropdownFilter):
     """People, keys and the server; or one of the members and keys of the own workspaces."""
@@ -92,15 +100,6 @@ class RowFilter(NewestValuesFilter):
 
     def label_of(self, value: str) -> str:
         return kind_text(value)
-
-
-CHUNK = 2_000
-COLUMNS = (
-    "id", "at", "workspace", "actor", "actor_name", "action", "target_kind", "target_id",
-    "subject_id", "reason", "before", "after",
-)  # fmt: skip
-# A spreadsheet would take a cell that begins so for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Echo:

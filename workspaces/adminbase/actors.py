@@ -16,6 +16,11 @@ from workspaces.models import ApiKey, Membership, Subject, User
 # Where the model that a line of the audit log is about is defined, and has its page.
 APPS = ("memories", "workspaces")
 
+# The first of these that a model has is how people know its rows; one that has none of them may
+# tell its rows itself, by a class method `words_of(ids)`.
+NAMES = ("content", "statement", "name", "title", "external_id", "key", "username", "slug")
+LONGEST = 90
+
 
 def names_of(actors: Iterable[str]) -> dict[str, str]:
     """A readable name for each actor; what cannot be resolved stays as it is."""
@@ -44,12 +49,6 @@ def kind_text(kind: str) -> str:
         with suppress(LookupError):
             return str(apps.get_model(app, kind)._meta.verbose_name)
     return kind
-
-
-# The first of these that a model has is how people know its rows; one that has none of them may
-# tell its rows itself, by a class method `words_of(ids)`.
-NAMES = ("content", "statement", "name", "title", "external_id", "key", "username", "slug")
-LONGEST = 90
 
 
 def describe_targets(lines: Sequence[Any]) -> None:

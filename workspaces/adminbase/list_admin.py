@@ -20,6 +20,8 @@ from workspaces.adminbase.access import Access, access_of
 
 MOST = 10_000
 
+Column = TypeVar("Column", bound=Callable[..., Any])
+
 
 def bounded_count(rows: QuerySet[Any], most: int = MOST) -> int:
     """How many rows there are, but never more than `most` + 1."""
@@ -88,9 +90,6 @@ class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """A form that is sent is shown with what came of it."""
         return self.get(request, *args, **kwargs)
-
-
-Column = TypeVar("Column", bound=Callable[..., Any])
 
 
 def display(

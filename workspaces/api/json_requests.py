@@ -18,6 +18,45 @@ from workspaces.api.problems import FieldProblem, Problem, invalid
 
 DEEPEST = 64
 
+Declared = TypeVar("Declared")
+# What is said of the kinds of faults that pydantic finds, and its code.
+FAULTS = {
+    kind: (message, code)
+    for message, code, kinds in (
+        ("This field is required.", "required", "missing"),
+        ("Not a valid string.", "invalid", "string_type"),
+        (
+            "A valid integer is required.",
+            "invalid",
+            "int_type int_parsing int_parsing_size int_from_float",
+        ),
+        ("A valid number is required.", "invalid", "float_type float_parsing finite_number"),
+        ("Must be a valid boolean.", "invalid", "bool_type bool_parsing"),
+        ("Must be a valid UUID.", "invalid", "uuid_type uuid_parsing"),
+        (
+            "Ensure this value is greater than or equal to {ge:g}.",
+            "min_value",
+            "greater_than_equal",
+        ),
+        ("Ensure this value is less than or equal to {le:g}.", "max_value", "less_than_equal"),
+        ("This field may not be blank.", "blank", "string_too_short"),
+        (
+            "Ensure this field has no more than {max_length} characters.",
+            "max_length",
+            "string_too_long",
+        ),
+        ("Ensure this field has at least {min_length} elements.", "min_length", "too_short"),
+        ("Ensure this field has no more than {max_length} elements.", "max_length", "too_long"),
+        ('Expected a list of items but got type "{input}".', "not_a_list", "tuple_type"),
+        ('Expected a dictionary of items but got type "{input}".', "not_a_dict", "dict_type"),
+        ("Invalid data. Expected a dictionary, but got {input}.", "invalid", "dataclass_type"),
+    )
+    for kind in kinds.split()
+}
+UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
+_adapters: dict[type[Any], TypeAdapter[Any]] = {}  # making one takes longer than most requests
+_schemas: dict[type[Any], dict[str, Any]] = {}
+
 
 class StrictJSONParser(BaseParser):
     """JSON without NUL, lone surrogates, NaN and endless nesting, none of which Postgres stores."""
@@ -91,48 +130,6 @@ def refuse_unmeasured_body(request: HttpRequest) -> None:
     """411 where a body comes without its length: WSGI would show it as empty."""
     if request.META.get("HTTP_TRANSFER_ENCODING") and not request.META.get("CONTENT_LENGTH"):
         raise Problem(411, "Send the body with a Content-Length.")
-
-
-Declared = TypeVar("Declared")
-
-# What is said of the kinds of faults that pydantic finds, and its code.
-FAULTS = {
-    kind: (message, code)
-    for message, code, kinds in (
-        ("This field is required.", "required", "missing"),
-        ("Not a valid string.", "invalid", "string_type"),
-        (
-            "A valid integer is required.",
-            "invalid",
-            "int_type int_parsing int_parsing_size int_from_float",
-        ),
-        ("A valid number is required.", "invalid", "float_type float_parsing finite_number"),
-        ("Must be a valid boolean.", "invalid", "bool_type bool_parsing"),
-        ("Must be a valid UUID.", "invalid", "uuid_type uuid_parsing"),
-        (
-            "Ensure this value is greater than or equal to {ge:g}.",
-            "min_value",
-            "greater_than_equal",
-        ),
-        ("Ensure this value is less than or equal to {le:g}.", "max_value", "less_than_equal"),
-        ("This field may not be blank.", "blank", "string_too_short"),
-        (
-            "Ensure this field has no more than {max_length} characters.",
-            "max_length",
-            "string_too_long",
-        ),
-        ("Ensure this field has at least {min_length} elements.", "min_length", "too_short"),
-        ("Ensure this field has no more than {max_length} elements.", "max_length", "too_long"),
-        ('Expected a list of items but got type "{input}".', "not_a_list", "tuple_type"),
-        ('Expected a dictionary of items but got type "{input}".', "not_a_dict", "dict_type"),
-        ("Invalid data. Expected a dictionary, but got {input}.", "invalid", "dataclass_type"),
-    )
-    for kind in kinds.split()
-}
-UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
-
-_adapters: dict[type[Any], TypeAdapter[Any]] = {}  # making one takes longer than most requests
-_schemas: dict[type[Any], dict[str, Any]] = {}
 
 
 def read(of: type[Declared], data: Any) -> Declared:

@@ -12,6 +12,18 @@ from django.http import HttpRequest
 from workspaces.login import throttle
 from workspaces.models import LoginAttempt, User
 
+# Of this product and of its pages.
+SITE = frozenset(
+    "admin administrator agent editor localhost login memory memoryproject owner passphrase passwd"
+    " password postgres root secret server superuser user viewer welcome workspace".split()
+)
+LEAST = 4  # letters of a name or a common word that is looked for
+ENOUGH = 6  # letters that no name and none of SITE accounts for
+_beside = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_letters = re.compile(r"[^\W\d_]")
+_word = re.compile(r"[^\W\d_]{2,}|\S+")
+_disguised = str.maketrans("013457@$", "oleastas")
+
 
 class ThrottledBackend(ModelBackend):
     """Django's own, with each try counted before anything is hashed. Raises TooEarly.
@@ -49,19 +61,6 @@ def spend_as_long_as_others(user: User | None, password: str) -> None:
         if User.objects.filter(password__startswith=f"{hasher.algorithm}$").exists():
             missing = preferred if spent == hasher.algorithm else hasher
             missing.encode(password, missing.salt())
-
-
-# Of this product and of its pages.
-SITE = frozenset(
-    "admin administrator agent editor localhost login memory memoryproject owner passphrase passwd"
-    " password postgres root secret server superuser user viewer welcome workspace".split()
-)
-LEAST = 4  # letters of a name or a common word that is looked for
-ENOUGH = 6  # letters that no name and none of SITE accounts for
-_beside = re.compile(r"^[\W\d_]+|[\W\d_]+$")
-_letters = re.compile(r"[^\W\d_]")
-_word = re.compile(r"[^\W\d_]{2,}|\S+")
-_disguised = str.maketrans("013457@$", "oleastas")
 
 
 class GuessableWordsValidator:

@@ -11,6 +11,9 @@ from django.utils.crypto import salted_hmac
 
 from workspaces.ids import uuid7
 
+REMOVED = "removed-"  # so begins the slug of one that is being removed
+SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
+
 
 class Row(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -45,10 +48,6 @@ class User(AbstractUser):
             secret=secret,
             algorithm="sha256",
         ).hexdigest()
-
-
-REMOVED = "removed-"  # so begins the slug of one that is being removed
-SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
 
 
 class Role(models.TextChoices):
