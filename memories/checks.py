@@ -10,7 +10,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error
 
 from memories.providers.allowed_addresses import ANY, is_readable
-from memories.providers.embedding_models import known_model
+from memories.providers.embedder import known_model
 
 # The models that bring their own weights, or need none: nothing about them can be chosen.
 FIXED = {"local": 256, "hash": 256, "none": 0}

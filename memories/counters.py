@@ -24,7 +24,7 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.models.figure import EPOCH, add_figures, workspace_in
+from memories.models.operations import EPOCH, add_figures, workspace_in
 from workspaces.models import WorkspaceRemoval
 
 State = MemorySession.State

@@ -1,7 +1,7 @@
 """Tells a running server of some release a story, and keeps its database for tests of upgrades.
 
     python manage.py up --port 0 --data DIR --info FILE          (in a checkout of the release)
-    python -m tests.keep_release --info FILE --data DIR --out tests/data/upgrades/NAME
+    python -m tests.keep_release --info FILE --data DIR --out tests/data/upgrades/NAME    (today's)
 
 Writes NAME.sql.xz, a dump, and NAME.json: what was believed of whom. It speaks HTTP alone, so that
 the one of today keeps any release.
@@ -143,8 +143,8 @@ def main() -> None:
     caller = Caller(asked.info)
     tell(caller)
     known = json.dumps(beliefs(caller), indent=2, ensure_ascii=False)
-    asked.out.with_suffix(".json").write_text(f"{known}\n")
-    asked.out.with_suffix(".sql.xz").write_bytes(lzma.compress(dump(asked.data), preset=9))
+    Path(f"{asked.out}.json").write_text(f"{known}\n")  # a version has dots
+    Path(f"{asked.out}.sql.xz").write_bytes(lzma.compress(dump(asked.data), preset=9))
 
 
 if __name__ == "__main__":

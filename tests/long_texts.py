@@ -36,10 +36,10 @@ from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
 from memories.index import entries
-from memories.providers import embedder, openai_embedder
-from memories.providers.hash_embedder import HashEmbedder
+from memories.providers import embedder, openai_provider
+from memories.providers.embedder import HashEmbedder
 from memories.summaries import sources
-from memories.transcripts import activities, clean, paragraphs
+from memories.transcripts import activities, json_access, text_files
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -237,7 +237,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "prompts.whole_facts": lambda text: _or_not(prompts.whole_facts, text),
     "providers.embedder.Embedder.embed_one": HashEmbedder().embed_one,
     "providers.embedder.embeddable": embedder.embeddable,
-    "providers.openai_embedder.pieces": openai_embedder.pieces,
+    "providers.openai_provider.pieces": openai_provider.pieces,
     "ranking.message_marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
@@ -253,8 +253,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.clean.clean_text": clean.clean_text,
-    "transcripts.paragraphs.pieces": lambda text: list(paragraphs.pieces(text)),
+    "transcripts.json_access.clean_text": json_access.clean_text,
+    "transcripts.text_files.pieces": lambda text: list(text_files.pieces(text)),
 }
 
 
@@ -304,8 +304,8 @@ OTHERS = frozenset(
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
-    transcripts.activities.past transcripts.markdown.MarkdownPlace.add transcripts.markdown.MarkdownPlace.enter
-    transcripts.plain_text.paragraph
+    transcripts.activities.past transcripts.text_files.MarkdownPlace.add transcripts.text_files.MarkdownPlace.enter
+    transcripts.text_files.paragraph
     """.split()
 )
 NAMES = frozenset(

@@ -2,11 +2,9 @@
 
 import re
 from datetime import timedelta
-from importlib import import_module
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -327,17 +325,3 @@ def test_members_of_another_workspace_are_not_found(mallory: Person, workspace: 
     assert theirs.get(f"/members/{viewer.pk}").status == 404
     assert theirs.patch(f"/members/{viewer.pk}", {"role": "admin"}).status == 404
     assert theirs.delete(f"/members/{viewer.pk}").status == 404
-
-
-def test_names_on_accounts_become_those_of_the_workspace_and_back(workspace: Workspace) -> None:
-    """Of a database from before there were invitations."""
-    step = import_module("workspaces.migrations.0003_invitations_and_server_keys")
-    person = UserFactory(first_name="Ada", last_name="Lovelace")
-    known = MembershipFactory(workspace=workspace, user=person)
-    for statement, name, first in ((step.OWN_NAMES, "Ada Lovelace", ""),
-                                   (step.GIVEN_BACK, "Ada Lovelace", "Ada Lovelace")):  # fmt: skip
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-        known.refresh_from_db()
-        person.refresh_from_db()
-        assert (known.name, person.first_name, person.last_name) == (name, first, "")

@@ -1,17 +1,16 @@
 """Dates in a query: which are read, and which memories and messages they bring up."""
 
 from datetime import UTC, date, datetime, timedelta
-from importlib import import_module
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.utils import timezone
 
 from memories import review
 from memories.english.time_spans import Span, days_from, in_year, months_from
-from memories.models import Entry, Memory
+from memories.index import repair, workspace_index
+from memories.models import Entry, Layer, Memory
 from memories.ranking import Candidate, Columns, analyse
 from memories.ranking.hybrid import fits
 from memories.search import Hit
@@ -45,7 +44,6 @@ def days_of(span: Span) -> tuple[date, date, bool]:
 
 DAY = [named(2023, 5, 3)]
 MONTH = [named(2023, 5, None)]
-FILL = import_module("memories.migrations.0025_event_of_an_entry").FILL
 
 
 def fit(dates: list[Span], *, said: datetime | None = None, event: datetime | None = None,
@@ -274,9 +272,9 @@ def test_a_new_version_keeps_the_date(alice: Person) -> None:
 def test_entries_of_before_are_given_their_dates(alice: Person) -> None:
     memory = alice.note("Ada flies to Japan", event_date=at(2031, 10, 1))
     plain = alice.note("Ada has a dog")
-    Entry.objects.update(event_at=None)
+    Entry.objects.update(event_at=None, rules=0)
     Memory.objects.filter(pk=plain.pk).update(valid_from=at(2020, 1, 1))
-    with connection.cursor() as cursor:
-        cursor.execute(FILL)
+    index = workspace_index.index_of(alice.workspace.pk)
+    repair.repair(index, Layer.MEMORIES, [memory.pk, plain.pk])
     assert Entry.objects.get(item=memory.pk).event_at == at(2031, 10, 1)
     call_command("checkindex", stdout=StringIO(), stderr=StringIO())

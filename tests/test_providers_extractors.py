@@ -16,7 +16,7 @@ from memories.providers import (
     PromptMessage,
     extractor_from,
 )
-from memories.providers.scripted import ScriptedExtractor
+from memories.providers.extractor import ScriptedExtractor
 from tests.wire_servers import (
     FACT,
     Json,

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
@@ -242,3 +243,19 @@ def test_sigterm_while_it_still_starts_leaves_nothing(ended: Server, begin):
     assert wait_for(lambda: is_alive(again.home))
     assert again.end() == 0
     assert wait_for(again.is_gone)
+
+
+def test_data_that_stands_between_two_old_versions_is_refused_and_stays(ended: Server):
+    run = partial(ended.run, "dbshell", "--", "--tuples-only", "--no-align", "--command")
+    forgotten = "where name like '%_first_release' or name = '0032_names_of_periods'"
+    run(f"delete from django_migrations {forgotten}")
+    before = run("select app, name from django_migrations order by id")
+
+    text = refused("--port", "0", "--data", str(ended.folder / "data"))
+
+    assert text.splitlines() == [text.strip()]
+    assert text.startswith(
+        "CommandError: This data was written by a version before the first release"
+    )
+    assert "start commit 69f907e over it once" in text
+    assert run("select app, name from django_migrations order by id") == before

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from pytest_django.plugin import DjangoDbBlocker
 
 from memories import index_repairs
@@ -19,6 +20,7 @@ from memories.index import check, repair, workspace_index
 from memories.index.rules import RULES_VERSION
 from memories.ingest import NewMessage
 from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
+from memoryproject import machine_health
 from tests.people import Person, backend_of
 from workspaces.models import Workspace
 
@@ -83,6 +85,24 @@ def tell(person: Person, user: str, words: str) -> MemorySession:
 def repair_all() -> None:
     assert index_repairs.begin() in (0, 1)
     index_repairs.run_all(time.monotonic() + 600, lambda line: None)
+
+
+def test_what_was_migrated_step_by_step_has_nothing_left_to_migrate(release: str) -> None:
+    applied = MigrationRecorder(connection).applied_migrations()
+    assert {("memories", "0001_first_release"), ("workspaces", "0001_first_release")} <= set(
+        applied
+    )
+    assert machine_health.migrations().state == "ok"
+
+
+def test_what_stands_between_two_old_versions_is_refused(release: str) -> None:
+    recorder = MigrationRecorder(connection)
+    for name in ("0001_first_release", "0032_names_of_periods"):
+        recorder.record_unapplied("memories", name)
+    before = recorder.applied_migrations().keys()
+    with pytest.raises(CommandError, match="start commit 69f907e over it once, then this version"):
+        call_command("migrate", verbosity=0)
+    assert recorder.applied_migrations().keys() == before
 
 
 def test_what_was_believed_is_believed_and_truth_and_index_agree(

@@ -1,5 +1,4 @@
-from memories.models.breaker import Breaker
-from memories.models.chain import Link, chain, versions_of
+from memories.models.case import Case, CaseItem, rank_of, topic_of
 from memories.models.conversation import (
     Conversation,
     Episode,
@@ -8,7 +7,7 @@ from memories.models.conversation import (
     Visibility,
 )
 from memories.models.erasure import Erasure
-from memories.models.fact import Citation, Fact
+from memories.models.fact import Citation, Fact, Miss
 from memories.models.feature import (
     Feature,
     FeatureChange,
@@ -18,8 +17,6 @@ from memories.models.feature import (
     FeatureSet,
     SetDiscovery,
 )
-from memories.models.figure import Figure
-from memories.models.idempotency import IdempotentAnswer
 from memories.models.index import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -28,14 +25,13 @@ from memories.models.index import (
     DueVector,
     EmbeddingModel,
     Entry,
+    IndexRepair,
     LargeLayer,
     Layer,
     Speaker,
     Vector,
     WorkspaceIndex,
 )
-from memories.models.index_repair import IndexRepair
-from memories.models.measured import EvaluationRun
 from memories.models.memory import (
     Category,
     FactType,
@@ -48,17 +44,29 @@ from memories.models.memory import (
     seen_by,
     workflow_place,
 )
-from memories.models.memory_state import LIVE_SQL, UNEXPIRED_SQL, MemoryState
-from memories.models.miss import Miss
+from memories.models.memory_state import (
+    AS_KNOWN,
+    BELIEVED,
+    LIVE_SQL,
+    NOW,
+    SAID,
+    UNEXPIRED_SQL,
+    AsOf,
+    MemoryState,
+)
 from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
-from memories.models.own_words import WorkspaceChange, WorkspaceSlot
+from memories.models.operations import (
+    Breaker,
+    EvaluationRun,
+    ExtractorUse,
+    Figure,
+    IdempotentAnswer,
+    WorkerBeat,
+)
+from memories.models.own_words import WorkspaceChange, WorkspacePattern, WorkspaceSlot
 from memories.models.subject_merge import MergedRows, SubjectMerge
 from memories.models.summary import ConversationSummary
-from memories.models.supersession import Supersession
-from memories.models.use import ExtractorUse
-from memories.models.valid_at import AS_KNOWN, BELIEVED, NOW, SAID, AsOf
-from memories.models.worker import WorkerBeat
-from memories.models.workspace_pattern import WorkspacePattern
+from memories.models.supersession import Link, Supersession, chain, versions_of
 
 __all__ = [
     "NAME_COLUMNS",
@@ -73,6 +81,8 @@ __all__ = [
     "VISIBILITY_CODE",
     "WIDEST_COVERED",
     "Breaker",
+    "Case",
+    "CaseItem",
     "Category",
     "Citation",
     "CommonTerm",
@@ -124,7 +134,9 @@ __all__ = [
     "chain",
     "about_nobody",
     "place_of",
+    "rank_of",
     "seen_by",
+    "topic_of",
     "workflow_place",
     "versions_of",
 ]

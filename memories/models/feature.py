@@ -14,8 +14,8 @@ from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
 from memories.models.memory import seen_by
+from memories.models.memory_state import AsOf
 from memories.models.names import NamedQuerySet
-from memories.models.valid_at import AsOf
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 

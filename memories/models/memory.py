@@ -15,9 +15,8 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from memories.models.conversation import Conversation, MemoryScope, Visibility
-from memories.models.memory_state import IS_HEAD, MemoryState
+from memories.models.memory_state import AS_KNOWN, BELIEVED_IDS, IS_HEAD, AsOf, MemoryState
 from memories.models.names import NamedQuerySet
-from memories.models.valid_at import AS_KNOWN, BELIEVED_IDS, AsOf
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
@@ -89,7 +88,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(seen_by(scope))
 
     def as_known(self, known_at: datetime | None) -> Self:
-        """With what was known then: known_valid_until and others; see memories.models.valid_at."""
+        """With what was known then: known_valid_until and others; see memories.models.memory_state."""
         if known_at is None:
             return self
         columns = {
@@ -110,7 +109,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(Q(is_head=False) | Q(forget_after__lte=timezone.now()))
 
     def believed(self, workspace_id: uuid.UUID, at: AsOf) -> Self:
-        """What was believed, and true, at an instant; see memories.models.valid_at."""
+        """What was believed, and true, at an instant; see memories.models.memory_state."""
         if at.is_now:
             return self.live()
         return self.filter(pk__in=_Named(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
@@ -210,6 +209,11 @@ class Memory(Row):
                 fields=["forget_after"],
                 name="memory_expiring",
                 condition=Q(forget_after__isnull=False, forgotten_at=None),
+            ),
+            models.Index(
+                fields=["workspace"],
+                name="memory_held",
+                condition=Q(held_at__isnull=False),
             ),
             GinIndex(fields=["entities"], name="memory_entities"),
             # What is looked up is what is live; a short pending list keeps writing cheap.

@@ -5,12 +5,16 @@ from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.db.models import Q
 
+from memories.english.patterns.workspace_patterns import OwnPattern, faults
 from memories.english.statements import OwnChange, OwnSlot
 from memories.english.statements.workspace_slot_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
+from memories.models.conversation import Visibility
+from memories.models.memory import Category
 from workspaces.models import Row, Workspace
 
 NAME = r"^[a-z0-9][a-z0-9_-]*$"
@@ -116,3 +120,75 @@ class WorkspaceChange(OwnWordsRow):
 
     def faults(self) -> list[Fault]:
         return change_faults(self.value, self.examples, self.counter_examples)
+
+
+class WorkspacePatternQuerySet(models.QuerySet["WorkspacePattern"]):
+    def in_use(self, workspace_id: uuid.UUID) -> tuple[OwnPattern, ...]:
+        """The enabled patterns of a workspace, by name."""
+        rows = self.filter(workspace_id=workspace_id, enabled=True).order_by("name")
+        return tuple(row.value for row in rows)
+
+
+class WorkspacePattern(Row):
+    """A form of words that makes a claim; facts it finds have the rule `workspace:<name>`."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    name = models.CharField(
+        max_length=80,
+        validators=[RegexValidator(NAME, "Lower-case letters, digits, hyphens and underscores.")],
+    )
+    category = models.CharField(max_length=12, choices=Category, default=Category.OTHER)
+    regex = models.TextField(
+        max_length=LONGEST_REGEX,
+        help_text="In RE2's syntax, searched in one sentence whatever its case; name the parts "
+        "that the statement needs: (?P<tool>\\w+).",
+    )
+    template = models.CharField(
+        max_length=500,
+        blank=True,
+        help_text="The statement, of {speaker} and the named parts. Empty: the sentence itself in "
+        "the third person.",
+    )
+    confidence = models.FloatField(
+        default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)]
+    )
+    visibility = models.CharField(
+        max_length=7, choices=Visibility, blank=True, help_text="Empty: as the category has it."
+    )
+    enabled = models.BooleanField(default=True)
+    examples = ArrayField(models.TextField(), default=list)
+    counter_examples = ArrayField(models.TextField(), default=list, blank=True)
+
+    objects = WorkspacePatternQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "pattern"
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="pattern_name_once"),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="pattern_confidence_range"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def value(self) -> OwnPattern:
+        return OwnPattern(
+            self.name, self.category, self.regex, self.template, self.confidence, self.visibility
+        )
+
+    def clean(self) -> None:
+        """It compiles, its template can be filled, and its examples are as they say."""
+        found: dict[str, list[str]] = {}
+        for fault in faults(self.value, self.examples, self.counter_examples):
+            found.setdefault(fault.field, []).append(fault.message)
+        if found:
+            raise ValidationError(found)
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Raises ValidationError: a pattern that is no good is never stored."""
+        self.full_clean()
+        super().save(*args, **kwargs)

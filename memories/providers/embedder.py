@@ -1,5 +1,8 @@
-"""What every embedder promises. A text without a vector is None: never zeros, never NaN."""
+"""What every embedder promises, what is known of the models, and the two embedders that need none. A text
+without a vector is None: never zeros, never NaN."""
 
+import re
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +13,44 @@ import numpy.typing as npt
 
 from memories.errors import Misconfigured, ProviderError
 from memories.providers.network import MAX_RETRIES, Endpoint
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """`dimensions` 0: not known. `takes_dimensions`: the server accepts a wish for fewer."""
+
+    dimensions: int = 0
+    duplicate_threshold: float = 0.88
+    search_floor: float = 0.2
+    takes_dimensions: bool = False
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+
+# Of the thresholds only MiniLM's was measured; the others are where people start.
+KNOWN_MODELS = {
+    "text-embedding-3-small": KnownModel(1536, takes_dimensions=True),
+    "text-embedding-3-large": KnownModel(3072, takes_dimensions=True),
+    "text-embedding-ada-002": KnownModel(1536, 0.95, 0.7),
+    "gemini-embedding-001": KnownModel(3072, 0.92, 0.5, takes_dimensions=True),
+    "nomic-embed-text": KnownModel(
+        768, 0.92, 0.4, query_prefix="search_query: ", document_prefix="search_document: "
+    ),
+    "all-minilm": KnownModel(384, 0.92),
+    "mxbai-embed-large": KnownModel(
+        1024,
+        0.92,
+        0.4,
+        query_prefix="Represent this sentence for searching relevant passages: ",
+    ),
+    "bge-m3": KnownModel(1024, 0.92, 0.4),
+}
+
+
+def known_model(name: str) -> KnownModel:
+    """Also under the names of those who serve it: `models/x` (Gemini), `x:tag` (Ollama)."""
+    return KNOWN_MODELS.get(name.removeprefix("models/").partition(":")[0].lower(), KnownModel())
+
 
 Side = Literal["query", "document"]
 Vector = npt.NDArray[np.float32]
@@ -117,3 +158,42 @@ def batches(lengths: Sequence[int], bounds: Embedder) -> Iterator[range]:
         total += length
     if start < len(lengths):
         yield range(start, len(lengths))
+
+
+WORD = re.compile(r"\w+")
+
+
+class HashEmbedder(Embedder):
+    """Signed feature hashing of words and their letter triples: alike is what is spelt alike."""
+
+    provider = "hash"
+    name = "hash-256"
+    dimensions = 256
+    duplicate_threshold = 0.9
+    search_floor = 0.1
+
+    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+        return np.stack([self._counts(text) for text in texts])
+
+    def _counts(self, text: str) -> Vector:
+        counts = np.zeros(self.dimensions, np.float32)
+        for feature in _features(text):
+            code = zlib.crc32(feature.encode())
+            counts[code % self.dimensions] += 1.0 if code & 0x8000_0000 else -1.0
+        return counts
+
+
+def _features(text: str) -> Iterator[str]:
+    for word in WORD.findall(text.casefold()):
+        yield word
+        framed = f"^{word}$"
+        yield from (framed[start : start + 3] for start in range(len(word)))
+
+
+class NoEmbedder(Embedder):
+    provider = "none"
+    name = "none"
+    dimensions = 0
+
+    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+        return np.zeros((len(texts), 0), np.float32)

@@ -11,14 +11,14 @@ from memories.providers.extractor import Extractor, ExtractorConfig
 
 EMBEDDERS = {
     "local": "memories.providers.local_embedder.LocalEmbedder",
-    "openai": "memories.providers.openai_embedder.OpenAIEmbedder",
-    "hash": "memories.providers.hash_embedder.HashEmbedder",
-    "none": "memories.providers.no_embedder.NoEmbedder",
+    "openai": "memories.providers.openai_provider.OpenAIEmbedder",
+    "hash": "memories.providers.embedder.HashEmbedder",
+    "none": "memories.providers.embedder.NoEmbedder",
 }
 EXTRACTORS = {
     "anthropic": "memories.providers.anthropic_extractor.AnthropicExtractor",
-    "openai": "memories.providers.openai_extractor.OpenAIExtractor",
-    "none": "memories.providers.no_extractor.NoExtractor",
+    "openai": "memories.providers.openai_provider.OpenAIExtractor",
+    "none": "memories.providers.extractor.NoExtractor",
 }
 
 

@@ -1,5 +1,6 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
+from memories.resolve.cases import CaseAbout, NewItem, file_unfiled, open_case, settle, unfiled
 from memories.resolve.claims import Claim, Quote, ResolveOutcome, placement_of, quarantine
 from memories.resolve.decide import OLDER, RULES
 from memories.resolve.write import apply
@@ -7,10 +8,16 @@ from memories.resolve.write import apply
 __all__ = [
     "OLDER",
     "RULES",
+    "CaseAbout",
     "Claim",
+    "NewItem",
     "ResolveOutcome",
     "Quote",
     "apply",
+    "file_unfiled",
+    "open_case",
     "placement_of",
     "quarantine",
+    "settle",
+    "unfiled",
 ]

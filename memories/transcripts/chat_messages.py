@@ -1,12 +1,11 @@
-"""Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations."""
+"""Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations: words as text or
+as a list of typed parts, blocks of tools, tool_calls, the Responses API's items."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 
-from memories.transcripts import anthropic_messages, openai_messages
-from memories.transcripts.content_parts import spoken
-from memories.transcripts.json_access import fields, first, items, mapping, string
-from memories.transcripts.message_ids import numbered
-from memories.transcripts.timestamps import instant
+from memories.transcripts.json_access import fields, first, instant, items, mapping, string
 from memories.transcripts.transcript import (
     BadLine,
     Json,
@@ -15,7 +14,155 @@ from memories.transcripts.transcript import (
     SourceFile,
     Transcript,
     TranscriptMessage,
+    numbered,
 )
+
+SPOKEN = frozenset({"", "text", "input_text", "output_text", "summary_text", "refusal"})
+UNSAID = frozenset({"thinking", "redacted_thinking", "reasoning", "token_budget"})
+PICTURES = frozenset({"image", "image_url", "input_image", "image_asset_pointer"})
+SOUNDS = frozenset({"audio", "input_audio", "voice_note", "audio_transcription"})
+
+
+def spoken(content: Json) -> str:
+    """The words of text, of a part or of a list of parts; pictures and files as [image], [file]."""
+    if isinstance(content, str):
+        return content.strip()
+    if isinstance(content, list):
+        return "\n".join(words for words in map(spoken, content) if words)
+    return _part(content) if isinstance(content, dict) else ""
+
+
+def _part(part: dict[str, Json]) -> str:
+    kind = string(part, "type", "content_type")
+    if kind in UNSAID:
+        return ""
+    if kind in SPOKEN:
+        return string(part, "text", "refusal")
+    if kind in PICTURES:
+        return "[image]"
+    if kind in SOUNDS:
+        return string(part, "text", "transcript") or (
+            string(mapping(part, "input_audio", "audio"), "transcript") or "[audio]"
+        )
+    return string(part, "text") or _placeholder(part, kind)
+
+
+def _placeholder(part: dict[str, Json], kind: str) -> str:
+    named = string(part, "title", "name", "filename", "file_name")
+    named = named or string(fields(first(part, "file", "source")), "filename", "title")
+    return f"[{kind}: {named}]" if named else f"[{kind}]"
+
+
+def messages_from_blocks(head: TranscriptMessage, content: Json) -> list[TranscriptMessage]:
+    """The messages that this content stands for, in order: text is joined up to the next tool."""
+    messages: list[TranscriptMessage] = []
+    words: list[Json] = []
+    for block in content if isinstance(content, list) else [content]:
+        event = _tool_of_block(head, block)
+        if event is None:
+            words.append(block)
+            continue
+        messages += [*_text_of_blocks(head, words), event]
+        words = []
+    return messages + _text_of_blocks(head, words)
+
+
+def _text_of_blocks(head: TranscriptMessage, words: list[Json]) -> list[TranscriptMessage]:
+    content = spoken(words)
+    return [replace(head, content=content)] if content else []
+
+
+def _tool_of_block(head: TranscriptMessage, block: Json) -> TranscriptMessage | None:
+    kind = string(block, "type")
+    if kind.endswith("tool_use"):
+        return replace(
+            head,
+            kind="tool_use",
+            content="",
+            tool_name=string(block, "name"),
+            tool_use_id=string(block, "id"),
+            input=first(block, "input"),
+        )
+    return _result(head, block) if kind.endswith("tool_result") else None
+
+
+def _result(head: TranscriptMessage, block: Json) -> TranscriptMessage:
+    content = first(block, "content")
+    return replace(
+        head,
+        role="tool",
+        kind="tool_result",
+        content=spoken(content),
+        tool_name=string(block, "name"),
+        tool_use_id=string(block, "tool_use_id"),
+        is_error=bool(first(block, "is_error")),
+    )
+
+
+CALLS = frozenset({"function_call", "custom_tool_call"})
+OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
+
+
+def tool_calls(head: TranscriptMessage, raw: Json) -> list[TranscriptMessage]:
+    """The calls that an assistant's message asks for, the old `function_call` too."""
+    calls = list(items(raw, "tool_calls"))
+    if mapping(raw, "function_call"):
+        calls.append({"function": mapping(raw, "function_call")})
+    return [_call(head, call) for call in calls]
+
+
+def tool_result(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
+    """A message of role tool or function."""
+    return replace(
+        head,
+        role="tool",
+        kind="tool_result",
+        name="",
+        content=spoken(first(raw, "content", "output")),
+        tool_name=string(raw, "name", "tool_name", "toolName"),
+        tool_use_id=string(raw, "tool_call_id", "tool_use_id", "toolUseId"),
+        is_error=first(raw, "is_error", "isError") is True,
+    )
+
+
+def item_of_responses(head: TranscriptMessage, raw: Json) -> TranscriptMessage | None:
+    """A call or its output as an item of the Responses API; None where it is something else."""
+    kind = string(raw, "type")
+    if kind in CALLS:
+        return _call(replace(head, role="assistant"), raw)
+    if kind in OUTPUTS:
+        return replace(
+            head,
+            role="tool",
+            kind="tool_result",
+            content=spoken(first(raw, "output")),
+            tool_use_id=string(raw, "call_id"),
+        )
+    return None
+
+
+def _call(head: TranscriptMessage, call: Json) -> TranscriptMessage:
+    function = mapping(call, "function", "custom") or call
+    return replace(
+        head,
+        kind="tool_use",
+        content="",
+        tool_name=string(function, "name"),
+        tool_use_id=string(call, "call_id", "id"),
+        input=_arguments(first(function, "arguments", "input")),
+    )
+
+
+def _arguments(raw: Json) -> Json:
+    """Arguments come as JSON in a string; a model may write what is none, then they stay text."""
+    if not isinstance(raw, str):
+        return raw
+    try:
+        parsed: Json = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    return parsed
+
 
 LISTS = ("messages", "conversation", "conversations")
 ROLES = ("role", "from", "sender", "speaker")
@@ -38,13 +185,13 @@ ROLE_OF = {
 }
 
 
-def recognises(data: Json) -> bool:
+def is_messages(data: Json) -> bool:
     if isinstance(data, list):
-        return bool(data) and recognises(data[0])
+        return bool(data) and is_messages(data[0])
     return bool(items(data, *LISTS) or mapping(data, "message") or _is_message(data))
 
 
-def read(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
+def read_messages(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     data = value.data
     talk = data if isinstance(data, list) else items(data, *LISTS)
     if not talk:
@@ -84,17 +231,17 @@ def messages_of(raw: Json) -> list[TranscriptMessage]:
         metadata=mapping(raw, "metadata"),
         kind=role,
     )
-    item = openai_messages.item(head, raw)
+    item = item_of_responses(head, raw)
     if item:
         return [item]
     if not head.role:
         raise Malformed("has no role")
     if head.role == "tool":
-        return [openai_messages.tool_result(head, raw)]
+        return [tool_result(head, raw)]
     if string(raw, "toolName", "toolUseId"):
         return [_own_tool_use(head, raw)]
-    said = anthropic_messages.messages_from_blocks(head, first(raw, *CONTENTS))
-    said += openai_messages.tool_calls(head, raw)
+    said = messages_from_blocks(head, first(raw, *CONTENTS))
+    said += tool_calls(head, raw)
     if not said:
         raise Malformed("has no content")
     return numbered(said)
@@ -111,7 +258,7 @@ def _alone(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLin
 
 
 def _is_message(data: Json) -> bool:
-    if string(data, "type") in openai_messages.CALLS | openai_messages.OUTPUTS:
+    if string(data, "type") in CALLS | OUTPUTS:
         return True
     return bool(string(data, *ROLES)) and not items(data, "turns")
 

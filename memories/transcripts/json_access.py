@@ -1,4 +1,9 @@
-"""Taking typed pieces out of JSON whose shape nobody promised. Nothing here raises."""
+"""Taking typed pieces out of JSON whose shape nobody promised, times as aware UTC, and what does not fit for
+a database made to fit: Postgres takes no NUL, UTF-8 no lone surrogate, JSON no NaN."""
+
+import math
+import re
+from datetime import UTC, datetime
 
 from memories.transcripts.transcript import Json
 
@@ -40,3 +45,61 @@ def first(data: Json, *keys: str) -> Json:
     """The first of `keys` that is there and not null."""
     found = (fields(data).get(key) for key in keys)
     return next((value for value in found if value is not None), None)
+
+
+# Seconds since 1970 stay below this until the year 5138; bigger numbers are milliseconds.
+MILLISECONDS_FROM = 1e11
+
+
+def instant(raw: Json) -> datetime | None:
+    """ISO 8601, or seconds or milliseconds since 1970 as number or text; else None."""
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        return None
+    try:
+        return _of_text(raw.strip()) if isinstance(raw, str) else _of_number(raw)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def written(raw: str, pattern: str) -> datetime | None:
+    """A time in the given strptime pattern; None where it does not fit."""
+    try:
+        return datetime.strptime(raw.strip(), pattern).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _of_text(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return _of_number(float(text))
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _of_number(number: float) -> datetime:
+    seconds = number / 1000 if abs(number) >= MILLISECONDS_FROM else number
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def clean_text(text: str) -> str:
+    """NULs go, lone halves of surrogate pairs become the replacement character."""
+    if text.isascii():
+        return text.replace("\x00", "")
+    return SURROGATES.sub("\ufffd", text).replace("\x00", "")
+
+
+def clean(data: Json) -> Json:
+    """The same for all strings of a JSON value, keys too; infinite numbers become null."""
+    if isinstance(data, str):
+        return clean_text(data)
+    if isinstance(data, list):
+        return [clean(item) for item in data]
+    if isinstance(data, dict):
+        return {clean_text(key): clean(item) for key, item in data.items()}
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -1,23 +1,20 @@
-"""Opens a file, finds out what is in it, and hands over its conversations."""
+"""Opens a file, tells by its first bytes how it is laid out (text, markdown, jsonl or json), finds out
+what is in it, and hands over its conversations."""
 
-from collections.abc import Iterable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 from memories.transcripts import (
-    beam,
+    chat_exports,
     chat_messages,
-    chatgpt,
-    claude,
-    json_stream,
-    jsonl,
-    locomo_format,
-    markdown,
-    plain_text,
-    realmem_format,
+    dataset_formats,
+    json_files,
+    text_files,
 )
-from memories.transcripts.file_layout import layout
-from memories.transcripts.normalise import finished
+from memories.transcripts.text_files import BOM, LONGEST
 from memories.transcripts.transcript import (
     BadLine,
     Json,
@@ -26,26 +23,89 @@ from memories.transcripts.transcript import (
     SourceFile,
     Transcript,
     Unreadable,
+    finished,
+)
+
+HEAD = 64 * 1024
+LINE_ENDINGS = frozenset({".jsonl", ".ndjson"})
+MARKDOWN_ENDINGS = frozenset({".md", ".markdown", ".mdown"})
+MARKDOWN = re.compile(r"^(#{1,6} \S|```|~~~)", re.MULTILINE)
+CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
+KNOWN_BINARIES = (
+    (b"PK\x03\x04", "a zip archive: unpack it and give the file inside"),
+    (b"\x1f\x8b", "compressed with gzip: unpack it first"),
+    (b"%PDF-", "a PDF"),
+    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
+    (b"SQLite format 3\x00", "an SQLite database"),
 )
 
 
-class FormatReader(Protocol):
-    def recognises(self, data: Json) -> bool: ...
-    def read(self, value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]: ...
+def layout(path: Path) -> str:
+    """`text`, `markdown`, `jsonl` or `json`. Raises Unreadable for what is no text at all."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from error
+    _refuse_binary(head)
+    opening = head.removeprefix(BOM).lstrip()[:1]
+    if not opening:
+        raise Unreadable("there is nothing in it")
+    if opening == b"{" and (path.suffix.lower() in LINE_ENDINGS or _first_line_is_json(path)):
+        return "jsonl"
+    if opening == b"{" or (opening == b"[" and _is_list(path, head)):
+        return "json"
+    if path.suffix.lower() in MARKDOWN_ENDINGS:
+        return "markdown"
+    is_marked = path.suffix == "" and MARKDOWN.search(head.decode("utf-8", "replace"))
+    return "markdown" if is_marked else "text"
+
+
+def _refuse_binary(head: bytes) -> None:
+    for opening, name in KNOWN_BINARIES:
+        if head.startswith(opening):
+            raise Unreadable(f"it is {name}")
+    # A stray NUL is cleaned away later; in a binary file every tenth byte is a control character.
+    if len(head) - len(head.translate(None, CONTROL)) > len(head) * 0.02:
+        raise Unreadable("it is a binary file")
+
+
+def _first_line_is_json(path: Path) -> bool:
+    with path.open("rb") as file:
+        line = file.readline(LONGEST).removeprefix(BOM)
+        while not line.strip():
+            line = file.readline(LONGEST)
+    try:
+        json.loads(line, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_list(path: Path, head: bytes) -> bool:
+    """A `[` opens many a text too ([1] ...); a list of conversations opens an object or a list."""
+    second = head.removeprefix(BOM).lstrip()[1:].lstrip()[:1]
+    return second in (b"{", b"[", b"]") or path.suffix.lower() == ".json"
+
+
+class FormatReader(NamedTuple):
+    recognises: Callable[[Json], bool]
+    read: Callable[[JsonValue, SourceFile], Iterator[Transcript | BadLine]]
 
 
 # In the order in which they are asked; the one that takes nearly everything comes last.
-READERS: dict[str, FormatReader] = {
-    "chatgpt": chatgpt,
-    "claude": claude,
-    "locomo": locomo_format,
-    "beam": beam,
-    "realmem": realmem_format,
-    "messages": chat_messages,
+READERS = {
+    "chatgpt": FormatReader(chat_exports.is_chatgpt_export, chat_exports.read_chatgpt),
+    "claude": FormatReader(chat_exports.is_claude_export, chat_exports.read_claude),
+    "locomo": FormatReader(dataset_formats.is_locomo, dataset_formats.read_locomo),
+    "beam": FormatReader(dataset_formats.is_beam, dataset_formats.read_beam),
+    "realmem": FormatReader(dataset_formats.is_realmem, dataset_formats.read_realmem),
+    "messages": FormatReader(chat_messages.is_messages, chat_messages.read_messages),
 }
 SAME = {"openai": "messages", "anthropic": "messages"}
-LAYOUTS = {"text": plain_text.read, "markdown": markdown.read}
-VALUES = {"jsonl": jsonl.values, "json": json_stream.values}
+LAYOUTS = {"text": text_files.read_text, "markdown": text_files.read_markdown}
+VALUES = {"jsonl": json_files.values_of_lines, "json": json_files.values_of_json}
 FORMATS = (*LAYOUTS, *VALUES, *READERS, *SAME)
 
 
@@ -72,17 +132,16 @@ def _conversations(
     values: Iterable[JsonValue | BadLine], source: SourceFile, name: str
 ) -> Iterator[Transcript | BadLine]:
     readers = [READERS[name]] if name in READERS else list(READERS.values())
+    expected = f"in the format {name}" if name in READERS else "a message or conversation we know"
     for value in values:
         if isinstance(value, BadLine):
             yield value
             continue
         reader = next((r for r in readers if r.recognises(value.data)), None)
+        if reader is None:
+            yield BadLine(value.line, f"this is not {expected}")
+            continue
         try:
-            yield from reader.read(value, source) if reader else [_unknown(value, name)]
+            yield from reader.read(value, source)
         except Malformed as error:
             yield BadLine(value.line, str(error))
-
-
-def _unknown(value: JsonValue, name: str) -> BadLine:
-    expected = f"in the format {name}" if name in READERS else "a message or conversation we know"
-    return BadLine(value.line, f"this is not {expected}")

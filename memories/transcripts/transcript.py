@@ -1,6 +1,13 @@
-"""What every reader hands over: conversations with their messages, and the lines it could not use."""
+"""What every reader hands over: conversations with their messages, and the lines it could not use; and the last
+step of every reader: ids, the tools' names, and a thread's messages in one piece.
 
-from dataclasses import dataclass, field
+Ids are the file's own where it has them, else made of content and occurrence, not of the place in the
+file: so the same file gives the same ids again, and so does a longer or a mended one."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -88,3 +95,139 @@ class SourceFile:
             return cls(path, path.stem)
         folders = [part.name for part in path.resolve().parents[:2] if part.name]
         return cls(path, "-".join(reversed(folders)) or path.stem)
+
+
+LONGEST_ID = 200
+
+
+def numbered(messages: list[TranscriptMessage]) -> list[TranscriptMessage]:
+    """Messages that came out of one: the first keeps its id, the others get it with a number."""
+    return [
+        replace(message, id=f"{message.id}#{n}") if n > 1 and message.id else message
+        for n, message in enumerate(messages, 1)
+    ]
+
+
+def digest(*parts: object) -> str:
+    """16 hex digits that are the same for the same parts, in any process."""
+    text = json.dumps(parts, ensure_ascii=False, default=str, sort_keys=True)
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+class Identities:
+    """Which ids a file has used so far; one per file, some hundred bytes per message."""
+
+    def __init__(self) -> None:
+        self._content: dict[str, str] = {}
+        self._count: dict[str, int] = {}
+
+    def identified(self, thread: str, message: TranscriptMessage) -> TranscriptMessage | None:
+        """The message with an id that is its own within the thread.
+
+        None where the file has the same id with the same content a second time.
+        """
+        content = digest(
+            message.role,
+            message.name,
+            message.content,
+            message.created_at,
+            [message.kind, message.tool_name, message.tool_use_id, message.input, message.output],
+        )
+        if not message.id:
+            key = digest(thread, content)
+            self._count[key] = self._count.get(key, 0) + 1
+            made = content if self._count[key] == 1 else f"{content}-{self._count[key]}"
+            return replace(message, id=made)
+        return self._kept(thread, message, content)
+
+    def _kept(
+        self, thread: str, message: TranscriptMessage, content: str
+    ) -> TranscriptMessage | None:
+        own = message.id if len(message.id) <= LONGEST_ID else digest(message.id)
+        for name in (own, f"{own}~{content}"):
+            key = digest(thread, name)
+            if key not in self._content:
+                self._content[key] = content
+                return replace(message, id=name)
+            if self._content[key] == content:
+                return None
+        return None
+
+
+LONGEST_NAME = 200
+LONGEST_TITLE = 400
+# So many messages are held before they are handed over.
+GATHERED = 500
+
+Tools: TypeAlias = dict[tuple[str, str], str]
+
+
+def finished(found: Iterable[Transcript | BadLine]) -> Iterator[Transcript | BadLine]:
+    """Gives ids, names the tools of results, and gathers what belongs to one thread."""
+    identities, gathering = Identities(), Gathering({})
+    tools: Tools = {}
+    for part in found:
+        if isinstance(part, BadLine):
+            yield part
+            continue
+        # Names of a length that every table takes; a thread's must stay its own.
+        thread, subject = part.thread, part.subject
+        part = replace(
+            part,
+            thread=thread if len(thread) <= LONGEST_NAME else digest(thread),
+            subject=subject if not subject or len(subject) <= LONGEST_NAME else digest(subject),
+            title=part.title[:LONGEST_TITLE],
+            messages=tuple(
+                replace(message, name=message.name[:LONGEST_NAME]) if message.name else message
+                for message in part.messages
+            ),
+        )
+        kept, repeats = _identified(part, identities)
+        yield from repeats
+        gathering.add(replace(part, messages=tuple(_named(m, part.thread, tools) for m in kept)))
+        if gathering.size >= GATHERED:
+            yield from gathering.flush()
+    yield from gathering.flush()
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Messages of threads that may alternate in the file, kept together up to a bound."""
+
+    open: dict[str, list[Transcript]]
+    size: int = 0
+
+    def add(self, transcript: Transcript) -> None:
+        self.open.setdefault(transcript.thread, []).append(transcript)
+        self.size += len(transcript.messages)
+
+    def flush(self) -> Iterator[Transcript]:
+        for parts in self.open.values():
+            joined = tuple(message for part in parts for message in part.messages)
+            subject = next((part.subject for part in parts if part.subject), None)
+            if joined:
+                yield replace(parts[0], subject=subject, messages=joined)
+        self.open, self.size = {}, 0
+
+
+def _identified(
+    part: Transcript, identities: Identities
+) -> tuple[list[TranscriptMessage], list[BadLine]]:
+    kept, repeats = [], []
+    for message in part.messages:
+        identified = identities.identified(part.thread, message)
+        if identified:
+            kept.append(identified)
+        else:
+            repeats.append(BadLine(part.line, f"message {message.id!r} stands here twice"))
+    return kept, repeats
+
+
+def _named(message: TranscriptMessage, thread: str, tools: Tools) -> TranscriptMessage:
+    """A result rarely tells its tool's name, the call with the same id does."""
+    key = (thread, message.tool_use_id)
+    if message.kind == "tool_use" and message.tool_use_id:
+        tools[key] = message.tool_name
+    if message.kind == "tool_result" and not message.tool_name and key in tools:
+        return replace(message, tool_name=tools[key])
+    return message

@@ -26,7 +26,7 @@ from memoryproject.postgres.connection import (
 )
 from memoryproject.postgres.creation import DatabaseCreation
 from memoryproject.postgres.features import DatabaseFeatures
-from memoryproject.postgres.validation import DatabaseValidation
+from memoryproject.postgres.validation import DatabaseValidation, refuse_half_way
 
 ANSWERS_WITHIN = 3  # seconds
 PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
@@ -67,6 +67,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     raise
             time.sleep(0.05)
             embedded_postgres.ensure_running(home, recheck=True)
+
+    def prepare_database(self) -> None:
+        """What Django calls first when it migrates."""
+        refuse_half_way(self)
+        super().prepare_database()
 
     def _connected(self, conn_params: dict[str, Any]) -> Any:
         """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process not

@@ -1,15 +1,20 @@
-"""Refuses a server that cannot hold the vectors. Django runs this before `migrate` and in `check
---database`."""
+"""Refuses a server that cannot hold the vectors, and a database that this version cannot bring up to
+date. Django runs the first before `migrate` and in `check --database`, the second before `migrate`."""
 
 from typing import Any
 
 from django.core.checks import CheckMessage, Error
+from django.core.management import CommandError
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.validation import BaseDatabaseValidation
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
 AVAILABLE = (
     "select default_version, installed_version from pg_available_extensions where name = 'vector'"
 )
+LAST_WITH_OLD_STEPS = "69f907e"  # commit: it has all that the first release's migrations replace
 
 
 class DatabaseValidation(BaseDatabaseValidation):
@@ -26,6 +31,20 @@ class DatabaseValidation(BaseDatabaseValidation):
                 _refusal(f"pgvector {version} is too old: 0.7 or newer is needed.", "E002", advice)
             ]
         return []
+
+
+def refuse_half_way(connection: BaseDatabaseWrapper) -> None:
+    """Raises CommandError where the database has taken some of the migrations that a later one replaces,
+    not all of them, and the rest is no longer there to be taken."""
+    applied = MigrationRecorder(connection).applied_migrations().keys()
+    there = MigrationLoader(None).disk_migrations
+    for migration in there.values():
+        replaced = set(migration.replaces)
+        if replaced & applied and replaced - applied - there.keys():
+            raise CommandError(
+                "This data was written by a version before the first release, and not by the last of"
+                f" them: start commit {LAST_WITH_OLD_STEPS} over it once, then this version."
+            )
 
 
 def _refusal(message: str, number: str, advice: str) -> Error:

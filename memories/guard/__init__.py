@@ -1,0 +1,33 @@
+"""What must not be believed or served as it stands: secrets, and orders to whoever reads them.
+
+Pure: a text in, places out. Linear in the text; nothing is decided here about what becomes of them.
+"""
+
+from memories.guard.finding import (
+    ASSISTANT,
+    KINDS,
+    LABELS,
+    ORDER,
+    OTHER,
+    OWN,
+    SECRET,
+    Finding,
+    Whose,
+    reason_of,
+)
+from memories.guard.inspect import findings, masked
+
+__all__ = [
+    "ASSISTANT",
+    "KINDS",
+    "LABELS",
+    "ORDER",
+    "OTHER",
+    "OWN",
+    "SECRET",
+    "Finding",
+    "Whose",
+    "findings",
+    "masked",
+    "reason_of",
+]

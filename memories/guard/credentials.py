@@ -1,0 +1,213 @@
+"""Passwords, PINs and codes that open something, as people tell them: a name, a link, a value."""
+
+import re
+from collections.abc import Iterator
+
+from memories.guard.access_keys import is_placeholder
+from memories.guard.finding import Finding
+from memories.guard.form import Form
+
+_PASSWORD = (
+    r"pass ?words?|passwd|pass ?phrases?|pwd|passwort|kennwort|wi-?fi(?: network)? (?:key|pass)|wpa2? key|network key"
+    r"|(?:log-?in|sign-?in|account|bank|admin|root|email|router|server|database|db) (?:credentials?|pass)"
+    r"|seed phrase|recovery phrase|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word"
+    r"|pw|pass(?= for |:|=| is | [^\s.]{6})|log-?in(?= for | to |:| is )"
+)
+_CODE = (
+    r"pins?(?: (?:code|number|no\.?))?|pass ?codes?|(?:door|gate|alarm|garage|entry|access|security|unlock|lock|safe|locker"
+    r"|vault|entrance|building|key ?pad|lock ?box|screen|phone|house|front door|back door|disarm|login|log-in|sign-in"
+    r"|verification|authentication|auth|two-factor|2fa|mfa|one-time|single-use|sms|recovery|backup|confirmation sms)"
+    r" (?:pass)?codes?|otps?|(?:safe|lock|padlock|locker|bike lock|vault)(?:'s)? combination|combination (?:to|of|for) (?:the|my|our) (?:\w+ ){0,2}?(?:safe|lock|padlock|locker|vault)"
+    r"|cv[vc]2?|csc|code (?:to|for) (?:open|unlock|disarm|get in(?:to)?|the (?:front |back |garage )?(?:door|gate|alarm|safe|garage|building|lock ?box|locker|house))"
+)
+_name = Form(rf"(?<![A-Za-z0-9.$/@#-])(?:(?P<password>{_PASSWORD})|(?P<code>{_CODE}))(?![\w(\[])")
+# What may stand between the name and the link: "for the office laptop", "on Netflix".
+_where = (
+    r"(?:,? (?:for|to|of|on|at|in|into|here|there|with|number|currently|by the way|just so you know"
+    r"|(?:that|which) (?:I|we|you|opens|unlocks|gets)(?: (?:use|have|set|chose|need))?)(?: [\w'.@-]{1,30}){0,6}?)?"
+)
+_link = re.compile(
+    rf"(?:'s(?=\s)|(?P<where>{_where})['\"`*]*\s*(?P<sign>:|=|:=|=>|->|–|—|\?|\b(?:is|was|are|will be|has been|should be|remains|became|reads|goes|ist|equals)\b"
+    r"|\((?=\S*\d)))\s*"
+    r"(?:(?:it is|it's|that'?s|that would be|it was|now|currently|still|actually|just|simply|literally|set to|changed to|reset to|as follows|the word|the one with|this|today|temporarily|always|something like|called|:|=)[:,]?\s+)*",
+    re.IGNORECASE,
+)
+_set = re.compile(
+    rf"(?P<where>{_where})\s+(?P<sign>to|as|into|=)\s+(?=['\"`]?\S*[\d!@#$%^&*_])", re.IGNORECASE
+)
+_quoted = re.compile(r"(['\"`“‘])(?P<value>[^'\"`“”‘’\n]{2,80})['\"`”’]")
+_plain = re.compile(r"[^\s,;()<>\"“”]{2,80}")
+_spelled = re.compile(
+    r"(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)(?:[ ,-]+(?!\w*ty)|\b)){4,8}",
+    re.IGNORECASE,
+)
+# Names that mean other things too: what follows them must not be a word.
+_weak = re.compile(r"pw|pass|log-?in", re.IGNORECASE)
+_beside = re.compile(r"\s+(?P<value>[^\s,;()<>\"“”]{2,80})")
+_phrase = re.compile(r"[a-z]+(?:[ -][a-z]+){2,23}(?=[.!,;\n]|$)", re.IGNORECASE)
+_digits = re.compile(
+    r"#?(?P<value>\d{1,2}(?:[ -]\d{1,2}){2,5}|\d{2,4}[ -]\d{2,4}(?:[ -]\d{2,4})?|\d{3,10}|(?=[A-Za-z]*\d)[A-Z0-9]{4,10})[*#]?(?![\w%]|[.,:/-]\d)"
+)
+# "hunter2 is my password", "use 482913 to log in"
+_before = Form(
+    r"(?<![\w.@/-])(?P<value>[^\s,;:()<>\"“”]{4,60})['\"`]? (?:is|was|as|=) (?:still |now |currently )?(?:my|our|the|his|her|their|your) (?:[\w'-]+ ){0,4}?"
+    r"(?P<name>pass ?(?:word|code|phrase)|pin|door code|gate code|alarm code|access code|otp|(?:verification|security|one-time|login) code)(?![\w-])"
+)
+_with = Form(
+    r"\b(?:log(?:ged)? ?in|sign(?:ed)? ?in|log(?:s|ged)? on|unlocks?|opens?|get in|username|user ?name|login)\b[^.\n]{0,60}?\b(?:with|using|use|enter|type|dial|punch in|key in|pass)\s+['\"`]?(?P<value>[^\s,;()<>\"“”]{4,60})"
+)
+_use = Form(
+    r"\b(?:use|enter|type(?: in)?|punch(?: in)?|dial|key in)\s+['\"`]?(?P<value>\d(?:[ -]?\d){3,9})['\"`]?\s+(?:to|at|for|on|and) (?:the )?(?:log|sign|open|unlock|get in|enter|disarm|verify|confirm your|authenticate|door|gate|keypad|alarm)"
+)
+_opens = Form(
+    r"\b(?:disarm(?:s|ed)?|unlock(?:s|ed)?|opens?|key ?pad|alarm|gate|door|lock|safe|lock ?box)\b[^.\n\d]{0,30}\b(?:with|takes?|by typing|by entering|using|code)\s+(?P<value>#?\d{4,8}[#*]?)(?=\s*(?:[.!,;)]|$|\n))"
+)
+_pair = Form(
+    r"\b(?:log-?in|user ?name|user|credentials?|creds)\b[\s:=]*(?:is |are )?[\w.@+-]{2,60}\s*(?:/|\||, ?|and )\s*(?P<value>(?=\S*[\d!@#$%^&*])[^\s,;]{5,60})"
+)
+# What is said of a password that tells none of it.
+_SAID_OF = frozenset(
+    """
+    a about above across against all also always an and annoying another any anything as at attached available back bad
+    because being below both bound broken but by cached case-sensitive complex confidential correct crucial current
+    currently dead default defined definitely different difficult disabled down due easier easy either else empty enough
+    essential even everything expiring fine for forgotten fresh from gone good great handled hard harder hashed here hidden
+    hopefully how hers his if important impossible in incorrect inside into invalid irrelevant it its just kept key lame like
+    likely long longer lost made mandatory maybe me mine missing more my mixed modern much necessary never new no none not
+    nothing now null obsolete of off ok okay old on one only open optional or other our ours out outdated over part passed
+    perfect personal pointless poor possible pretty private probably protected public quite random rather ready really
+    reasonable redundant safe same secret secure sensitive sent set short shown simple so solid some something somewhere
+    stale still stored strict strong stupid subject such super supposed sure temporary terrible that the their theirs them
+    there these they this those through to too true tricky tucked two typical ugly unchanged under unique universal unknown
+    unlike unsafe until up useless usually valid valuable very visible vital weak weird well what when where whether which
+    while who why with within without working wrong written you your yours yes false undefined text string str char varchar
+    integer int field input bool boolean value type password passwords passphrase pin code token manager managers reset
+    hash login username user users email name form label validation policy policies required hint confirmation encryption
+    authentication security strength length minimum maximum mdp n/a tbd case key-based passwordless i we he she sometimes
+    shared between everywhere sticky rotated rubbish
+    """.split()
+)
+_LITTLE = frozenset(
+    "the a an to in on at of with for and or is was be my our your it that this not i we you they".split()
+)
+_participle = re.compile(r"[a-z]{2,}(?:ed|ing|ly|able|ible|ful|less|ish|ious)$", re.IGNORECASE)
+_code_value = re.compile(
+    r"[A-Za-z_]\w*(?:[.(\[{]|->|::)|[A-Z][A-Z0-9_]{3,}$|[\[{(<$%]|__|//|/|\\|\w+\)|==|--"
+)
+_of_examples = re.compile(r"pass|secret|user|test|admin|valid|wrong|abc|1234")  # in programs
+_word_only = re.compile(r"[A-Za-z][a-z]*(?:'[a-z]+)?|[a-z]+(?:[-_][a-z]+)+")
+
+
+def find(text: str) -> Iterator[Finding]:
+    for name in _name.finditer(text):
+        label = str(name.lastgroup)
+        link = _link.match(text, name.end(), name.end() + 160) or _set.match(
+            text, name.end(), name.end() + 160
+        )
+        if label == "code":
+            yield from _code(text, name, link)
+        else:
+            yield from _password(text, name, link)
+    for form in (_before, _with, _pair):
+        for match in form.finditer(text):
+            value, start = match["value"].rstrip(".!?,'\"`"), match.start("value")
+            if _is_marked(value) or (form is _before and value.isdigit()):
+                yield Finding(start, start + len(value), "password")
+    for form in (_use, _opens):
+        for match in form.finditer(text):
+            yield Finding(*match.span("value"), "code")
+
+
+def _code(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterator[Finding]:
+    at = link.end() if link else name.end()
+    if link is None:
+        at += len(text[at : at + 2]) - len(text[at : at + 2].lstrip())
+        if at == name.end():
+            return
+    at += text[at : at + 1] in tuple("'\"`*")
+    value = _spelled.match(text, at)
+    if value and link:
+        yield Finding(value.start(), value.start() + len(value[0].rstrip(" ,-")), "code")
+    value = _digits.match(text, at)
+    if value is None:
+        return
+    # A year or a small count is no code where nothing links it.
+    digits = re.sub(r"\D", "", value["value"])
+    if len(digits) < 3 or (link is None and len(digits) < 4):
+        return
+    yield Finding(*value.span("value"), "code")
+
+
+def _password(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterator[Finding]:
+    at = link.end() if link else name.end()
+    if link is None:
+        # "password hunter22": the two stand side by side.
+        value = _beside.match(text, at)
+        word = value["value"].rstrip(".!?'`") if value else ""
+        if value and _is_marked(word) and re.search(r"\d", word) and re.search(r"[^\W\d]", word):
+            yield Finding(value.start("value"), value.start("value") + len(word), "password")
+        return
+    # Where the name is an identifier or a key of JSON, a bare word is no secret.
+    beside = text[max(0, name.start() - 1) : name.start()], text[name.end() : name.end() + 1]
+    in_code = beside[0] in tuple("\"'._-`<") or beside[1] in tuple("\"'`=_")
+    in_code = in_code or link["sign"] in ("=", ":=", "=>")
+    if quoted := _quoted.match(text, at):
+        if _is_value(quoted["value"], is_quoted=True, in_code=in_code):
+            yield Finding(*quoted.span("value"), "password")
+        return
+    if "phrase" in name[0].lower() or "mnemonic" in name[0].lower():
+        phrase = _phrase.match(text, at)
+        words = phrase[0].lower().replace("-", " ").split() if phrase else []
+        if phrase and not _LITTLE & set(words):
+            yield Finding(*phrase.span(), "password")
+            return
+    value = _plain.match(text, at)
+    if value is None:
+        return
+    word = value[0].rstrip(".!?,'`*")
+    rest = text[value.start() + len(word) : value.end() + 3]
+    is_value = _is_value(word, is_quoted=False, in_code=in_code) and rest[:1] not in ("(", "[")
+    is_word = _weak.fullmatch(name[0]) or not _ends(rest)
+    if is_value and (_is_marked(word) or not is_word):
+        yield Finding(value.start(), value.start() + len(word), "password")
+
+
+def _is_value(word: str, *, is_quoted: bool, in_code: bool) -> bool:
+    low = word.lower().strip("'\"")
+    if len(low) < 3 or is_placeholder(word) or low in _SAID_OF:
+        return False
+    if in_code and _of_examples.search(low):
+        return False
+    if _is_marked(word):
+        return is_quoted or not _code_value.match(word)
+    if in_code or _code_value.match(word):
+        return False
+    return is_quoted or not (_participle.search(low) or low.endswith("n't") or "'" in low)
+
+
+def _is_marked(word: str) -> bool:
+    """Whether it holds what no word of prose does: a digit, a sign, a capital inside."""
+    if is_placeholder(word) or len(word) < 4:
+        return False
+    if word.count("-") >= 2 and re.fullmatch(r"[A-Za-z]{3,}(?:-[A-Za-z]{3,}){2,}", word):
+        return True
+    if _word_only.fullmatch(word) or re.fullmatch(r"[A-Z]+|[A-Z][a-z]+(?:[-'][A-Z]?[a-z]+)*", word):
+        return False
+    if re.fullmatch(
+        r"\d{1,2}(?::\d\d)?(?:am|pm|th|st|nd|rd|%)?|(?:19|20)\d\d|\d+(?:days?|hours?|min|mins|s|ms|x|k|%|px|mb|gb)",
+        word,
+        re.I,
+    ):
+        return False
+    return any(sign.isdigit() for sign in word) or bool(
+        re.search(r"[a-z][A-Z]|\w[!@#$%^&*_+=~]", word)
+    )
+
+
+def _ends(rest: str) -> bool:
+    """Whether the sentence, or its clause, is over after the value."""
+    return (
+        not rest.strip()
+        or rest[0] in ".!?,;\n)"
+        or re.match(r"['`*\"]*[.!?,;\n]|\s*(?:\n|$)|\s+(?:[-–—(]|an?d?\b|b)", rest) is not None
+    )

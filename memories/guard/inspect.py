@@ -1,0 +1,62 @@
+"""All that is found in one text, without what a workspace allows."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from memories.guard import access_keys, credentials, identity_numbers, orders
+from memories.guard.finding import OWN, Finding, Whose
+
+MASK = "[masked]"
+PIECE = 2_000  # characters that are looked at together
+_line_end = re.compile(r"[.!?]?\s")
+
+
+def findings(text: str, whose: Whose = OWN, allowed: Collection[str] = ()) -> list[Finding]:
+    """Places in `text`, in their order, none inside another. In the words of an assistant, a tool or
+    a document an order needs less to be one than in a person's own. `allowed` labels are passed over.
+    """
+    found = [*access_keys.find_blocks(text)]
+    for start, piece in _pieces(text):
+        of_piece = [
+            *access_keys.find(piece),
+            *access_keys.find_named(piece),
+            *identity_numbers.find(piece),
+            *credentials.find(piece),
+            *orders.find(piece, whose),
+        ]
+        found += [Finding(f.start + start, f.end + start, f.label) for f in of_piece]
+    return _merged(finding for finding in found if finding.label not in allowed)
+
+
+def masked(text: str, places: Iterable[Finding]) -> str:
+    """`text` with a mark in the place of each finding; `places` as `findings` gives them."""
+    parts, position = [], 0
+    for place in places:
+        parts += [text[position : place.start], MASK]
+        position = place.end
+    return "".join([*parts, text[position:]])
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """`text` in stretches of about PIECE characters, cut between lines where there are some."""
+    start = 0
+    while len(text) - start > PIECE:
+        end = text.rfind("\n", start + PIECE // 2, start + PIECE) + 1
+        if not end:
+            cut = _line_end.search(text, start + PIECE - 200, start + 5 * PIECE)
+            end = cut.end() if cut else min(len(text), start + 5 * PIECE)
+        yield start, text[start:end]
+        start = end
+    yield start, text[start:]
+
+
+def _merged(found: Iterable[Finding]) -> list[Finding]:
+    """Those that overlap as one, named for the first of them."""
+    merged: list[Finding] = []
+    for finding in sorted(found, key=lambda each: (each.start, -each.end)):
+        if merged and finding.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Finding(last.start, max(last.end, finding.end), last.label)
+        else:
+            merged.append(finding)
+    return merged

@@ -1,0 +1,169 @@
+"""The official OpenAI SDK, for OpenAI and for all who speak its wire (Ollama, Gemini, vLLM): embeddings, and
+facts read over the chat."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import openai
+
+from memories.errors import ProviderError
+from memories.providers import network
+from memories.providers.embedder import Embedder, EmbedderConfig, Matrix, Side, batches, known_model
+from memories.providers.extractor import (
+    Extractor,
+    ExtractorConfig,
+    ModelQuestion,
+    ModelReply,
+    refused,
+)
+from memories.providers.network import Endpoint
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
+
+# The SDK insists on a key; servers in one's own house mostly want none.
+NO_KEY = "none"
+
+
+def client_for(endpoint: Endpoint) -> openai.OpenAI:
+    if not endpoint.api_key and not endpoint.base_url:
+        raise ProviderError("OPENAI_API_KEY is not set", permanent=True)
+    endpoint = replace(endpoint, api_key=endpoint.api_key or NO_KEY)
+    return network.connect(openai.OpenAI, openai.DefaultHttpxClient, endpoint)
+
+
+def is_openai(endpoint: Endpoint) -> bool:
+    """Whether this is OpenAI's own service: others speak an older dialect of the wire."""
+    return endpoint.host.partition(":")[0] in ("", "api.openai.com")
+
+
+def named(model: str, endpoint: Endpoint) -> str:
+    """How messages to people call the model: with its server, where that is not OpenAI's."""
+    return f"OpenAI's {model}" if is_openai(endpoint) else f"{model} at {endpoint.host}"
+
+
+DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
+# OpenAI takes 8,191 tokens per text, and a token is never less than a byte. What is longer goes
+# in pieces, and the text's vector is their mean, weighted by length.
+PIECE_BYTES = 8_000
+
+
+class OpenAIEmbedder(Embedder):
+    provider = "openai"
+    is_remote = True
+
+    def __init__(self, config: EmbedderConfig) -> None:
+        self.name = config.model or DEFAULT_EMBEDDING_MODEL
+        self._endpoint = config.endpoint
+        self._known = known_model(self.name)
+        self.dimensions = config.dimensions or self._known.dimensions
+        self.duplicate_threshold = self._known.duplicate_threshold
+        self.search_floor = self._known.search_floor
+        if not self.dimensions:
+            raise ProviderError(
+                f"how many dimensions {self.name} has is not known: set EMBEDDING_DIMENSIONS",
+                permanent=True,
+            )
+
+    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+        known = self._known
+        prefix = known.query_prefix if side == "query" else known.document_prefix
+        owned = [(owner, piece) for owner, text in enumerate(texts) for piece in pieces(text)]
+        sizes = [len(piece) for _, piece in owned]
+        sums = np.zeros((len(texts), self.dimensions), np.float32)
+        for batch in batches(sizes, self):
+            vectors = self._ask([prefix + owned[position][1] for position in batch])
+            weights = np.array([sizes[position] for position in batch], np.float32)
+            owners = [owned[position][0] for position in batch]
+            np.add.at(sums, owners, vectors * weights[:, None])
+        return sums
+
+    def _ask(self, pieces: list[str]) -> Matrix:
+        wish = self.dimensions if self._known.takes_dimensions else openai.omit
+        client = client_for(self._endpoint)
+
+        def call() -> Matrix:
+            answer = client.embeddings.create(model=self.name, input=pieces, dimensions=wish)
+            rows = sorted(answer.data, key=lambda row: row.index)
+            vectors = np.array([row.embedding for row in rows], np.float32)
+            if len(vectors) != len(pieces):
+                raise ValueError(f"{len(vectors)} vectors for {len(pieces)} texts")
+            return vectors
+
+        who = named(self.name, self._endpoint)
+        vectors = network.ask(openai, who, self._endpoint.timeout, call)
+        self._check(vectors, len(pieces))
+        return vectors
+
+
+def pieces(text: str) -> Iterator[str]:
+    """`text` cut into at most PIECE_BYTES of UTF-8 each, between characters."""
+    data = text.encode()
+    start = 0
+    while start < len(data):
+        end = start + PIECE_BYTES
+        while end < len(data) and data[end] & 0xC0 == 0x80:
+            end -= 1
+        yield data[start:end].decode()
+        start = end
+
+
+DEFAULT_CHAT_MODEL = "gpt-5-mini"
+# What a server in one's own house most often serves.
+DEFAULT_LOCAL_MODEL = "llama3.2"
+
+
+class OpenAIExtractor(Extractor):
+    provider = "openai"
+
+    def __init__(self, config: ExtractorConfig) -> None:
+        own = is_openai(config.endpoint)
+        self.model = config.model or (DEFAULT_CHAT_MODEL if own else DEFAULT_LOCAL_MODEL)
+        self._endpoint = config.endpoint
+        self.who = named(self.model, config.endpoint)
+        # OpenAI's newer models refuse the old name, Ollama does not know the new one.
+        name = "max_completion_tokens" if own else "max_tokens"
+        self._limit = {name: config.max_tokens}
+
+    def ask(self, question: ModelQuestion) -> ModelReply:
+        client = client_for(self._endpoint)
+
+        def call() -> tuple[ModelReply, str | None]:
+            # Not `parse` of the SDK: it drops the text of an answer that is no JSON.
+            completion = client.chat.completions.create(
+                model=self.model,
+                messages=[
+                    {"role": "system", "content": question.rules},
+                    {"role": "user", "content": question.text},
+                ],
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {
+                        "name": "facts",
+                        "strict": True,
+                        "schema": question.schema.model_json_schema(),
+                    },
+                },
+                extra_body=self._limit,
+            )
+            return _reply(completion), completion.choices[0].message.refusal
+
+        reply, refusal = network.ask(openai, self.who, self._endpoint.timeout, call)
+        if refusal or reply.stop_reason == "content_filter":
+            raise refused(self.who, refusal or "its content filter")
+        return reply
+
+
+def _reply(completion: "ChatCompletion") -> ModelReply:
+    choice = completion.choices[0]
+    usage = completion.usage
+    return ModelReply(
+        text=choice.message.content or "",
+        stop_reason=choice.finish_reason,
+        model=completion.model,
+        input_tokens=usage.prompt_tokens if usage else 0,
+        output_tokens=usage.completion_tokens if usage else 0,
+        is_cut=choice.finish_reason == "length",
+    )
