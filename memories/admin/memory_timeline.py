@@ -11,8 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, chain
-from memories.models.valid_at import AsOf
+from memories.models import AsOf, Citation, Fact, Memory, MemoryPeriod, Supersession, chain
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.word_diff import Piece, word_diff
 from workspaces.scope import Scope
