@@ -19,10 +19,10 @@ from unfold.widgets import (
 
 from memories import workspace_settings
 from memories.admin.decision_cards import WHY, decision_cards
-from memories.english.statements.review_policy import Policy
 from memories.errors import Invalid
 from memories.models import Category, Fact
 from memories.resolve import rehearsal
+from memories.resolve.review_policy import Policy
 from memories.workspace_settings import MOST_NAMES
 from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.ids import first_uuid7

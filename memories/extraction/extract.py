@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import gatekeeper, patterns
-from memories.english.patterns import Talk, workspace_patterns
+from memories.english import find_claims, gatekeeper, workspace_patterns
+from memories.english.patterns.library import compile_patterns
+from memories.english.patterns.pattern import Found
+from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
     ASSISTANT_CATEGORIES,
     SPEAKING,
@@ -35,8 +37,8 @@ KEPT = "kept"  # the label of what is kept and not read
 
 def warm_up() -> None:
     """Compile what compiles on first use, before the first request."""
-    patterns.warm_up()
-    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
+    compile_patterns()
+    find_claims.extract("I said nothing yet.", "", datetime.now(UTC))
 
 
 def extract(
@@ -199,7 +201,7 @@ def _pattern_claims(
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
-    hits += patterns.extract(*said, talk, budget)
+    hits += find_claims.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_read_of(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
     left = workspace_patterns.with_library(library, tried, *said, budget)
@@ -210,9 +212,7 @@ def _is_read_of(message: Message, category: str) -> bool:
     return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
 
 
-def _pattern_claim(
-    message: Message, hit: patterns.Found, options: ExtractOptions, talk: Talk
-) -> Claim:
+def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:
     quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
     if hit.is_answer and talk.asked is not None:
         quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))

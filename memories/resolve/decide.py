@@ -11,8 +11,8 @@ import numpy as np
 
 from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords, Relation
-from memories.english.statements.review_policy import PINNED, held_by
 from memories.index.nearest import Pair
+from memories.resolve.review_policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
