@@ -498,13 +498,10 @@ def _with_topic(
 ) -> SpokenIntent | None:
     """What stands behind the verb, without what is no name of a thing; None where it is work."""
     about_memory = re.search(rf"\b(?:from|in|out of|off|to) {_memory}\b", sentence[start:], re.I)
-    rest = sentence[start:end]
-    tail = _tail.search(rest)
-    rest = rest[: tail.start()] if tail else rest
+    rest = _without_tail(sentence[start:end])
     if (reason := _reason.search(rest)) and reason.start() > 1:
         rest = rest[: reason.start()]
-    tail = _tail.search(rest)
-    rest = (rest[: tail.start()] if tail else rest).rstrip(" ,;:.!?–—-")
+    rest = _without_tail(rest).rstrip(" ,;:.!?–—-")
     if not rest:
         return None
     if kind == FORGET and _dismissive.search(sentence, start) and not about_memory:
@@ -527,10 +524,13 @@ def _with_topic(
         return None
     if is_bare and not is_marked and not re.match(r"(?:my|our|that|this|the|any)\b", rest, re.I):
         return None
-    at = start + (lead.end() if lead else 0)
-    if at >= start + len(rest):
-        return None
-    return SpokenIntent(kind, 0, len(sentence), (at, start + len(rest)))
+    span = (start + (lead.end() if lead else 0), start + len(rest))
+    return SpokenIntent(kind, 0, len(sentence), span) if span[0] < span[1] else None
+
+
+def _without_tail(rest: str) -> str:
+    tail = _tail.search(rest)
+    return rest[: tail.start()] if tail else rest
 
 
 def _read_retract(sentence: str) -> SpokenIntent | None:
