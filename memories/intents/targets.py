@@ -88,10 +88,10 @@ class Reach:
                 sentences += _sentences(row, len(row.content), is_here=is_here)
         memories = _memories(scope, intent)
         cited: dict[uuid.UUID, list[Citation]] = {}
-        rows = Citation.objects.filter(fact__memory__in=memories).select_related("fact", "episode")
-        for row in rows:
-            if row.fact.memory_id:
-                cited.setdefault(row.fact.memory_id, []).append(row)
+        of_memories = Citation.objects.filter(fact__memory__in=memories)
+        for one in of_memories.select_related("fact", "episode"):
+            if one.fact.memory_id:
+                cited.setdefault(one.fact.memory_id, []).append(one)
         return cls(intent, space, sentences, memories, cited)
 
     def citing(self, sentence: SaidSentence) -> list[Memory]:
