@@ -57,7 +57,7 @@ _lead = (
     r"|from (?:now on|here on|this point on)|going forward|in (?:the )?future|next time|just|kindly|dear \w+|memory|assistant|bot|chatbot|ai"
     r"|buddy|friend|mate|can I ask (?:you )?(?:something|a favou?r)|(?:a )?(?:small|quick|tiny|little) (?:favou?r|request|thing|ask)|do me a favou?r"
     r"|as (?:a|my) (?:favou?r|personal request)|I['’]ve changed my mind|I changed my mind|I regret (?:it|that|this|saying (?:it|that|this))"
-    r"|thanks|thank you|great|good|fine|cool)\b[\s,.!:;–—-]+)*"
+    r"|thanks|thank you|great|good|fine|cool|ha(?:ha)+|lol)\b[\s,.!:;–—-]+)*"
 )
 _ask = (
     r"(?:(?:can|could|would|will|won['’]t|may I ask) you (?:please |kindly |just |maybe |possibly |also |perhaps )*"
@@ -67,7 +67,7 @@ _ask = (
     r"|I (?:really |just |now )?(?:want|need|ask|order|wish|request|beg|would ask) (?:that )?(?:for )?you (?:to |would |could )?(?:please |just )*"
     r"|you (?:can|could|should|may|might want to|must|need to|have to|['’]d better) (?:please |just |safely |now |also )*"
     r"|(?:go ahead and|make sure (?:to|you|that you)|be sure to|feel free to|it(?:['’]s| is) (?:best|better|time) (?:to|if you)"
-    r"|(?:is it|would it be) possible (?:for you )?to|would you mind|do you mind|it would be (?:great|nice|good|best) (?:if you (?:could |would )?|to)|let['’]s|let us|let me ask you to) (?:please |just )*)"
+    r"|(?:is it|would it be) possible (?:for you )?to|would you mind|do you mind|it would be (?:great|nice|good|best) (?:if you(?: could| would)?|to)|let['’]s|let us|let me ask you to) (?:please |just )*)"
 )
 _not = (
     r"(?:(?:please )?(?:don['’]?t|do not|never|try not to|be careful not to|be sure not to|make sure (?:you )?(?:not to|don['’]t|never)|there(?:['’]s| is) no need to|no need to)"
@@ -158,6 +158,11 @@ _reporting = re.compile(
     r"\b(?:said|says|saying|told (?:me|us|him|her|them)|tells (?:me|us)|asked|asks|wrote|writes|texted|yelled|shouted|replied|answered|goes|was like|were like|reads|read|begged|warned|ordered|sings?|sang|called|titled|named)[\s,:–—-]*$",
     re.IGNORECASE,
 )
+# Behind other colons stands what somebody or something else says.
+_announced = re.compile(
+    rf"^{_lead}$|\b(?:request|thing|favou?r|note|correction|question|ask|wish|rule|update|edit|memory|please|this|clear|is)$|^\W*$",
+    re.IGNORECASE,
+)
 _said_behind = re.compile(
     r",\s*(?:the |my |his |her |our |their )?[\w'’ ]{1,30} (?:said|says|wrote|told (?:me|us|him|her)|reads|asked|yelled|shouted)[\s.!]*$",
     re.IGNORECASE,
@@ -206,6 +211,11 @@ _forget_heads = tuple(
         rf"{_lead}(?:please )?(?:keep|leave) (?P<rest>that|this|it)(?: one| last bit| part)? off the record[\s.!]*$",
         rf"{_lead}{_ask}?(?:un-?remember|unsee|unhear){_rest}",
     )
+)
+_deletes = re.compile(rf"{_lead}{_ask}?{_delete}\b", re.IGNORECASE)
+_noted = re.compile(
+    r"\b(?:things?|info(?:rmation)?|part|bit|details?|story|stuff|notes?|facts?|memor(?:y|ies))$",
+    re.IGNORECASE,
 )
 _never_heads = tuple(
     re.compile(form, _flags)
@@ -305,7 +315,7 @@ _denied = re.compile(
     r"[\s,;:.!–—-]+(?:(?:and|but|because|since|in fact|actually|really|turns out|it turns out)[, ]+)*(?:I|we|my|our|there|it|he|she|they)\b(?: \w+)?? ?(?:['’]ve|['’]m|['’]re)?\s*(?:never|don['’]t|do not|didn['’]t|did not|haven['’]t|have not|am not|not|isn['’]t|is not|wasn['’]t|aren['’]t|doesn['’]t|has no|have no|is no|are no)\s+(?:actually |really |even |ever )*(?P<x>[^,;:.!?–—]{2,100})",
     _flags,
 )
-_value = r"[^,;:!?–—\n]{1,70}?"
+_value = r"(?:[^,;:!?–—\n]|(?<=\d):(?=\d)){1,70}?"
 _old = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?[^,;:!?–—\n]{1,50}?))"
 _oops = r"(?:no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong)"
 _only_oops = re.compile(rf"(?:{_oops}[\s,]*)+", re.IGNORECASE)
@@ -340,7 +350,7 @@ _correct_heads = tuple(
         ),
         # with what it is about
         (
-            rf"{_lead}{_ask}?(?:change|update|correct|fix|set|amend|edit)\s+(?P<x>(?:my|our|the)\s+[^,;:.!?–—]{{2,50}}?)(?:\s+(?:in|on|from)\s+(?:your|my)\s+(?:memory|records?|notes|profile|files?))?(?:\s+from\s+(?P<old>{_value}))?\s*(?:\s+to(?:\s+be)?|:|,? (?:it['’]s|it is|it should be))\s+(?P<new>{_value}){_end}",
+            rf"{_lead}{_ask}?(?:change|update|correct|fix|set|amend|edit)\s+(?P<x>(?:my|our)\s+[^,;:.!?–—]{{2,50}}?)(?:\s+(?:in|on|from)\s+(?:your|my)\s+(?:memory|records?|notes|profile|files?))?(?:\s+from\s+(?P<old>{_value}))?\s*(?:\s+to(?:\s+be)?|:|,? (?:it['’]s|it is|it should be))\s+(?P<new>{_value}){_end}",
             False,
         ),
         (
@@ -375,6 +385,20 @@ _statement = re.compile(
     r"(?!(?:when|how|to|the time|if|what|why|who|where|me|whether|not|doing|going|seeing)\b)(?:(?:my|our|the|his|her|their|this|that|all|every|both|no|any|[A-Z][\w'’-]+|I|we|he|she|they|it|there)\b.{0,90}?(?:\b(?:am|is|are|was|were|have|has|had|do|does|did|will|can|can['’]?t|won['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|must|need|needs|prefer|prefers|like|likes|love|loves|hate|hates|live|lives|work|works|want|wants|use|uses|take|takes|eat|eats|go|goes|start|starts|starting|leave|leaves|arrive|arrives|speak|speaks|drive|drives|drink|drinks|play|plays|own|owns|avoid|get|gets|wear|wears|moved|got|meet|meets|pay|pays|sleep|turn|turns|run|runs|study|call|calls|know|knows|keep|keeps|park|see|sees|never|always|usually|only|sit|sits|stay|stays|travel|opens|closes|expires|ends|begins)\b|['’](?:s|m|re|ve|d|ll)\b))",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+_of_own_life = re.compile(r"(?:(?:I|my|we|our|he|she|they|his|her|their)\b|I['’])", re.IGNORECASE)
+
+
+_regretted = re.compile(
+    r"\b(?:shouldn['’]t have|should not have|wish I had(?:n['’]t| not)|regret|didn['’]t mean to)\b.{0,30}\b(?:said|say|saying|told|tell|telling|mention\w*|shar\w+|wr\w+te)\b",
+    re.IGNORECASE,
+)
+
+
+def is_regret(sentence: str) -> bool:
+    """Whether it is about having said something, and says nothing itself."""
+    return _regretted.search(sentence) is not None
 
 
 def may_hold_intents(text: str) -> bool:
@@ -441,6 +465,8 @@ def _heads(sentence: str) -> Iterator[int]:
         at = pause.end()
         before = sentence[: pause.start()]
         if _reporting.search(before):
+            return
+        if pause.group().startswith(":") and not _announced.search(before):
             return
         if at >= len(sentence) or unspoken.is_quoted(sentence, at):
             continue
@@ -520,12 +546,24 @@ def _with_topic(
         return SpokenIntent(kind, 0, len(sentence), (at, at + len(rest)))
     lead = _topic.match(rest)
     is_marked = lead is not None or about_memory is not None
-    if not is_marked and (_work_object.match(rest) or _elsewhere.search(rest)):
-        return None
-    if is_bare and not is_marked and not re.match(r"(?:my|our|that|this|the|any)\b", rest, re.I):
+    if not is_marked and _is_work(rest, sentence, is_bare=is_bare):
         return None
     span = (start + (lead.end() if lead else 0), start + len(rest))
     return SpokenIntent(kind, 0, len(sentence), span) if span[0] < span[1] else None
+
+
+def _is_work(rest: str, sentence: str, *, is_bare: bool) -> bool:
+    """Whether it may as well be a file, a dish or a text that is to be changed."""
+    if _elsewhere.search(rest):
+        return True
+    if not is_bare:
+        return _work_object.match(rest) is not None
+    if not _deletes.match(sentence):
+        is_own = re.match(r"(?:my|our)\b", rest, re.I) is not None
+        is_near = re.match(r"(?:that|this|the|any)\b", rest, re.I) is not None
+        return not (is_own or is_near and not _work_object.match(rest))
+    is_named = re.match(r"(?:my|our)\b", rest, re.I) or _noted.search(rest)
+    return not is_named or _work_object.match(rest) is not None
 
 
 def _without_tail(rest: str) -> str:
@@ -570,7 +608,8 @@ def _read_correct(sentence: str) -> SpokenIntent | None:
         topic = match.span("x") if values.get("x") else None
         return SpokenIntent(CORRECT, 0, len(sentence), topic, old=old, new=new)
     if match := _whole_correction.match(sentence):
-        new, old = _trimmed(match["new"]), _trimmed(match["old"])
+        old = _trimmed(match["old"])
+        new = " ".join(_trimmed(match["x"]).split()[-len(old.split()) :])
         if _typed_value.match(old) and _typed_value.match(new):
             span = match.span("x")
             return SpokenIntent(CORRECT, 0, len(sentence), span, old=old, new=new, is_clause=True)
@@ -586,7 +625,10 @@ def _read_remember(sentence: str) -> SpokenIntent | None:
     if match is None or sentence.rstrip().endswith("?"):
         return None
     start, end = match.span("x") if match["x"] else match.span("x2")
-    if not _statement.match(sentence, start):
+    is_said_to_be_one = sentence[:start].rstrip().endswith((":", "that", "That"))
+    if not _statement.match(sentence, start) or not (
+        is_said_to_be_one or _of_own_life.match(sentence, start)
+    ):
         return None
     tail = _tail.search(sentence, start)
     end = min(end, tail.start()) if tail else end

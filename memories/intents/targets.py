@@ -5,7 +5,7 @@ the same, then by meaning. What is not surely meant is a guess, for a person to 
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -13,7 +13,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from memories.english import clauses, topics
-from memories.english.spoken_intents import SpokenIntent
+from memories.english.spoken_intents import SpokenIntent, is_regret
 from memories.index import due, workspace_index
 from memories.masked_text import is_masked
 from memories.models import Citation, Episode, Intent, Memory, WorkspaceIndex
@@ -23,6 +23,7 @@ Span = tuple[int, int]
 OWN_WORDS = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 300, 1_000
 MOST_OF_LAST = 3  # statements that "that" may mean at once
+REPEATED = 0.6  # of a statement's words, in an answer to it
 LIKELY = 0.6  # of a topic's words, in the conversation at hand
 NEAR, CLOSE = (
     0.35,
@@ -82,7 +83,8 @@ class Reach:
         seen = Episode.objects.visible_to(scope).filter(pk__lt=intent.episode_id)
         of_subject = seen.filter(subject=intent.subject).order_by("-pk")[:MOST_EPISODES]
         more = [row for row in of_subject if row.pk not in known] if intent.subject_id else []
-        sentences = list(_sentences(intent.episode, intent.start, is_here=True))
+        own = _sentences(intent.episode, len(intent.episode.content), is_here=True)
+        sentences = [one for one in own if one.end <= intent.start]
         for rows, is_here in ((here, True), (more, False)):
             for row in rows:
                 sentences += _sentences(row, len(row.content), is_here=is_here)
@@ -130,7 +132,9 @@ def _last_said(reach: Reach, spoken: SpokenIntent) -> Target:
     own = [one for one in reach.sentences if one.is_here]
     if spoken.is_weak and own and not own[0].is_own:
         return Target()  # the answer of the other one is meant
-    own = [one for one in own if one.is_own and not one.text.endswith("?")]
+    own = [
+        one for one in own if one.is_own and not one.text.endswith("?") and not is_regret(one.text)
+    ]
     if not own:
         return Target()
     first = own[0].episode.pk
@@ -139,6 +143,7 @@ def _last_said(reach: Reach, spoken: SpokenIntent) -> Target:
     for sentence in last:
         target.add_span(first, sentence.start, sentence.end)
         target.memories += [m for m in reach.citing(sentence) if m not in target.memories]
+    _add_repeats(reach, target)
     return target
 
 
@@ -161,7 +166,7 @@ def _by_words(reach: Reach, topic: str) -> Target:
             target.add_span(episode, start, end)
     if not target:
         return _likely(reach, scores)
-    _add_repeats(reach, target, wanted)
+    _add_repeats(reach, target)
     return target
 
 
@@ -188,17 +193,25 @@ def _likely(reach: Reach, scores: Mapping[uuid.UUID, float]) -> Target:
     return Target(chosen, spans, is_sure=best >= LIKELY and is_here and len(chosen) == 1)
 
 
-def _add_repeats(reach: Reach, target: Target, wanted: Collection[str]) -> None:
-    """Sentences of this conversation that repeat the figures of what is forgotten."""
+def _add_repeats(reach: Reach, target: Target) -> None:
+    """What others in this conversation repeat of it: most of its words, or its figures."""
+    meant = [topics.meaningful(memory.content) for memory in target.memories]
+    meant += [
+        topics.meaningful(one.text)
+        for one in reach.sentences
+        if (one.start, one.end) in target.spans.get(one.episode.pk, ())
+    ]
     figures = {
-        stem
-        for memory in target.memories
-        for stem in topics.words_of(memory.content)
-        if any(sign.isdigit() for sign in stem) and len(stem) > 1
+        stem for own in meant for stem in own if len(stem) > 1 and any(map(str.isdigit, stem))
     }
     for sentence in reach.sentences:
-        is_new = sentence.episode.pk not in target.spans or not sentence.is_own
-        if sentence.is_here and is_new and figures & set(topics.words_of(sentence.text)):
+        if not sentence.is_here or (sentence.is_own and sentence.episode.pk in target.spans):
+            continue
+        words = set(topics.words_of(sentence.text))
+        repeats = not sentence.is_own and any(
+            len(own) > 1 and topics.coverage(own, words) >= REPEATED for own in meant
+        )
+        if repeats or figures & words:
             target.add_span(sentence.episode.pk, sentence.start, sentence.end)
 
 

@@ -80,7 +80,7 @@ class Command(CommandWithExamples):
             if what != "intents":
                 raise CommandError("Give --dataset.")
             dataset = intent_stories.OWN
-        measure = {
+        measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
             "retrieval": self.retrieval,
             "extraction": self.extraction,
             "conflicts": self.conflicts,
