@@ -23,6 +23,13 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
             },
         ),
         (
+            "Language",
+            {
+                "fields": ("languages", "date_order"),
+                "description": "How what is said is read without a model.",
+            },
+        ),
+        (
             "Reading with models",
             {
                 "fields": ("extractors",),

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from memories.bounds import Budget
 from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english.calendar_dates import DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns import library
@@ -167,9 +168,10 @@ def extract(
     occurred_at: datetime,
     talk: Talk | None = None,
     budget: Budget | None = None,
+    order: DateOrder = "auto",
 ) -> list[Found]:
     """What `speaker` claims in `text`, each claim with its place; relative dates count from
-    `occurred_at` (aware). A speaker without a name is "User". `talk` is what was said before;
+    `occurred_at` (aware), days and months in numbers stand in `order`. A speaker without a name is "User". `talk` is what was said before;
     the text itself is not added to it. Clauses are read as long as the `budget` lasts."""
     name, talk, budget = speaker.strip() or UNKNOWN, talk or Talk(), budget or Budget()
     read, fits = [], []
@@ -179,7 +181,7 @@ def extract(
         read.append((clause, words))
         fits += _fit(clause, words, name)
     kept = _kept(fits, message_worth(unspoken.spoken(text), name, read, fits, talk)) if fits else []
-    claim = _claim(name, talk.listener(name), occurred_at)
+    claim = _claim(name, talk.listener(name), occurred_at, order)
     found = {each.statement.lower(): each for each in map(claim, kept)}
     return list(found.values())
 
@@ -221,7 +223,7 @@ def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
     return [Fit(*first, clause, read_clause.weight(words, name))] if first else []
 
 
-def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:
+def _claim(name: str, listener: str, at: datetime, order: DateOrder) -> Callable[[Fit], Found]:
     def claim(fit: Fit) -> Found:
         pattern, words = fit.pattern, fit.match.string
         return Found(
@@ -231,7 +233,7 @@ def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:
             confidence=pattern.confidence,
             rule=pattern.name,
             entities=_entities(pattern, fit.match, fit.clause.text),
-            event_date=event_date(words, at),
+            event_date=event_date(words, at, order),
             start=fit.clause.start,
             end=fit.clause.end,
             is_answer=fit.clause.is_answer,

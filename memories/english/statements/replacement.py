@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 
+from memories.english.calendar_dates import DateOrder
 from memories.english.dates import last_day
 from memories.english.statements.auxiliaries import RENAMED
 from memories.english.statements.contradictions import (
@@ -309,13 +310,21 @@ _current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORE
 UNKNOWN = timedelta(days=366)
 
 
-def came_before(told: Reading, event: datetime, rule: str, since: datetime, *, dated: bool) -> bool:
+def came_before(
+    told: Reading,
+    event: datetime,
+    rule: str,
+    since: datetime,
+    *,
+    dated: bool,
+    order: DateOrder = "auto",
+) -> bool:
     """Whether `told`, of which `event` is the first day that is meant, came true before what is
     believed `since` then; `dated`: since a day that was named. `rule` names the attribute."""
     if rule.removeprefix("slot:") not in LASTING or not _is_over(told):
         return False
     margin = timedelta(0) if dated else UNKNOWN
-    last = last_day(told.statement, event.date()) - event.date()
+    last = last_day(told.statement, event.date(), order) - event.date()
     return since - event > margin + last
 
 
