@@ -32,7 +32,6 @@ GIVEN_MODULES = {"__init__", "__main__", "apps", "urls", "conftest"}
 # first.
 GIVEN_PLACES = (
     "memoryproject.postgres.base",
-    "memoryproject.postgres.features",
     "memories.german.",
 )
 

@@ -33,7 +33,7 @@ def _rising(pair: tuple[float, float]) -> tuple[float, float]:
 
 
 class ReviewSettings(Declared):
-    """What is held back for a person; `Policy` says how."""
+    """What is held back for a person."""
 
     similarity: Annotated[tuple[Share, Share], AfterValidator(_rising)] = (0.0, 0.0)
     confidence: Share = 0.0
@@ -42,14 +42,31 @@ class ReviewSettings(Declared):
 
 
 class WorkspaceSettings(Declared):
-    """`extractors` empty: the server's own model. `llm`: which messages a model reads."""
+    """What is not said has its default; null gives it back."""
 
     conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
-    extractors: Models = []
+    extractors: Annotated[
+        Models,
+        Field(
+            description="The models that read, in the order in which they are asked. Empty: the"
+            " server's own."
+        ),
+    ] = []
     feature_sets: SetSettings = SetSettings()
-    languages: Annotated[list[Annotated[str, one_of(NAMES)]], Field(min_length=1)] = [ENGLISH]
-    llm: Annotated[str, one_of(WHEN)] = WHEN[0]
-    ranking: Weights = Weights()
+    languages: Annotated[
+        list[Annotated[str, one_of(NAMES)]],
+        Field(
+            min_length=1,
+            description="The languages whose patterns, dates and greetings are read; English"
+            " always is.",
+        ),
+    ] = [ENGLISH]
+    llm: Annotated[
+        str,
+        one_of(WHEN),
+        Field(description="Which messages a model reads: those that no pattern covered, or all."),
+    ] = WHEN[0]
+    ranking: Annotated[Weights, Field(description="Weights of the hybrid ranking.")] = Weights()
     review: ReviewSettings = ReviewSettings()
 
 

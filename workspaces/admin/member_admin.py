@@ -19,8 +19,8 @@ from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Button, RowAdmin, Verb, refusal_text
 from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm
-from workspaces.external_ids import NotAllowed
 from workspaces.models import Capability, Invitation, Membership, Role
+from workspaces.scope import NotAllowed
 
 ROLES = {
     Role.OWNER: "Owner: everything, also other owners",
