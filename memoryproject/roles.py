@@ -34,8 +34,6 @@ GRANTS = (
     "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT USAGE, SELECT ON SEQUENCES TO {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {role}",
 )
-
-
 LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN")
 
 
@@ -85,8 +83,9 @@ def grant(connection: BaseDatabaseWrapper) -> None:
 
 @contextmanager
 def owner_connection() -> Iterator[psycopg.Connection[Any]]:
-    """To the database of this process; every statement commits by itself, and may take as long as it
-    does: an index is built by one."""
+    """A connection with the owner's rights, for what the ordinary role may not do, to the database of this
+    process. Every statement commits by itself, and may take as long as it does: an index is
+    built by one."""
     own = connections["default"].settings_dict
     if settings.EMBEDDED_POSTGRES is not None:
         found = databases.embedded(settings.DATA_DIR, "owner")

@@ -41,17 +41,8 @@ PASSING = (
 READ_ONLY = b"default_transaction_read_only"
 
 
-class DatabaseClient(client.DatabaseClient):
-    @classmethod
-    def settings_to_cmd_args_env(
-        cls, settings_dict: dict[str, Any], parameters: Iterable[str]
-    ) -> tuple[list[str], dict[str, str] | None]:
-        """The embedded server comes with its own psql, and runs while the shell is open."""
-        args, env = super().settings_to_cmd_args_env(settings_dict, parameters)
-        if settings.EMBEDDED_POSTGRES is None:
-            return args, env
-        embedded_postgres.ensure_running(settings.EMBEDDED_POSTGRES)
-        return [str(program("psql")), *args[1:]], env
+class DatabaseFeatures(features.DatabaseFeatures):
+    minimum_database_version = (15,)  # the oldest that our statements were written for
 
 
 class DatabaseCreation(creation.DatabaseCreation):
@@ -63,10 +54,19 @@ class DatabaseCreation(creation.DatabaseCreation):
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-class DatabaseFeatures(features.DatabaseFeatures):
-    """The oldest server that the statements of this project were written for."""
+class DatabaseClient(client.DatabaseClient):
+    """`manage.py dbshell`."""
 
-    minimum_database_version = (15,)
+    @classmethod
+    def settings_to_cmd_args_env(
+        cls, settings_dict: dict[str, Any], parameters: Iterable[str]
+    ) -> tuple[list[str], dict[str, str] | None]:
+        """The embedded server comes with its own psql, and runs while the shell is open."""
+        args, env = super().settings_to_cmd_args_env(settings_dict, parameters)
+        if settings.EMBEDDED_POSTGRES is None:
+            return args, env
+        embedded_postgres.ensure_running(settings.EMBEDDED_POSTGRES)
+        return [str(program("psql")), *args[1:]], env
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
