@@ -8,6 +8,7 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories.declared import Declared, between, faults, one_of, wrong
+from memories.english.calendar_dates import DATE_ORDERS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.features import set_embedding
@@ -45,6 +46,14 @@ class WorkspaceSettings(Declared):
     """What is not said has its default; null gives it back."""
 
     conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
+    date_order: Annotated[
+        str,
+        one_of(DATE_ORDERS),
+        Field(
+            description="Of day and month in numbers: 3/4/2026 is 4 March or, day first, 3 April;"
+            " auto: month first with slashes, else day first. What can only be read one way, is."
+        ),
+    ] = DATE_ORDERS[0]
     extractors: Annotated[
         Models,
         Field(

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from memories.bounds import STATEMENT
 from memories.english import lexical, statements
+from memories.english.calendar_dates import DateOrder
 from memories.english.statements.wording import Word, words
 from memories.extraction import exact
 from memories.extraction.free_words import (
@@ -52,6 +53,7 @@ class Evidence:
     asked: str
     speakers: tuple[str, ...]
     said_at: datetime
+    date_order: DateOrder = "auto"
 
     @cached_property
     def cited_text(self) -> str:
@@ -90,8 +92,8 @@ def unsupported(statement: str, evidence: Evidence) -> str:
     cited = evidence.cited_text
     literally = (
         ("addresses", exact.addresses(statement, f"{cited} {evidence.around}")),
-        ("numbers", exact.numbers(statement, cited, evidence.said_at)),
-        ("days", exact.days(statement, cited, evidence.said_at)),
+        ("numbers", exact.numbers(statement, cited, evidence.said_at, evidence.date_order)),
+        ("days", exact.days(statement, cited, evidence.said_at, evidence.date_order)),
     )
     for what, found in literally:
         if lacking := list(dict.fromkeys(found)):
