@@ -145,6 +145,12 @@ STRONG_HEAD = re.compile(
     re.IGNORECASE,
 )
 
+# And right behind an "and", where the verb may belong to the words before.
+ASKING_HEAD = re.compile(
+    rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|I take (?:it|that|back)|I meant\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I lied\b)",
+    re.IGNORECASE,
+)
+
 MEANT = re.compile(r"\b(?:my|our|I|we)\b.*\s\S|\bthe \w", re.IGNORECASE | re.DOTALL)
 PRIVATE = re.compile(
     r"\s+(?:is|was|are|were)(?: too| very| really| strictly| kind of| a bit)* (?:private|personal|confidential|sensitive|secret|nobody['’]s business|not for you|none of your business|between us|a secret)$",
@@ -197,6 +203,7 @@ NEVER_HEADS = tuple(
     )
 )
 FLAT = r"(?:wrong|not true|untrue|false|incorrect|a mistake|an error|a lie|a fib|not right|not correct|inaccurate|made up|nonsense|a joke|just a joke|only a joke|bad joke|not (?:actually |really |at all )?(?:true|right|correct|the case|accurate|serious)|my mistake|me being silly|an exaggeration)"
+HOLDS = r"(?:true|right|correct|accurate|serious|the case)"
 LAST_MESSAGE = r"(?:my|the|that) (?:last|previous|prior) (?:message|text|sentence|statement|comment|remark|part|bit|thing|one|answer|line)(?: I (?:said|wrote|sent))?"
 RETRACT_HEADS = tuple(
     (re.compile(form, FLAGS), is_weak)
@@ -234,7 +241,7 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?:what|everything|the (?:thing|part|bit|stuff|story)|all)(?: that)? I (?:just )?(?:said|told you|wrote|claimed|mentioned){WHEN}(?: (?:about|on|regarding) (?P<x>[^,;:.!?–—]{{2,80}}?))?(?: earlier| before)? (?:was|is|were|wasn['’]t|isn['’]t)(?: actually| really| simply| just| all| completely)* (?:{FLAT}|true|right|correct|accurate|serious)(?: of me)?",
+            rf"{LEAD}(?:what|everything|the (?:thing|part|bit|stuff|story)|all)(?: that)? I (?:just )?(?:said|told you|wrote|claimed|mentioned){WHEN}(?: (?:about|on|regarding) (?P<x>[^,;:.!?–—]{{2,80}}?))?(?: earlier| before)? (?:(?:was|is|were)(?: actually| really| simply| just| all| completely)* {FLAT}|(?:was|is|were)n['’]t(?: actually| really| all| completely)* {HOLDS})(?: of me)?",
             False,
         ),
         (
@@ -258,7 +265,7 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?:that|it)(?:['’]s| is| was|n['’]t| isn['’]t| wasn['’]t)(?: actually| really| just| simply| of course| not)* (?:{FLAT}|true|right|correct|accurate|the case)(?: after all| at all| actually| anymore)?(?=[\s.,;:!–—-]*(?:$|[,;:.!–—]| - ))",
+            rf"{LEAD}(?:that|it)(?:(?:['’]s| is| was)(?: actually| really| just| simply| of course)* {FLAT}|(?: is| was)(?:n['’]t| not)(?: actually| really| quite)* {HOLDS})(?: after all| at all| actually| anymore)?(?=[\s.,;:!–—-]*(?:$|[,;:.!–—]| - ))",
             True,
         ),
         (
@@ -282,7 +289,8 @@ DENIED = re.compile(
 )
 VALUE = r"(?:[^,;:!?–—\n]|(?<=\d):(?=\d)){1,70}?"
 OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?[^,;:!?–—\n]{1,50}?))"
-OOPS = r"(?:no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong)"
+OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong)"
+NOT_ONLY = r"(?:just|only|simply|merely|even|really|that|so|too|always|necessarily|all)\b"
 ONLY_OOPS = re.compile(rf"(?:{OOPS}[\s,]*)+", re.IGNORECASE)
 IT_IS = r"(?:it['’]?s|its|it is|that['’]s|that is|it was|that was|they['’]re|it['’]ll be|it will be|i meant(?: to say)?|i mean|meant|make (?:that|it)|(?:it|that) should (?:be|have been|say|read)|should be|should have been|i should (?:say|have said)|i wanted to say|the right (?:one|answer|date|time|name|number|word) is|read that as)"
 END = r"[\s.!?)]*(?:please[.!]*|sorry[.!]*|my (?:bad|mistake)[.!]*|actually[.!]*|then[.!]*|of course[.!]*)?\s*$"
@@ -292,11 +300,11 @@ CORRECT_HEADS = tuple(
         # with both values
         (rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:{IT_IS}\s+)?(?P<new>{VALUE}){OLD}{END}", True),
         (
-            rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:{IT_IS}\s+|it(?:['’]s| is| was)n['’]t\s+|that(?:['’]s| is| was)n['’]t\s+)?(?:not\s+)?(?P<old>{VALUE})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—|;|\.)\s+(?:{IT_IS}\s+)(?P<new>{VALUE}){END}",
+            rf"(?:(?:{OOPS}[\s,.:;!–—-]+)+(?:{IT_IS}\s+)?(?:not\s+)?|(?:(?:it|that)(?: is| was)n['’]t|(?:(?:it|that)(?:['’]s| is| was)\s+)?not)\s+)(?!{NOT_ONLY})(?P<old>{VALUE})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—|;|\.)\s+(?:{IT_IS}\s+)(?P<new>{VALUE}){END}",
             False,
         ),
         (
-            rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:it(?:['’]s| is| was)|that(?:['’]s| is| was))?\s*not\s+(?P<old>{VALUE})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—)\s+(?P<new>{VALUE}){END}",
+            rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:it(?:['’]s| is| was)|that(?:['’]s| is| was))?\s*not\s+(?!{NOT_ONLY})(?P<old>{VALUE})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—)\s+(?P<new>{VALUE}){END}",
             False,
         ),
         (
@@ -342,12 +350,12 @@ HAS_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 REMEMBER_HEAD = re.compile(
-    rf"{LEAD}{ASK}?(?:(?:always |please |just |kindly )*(?:remember|keep in mind|bear in mind|don['’]?t (?:ever )?forget|do not forget|never forget|(?:make|take) (?:a )?(?:mental )?note|note(?: down)?|memori[sz]e|(?:add|commit|save|put|write)(?: this| it| the following)?(?: down)? (?:to|in|into|on) (?:your|my|the) (?:memory|notes?|profile|records?)|(?:save|store|record|write down|jot down|log|keep)(?: this| the following)?(?=:| that\b))"
+    rf"{LEAD}{ASK}?(?:(?:always |please |just |kindly )*(?:remember|keep in mind|bear in mind|don['’]?t (?:ever )?forget|do not forget|never forget|(?:make|take) (?:a )?(?:mental )?note|note(?: down)?|memori[sz]e|(?:add|commit|save|put|write)(?: this| it| the following)?(?: down)? (?:to|in|into|on) (?:your|my|the) (?:memory|notes?|profile|records?)|(?:save|store|record|write down|jot down|log|keep)(?: this| the following)?(?=:| that (?:I|my|we|our|he|she|they|his|her|their|the|there)\b))"
     rf"(?: (?:this|the following|for (?:later|next time|the future|future reference|me)|from now on|in future|always|about me|please))*(?:\s*[:,–—-]+\s*|\s+)(?:(?:the fact )?that\s+)?)(?P<x>\S.*)$|{LEAD}for (?:the record|future reference|your (?:records?|memory|notes))[\s,:–—-]+(?P<x2>(?:I|my|we|our)\b.*)$",
     FLAGS,
 )
 STATEMENT = re.compile(
-    r"(?!(?:when|how|to|the time|if|what|why|who|where|me|whether|not|doing|going|seeing)\b)(?:(?:my|our|the|his|her|their|this|that|all|every|both|no|any|[A-Z][\w'’-]+|I|we|he|she|they|it|there)\b.{0,90}?(?:\b(?:am|is|are|was|were|have|has|had|do|does|did|will|can|can['’]?t|won['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|must|need|needs|prefer|prefers|like|likes|love|loves|hate|hates|live|lives|work|works|want|wants|use|uses|take|takes|eat|eats|go|goes|start|starts|starting|leave|leaves|arrive|arrives|speak|speaks|drive|drives|drink|drinks|play|plays|own|owns|avoid|get|gets|wear|wears|moved|got|meet|meets|pay|pays|sleep|turn|turns|run|runs|study|call|calls|know|knows|keep|keeps|park|see|sees|never|always|usually|only|sit|sits|stay|stays|travel|opens|closes|expires|ends|begins)\b|['’](?:s|m|re|ve|d|ll)\b))",
+    r"(?!(?:when|how|to|the time|if|what|why|who|where|me|whether|not|doing|going|seeing)\b)(?:(?:my|our|the|his|her|their|this|that|all|every|both|no|any|(?-i:[A-Z][\w'’-]+)|I|we|he|she|they|it|there)\b.{0,90}?(?:\b(?:am|is|are|was|were|have|has|had|do|does|did|will|can|can['’]?t|won['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|must|need|needs|prefer|prefers|like|likes|love|loves|hate|hates|live|lives|work|works|want|wants|use|uses|take|takes|eat|eats|go|goes|start|starts|starting|leave|leaves|arrive|arrives|speak|speaks|drive|drives|drink|drinks|play|plays|own|owns|avoid|get|gets|wear|wears|moved|got|meet|meets|pay|pays|sleep|turn|turns|run|runs|study|call|calls|know|knows|keep|keeps|park|see|sees|never|always|usually|only|sit|sits|stay|stays|travel|opens|closes|expires|ends|begins)\b|['’](?:s|m|re|ve|d|ll)\b))",
     re.IGNORECASE | re.DOTALL,
 )
 

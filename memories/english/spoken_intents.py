@@ -15,6 +15,7 @@ from memories.english import intent_forms as forms
 Span = tuple[int, int]
 FORGET, CORRECT, RETRACT, NEVER, REMEMBER = "forget", "correct", "retract", "never", "remember"
 LONGEST = 400  # characters of a sentence that is an order
+MOST_WORDS = 6  # of a value that is corrected and not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,9 @@ def _heads(sentence: str) -> Iterator[int]:
             return
         if at >= len(sentence) or unspoken.is_quoted(sentence, at):
             continue
-        if forms.STRONG_HEAD.match(sentence, at):
+        # "It is easy to get lost and forget that" asks nothing of anybody.
+        head = forms.ASKING_HEAD if pause.group()[0].isspace() else forms.STRONG_HEAD
+        if head.match(sentence, at):
             yield at
 
 
@@ -246,9 +249,9 @@ def _read_correct(sentence: str) -> SpokenIntent | None:
         old = "" if forms.ONLY_OOPS.fullmatch(old) else old
         if must_be_typed and not forms.TYPED_VALUE.match(new) or forms.HAS_CLAUSE.search(new):
             continue
-        if old and forms.HAS_CLAUSE.search(old):
+        if old and forms.HAS_CLAUSE.search(old) or forms.ONLY_OOPS.fullmatch(new):
             continue
-        if not old and not values.get("x") and len(new.split()) > 6:
+        if not values.get("x") and max(len(new.split()), len(old.split())) > MOST_WORDS:
             continue
         topic = match.span("x") if values.get("x") else None
         return SpokenIntent(CORRECT, 0, len(sentence), topic, old=old, new=new)
