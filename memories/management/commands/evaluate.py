@@ -22,6 +22,7 @@ from memories.evaluation import (
     locomo,
     realmem,
     retrieval,
+    worth_stories,
 )
 from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
@@ -33,12 +34,13 @@ from memories.transcripts import Unreadable
 
 Cases = Callable[[Path, int], list[LabelledConversation]]
 FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
+DATASETS = {"intents": intent_stories.OWN, "worth": worth_stories.WORTH}
 NAME = 200  # as long as a run's name may be
 
 
 class Command(CommandWithExamples):
     help = (
-        "Measure quality on labelled files, without a language model. Retrieval and intents work in"
+        "Measure quality on labelled files, without a language model. Retrieval, intents and worth work in"
         " workspaces of their own, which they remove; extraction and conflicts read no database."
     )
     requires_system_checks = ()  # they would ask the database
@@ -49,20 +51,22 @@ class Command(CommandWithExamples):
         "  manage.py evaluate extraction --dataset dialogues.json --format realmem\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
         "  manage.py evaluate intents\n"
+        "  manage.py evaluate worth\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
-        "intents one {id, kind, messages, gone, becomes, here} per line."
+        "intents one {id, kind, messages, gone, becomes, here} per line;\n"
+        "worth one {id, kind, messages, keep, ended, not} per line."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=("retrieval", "extraction", "conflicts", "intents"))
+        parser.add_argument("what", choices=(*DATASETS, "retrieval", "extraction", "conflicts"))
         parser.add_argument(
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed, but for intents, which have stories of their own",
+            help="needed, but for intents and worth, which have stories of their own",
         )
         parser.add_argument("--half", default="", help="of intents: the stories of this half alone")
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
@@ -77,14 +81,15 @@ class Command(CommandWithExamples):
 
     def handle(self, *, what: str, dataset: Path | None, limit: int, **options: Any) -> None:
         if dataset is None:
-            if what != "intents":
+            if what not in DATASETS:
                 raise CommandError("Give --dataset.")
-            dataset = intent_stories.OWN
+            dataset = DATASETS[what]
         measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
             "retrieval": self.retrieval,
             "extraction": self.extraction,
             "conflicts": self.conflicts,
             "intents": partial(self.intents, options["half"]),
+            "worth": self.worth,
         }
         started = timezone.now()
         try:
@@ -127,6 +132,13 @@ class Command(CommandWithExamples):
             found = intent_stories.evaluate(chosen, shown.update)
         self.tell(evaluation_report.intent_lines(found))
         return evaluation_report.intent_json(found)
+
+    def worth(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = worth_stories.worth_stories(dataset)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = worth_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.worth_lines(result))
+        return evaluation_report.worth_json(result)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:
