@@ -12,7 +12,8 @@ from memories.english import gatekeeper
 from memories.models import MemorySession
 from workspaces.scope import Scope
 
-KEY = "skipped_"  # before the label, in a session's counts
+# before the labels, in a session's counts: of messages not read, of claims not kept
+KEY, UNWORTHY = "skipped_", "unworthy_"
 MOST_SESSIONS = 20_000  # the newest
 
 

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -23,8 +24,6 @@ TYPE_OF: dict[str, str] = {
     Category.INSTRUCTION: FactType.SYSTEM,
 }
 TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
-# What an assistant says of itself is no memory; what it decides or demands is its team's.
-ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
 SPEAKING = (
     Episode.Kind.USER,
     Episode.Kind.ASSISTANT,
@@ -70,7 +69,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A message that is not read; `label` is one of the gatekeeper's, `reason` may say more."""
+    """A message that is not read, or a claim of it that is not kept; `label` is one of the gatekeeper's, `reason` may say more."""
 
     index: int
     reason: str
@@ -114,10 +113,11 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
     kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be."""
+    statements were longer than one may be. `unworthy`: what was found and is not worth keeping."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
+    unworthy: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
     quarantined: list[tuple[Claim, str]] = field(default_factory=list)
@@ -131,11 +131,15 @@ class Extraction:
     @property
     def reason(self) -> str:
         """Why there are no more claims than there are, in words for people."""
-        counted: dict[str, int] = {}
-        for skip in self.skipped:
-            counted[skip.reason] = counted.get(skip.reason, 0) + 1
-        parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
-        return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+        parts = list(self.notes)
+        for heading, skips in (
+            ("not worth keeping", self.unworthy),
+            ("skipped", self.skipped),
+        ):
+            counted = Counter(skip.reason for skip in skips)
+            told = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
+            parts += [f"{heading}: {', '.join(told)}"] if told else []
+        return "; ".join(parts)
 
 
 def visibility_of(category: str) -> str:

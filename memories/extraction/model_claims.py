@@ -11,6 +11,7 @@ from memories import providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
+from memories.english.absolute_dates import end_of_state, with_dates
 from memories.english.calendar_dates import DateOrder
 from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
@@ -66,7 +67,9 @@ def ask_model(
             short = text if len(text) <= STATEMENT else f"{text[:STATEMENT]}…"
             result.quarantined.append((replace(claim, statement=short), doubt))
         elif lexical.fingerprint(claim.statement) not in known:
-            result.claims.append(claim)
+            statement = with_dates(claim.statement, claim.occurred_at)
+            ends = end_of_state(claim.statement, claim.occurred_at)
+            result.claims.append(replace(claim, statement=statement, forget_after=ends))
     if result.quarantined:
         result.notes.append(f"{len(result.quarantined)} claims of the model had no evidence")
 

@@ -63,6 +63,7 @@ class Claim:
     event_date: datetime | None = None
     quotes: tuple[Quote, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
+    forget_after: datetime | None = None
 
     @property
     def valid_from(self) -> datetime:
@@ -219,6 +220,7 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "source_count": draft.source_count,
             "valid_from": draft.valid_from,
             "valid_until": draft.valid_until,
+            "forget_after": draft.claim.forget_after,
             "superseded_by_id": draft.superseded_by,
             "superseded_at": draft.superseded_at,
             "held_at": draft.held_at,
