@@ -1,6 +1,7 @@
 from django.urls import path
 
 from memories.api import (
+    case_routes,
     context_routes,
     conversation_routes,
     episode_routes,
@@ -25,6 +26,7 @@ OWN = "workspaces/<str:workspace>"
 MEMORY = f"{OWN}/memories/<uuid:row>"
 SET = f"{OWN}/sets/<str:key>"
 FEATURE = f"{OWN}/features/<uuid:row>"
+CASE = f"{OWN}/cases/<uuid:row>"
 SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
 Subject = erasure_routes.erases(SubjectView, "subject", "Subject")
@@ -93,6 +95,12 @@ urlpatterns = [
     path(f"{FEATURE}/history", feature_routes.FeatureHistoryView.as_view()),
     path(f"{FEATURE}/undo", feature_routes.UndoFeatureView.as_view()),
     path(f"{OWN}/verdicts", verdict_routes.VerdictsView.as_view()),
+    path(f"{OWN}/cases", case_routes.CasesView.as_view()),
+    path(CASE, case_routes.CaseView.as_view()),
+    path(f"{CASE}/decide", case_routes.DecideCaseView.as_view()),
+    path(f"{CASE}/undo", case_routes.UndoCaseView.as_view()),
+    path(f"{CASE}/snooze", case_routes.SnoozeCaseView.as_view()),
+    path(f"{CASE}/assign", case_routes.AssignCaseView.as_view()),
     path(f"{OWN}/supersessions", supersession_routes.SupersessionsView.as_view()),
     path(SUPERSESSION, supersession_routes.SupersessionView.as_view()),
     path(f"{SUPERSESSION}/approve", supersession_routes.ApproveView.as_view()),
