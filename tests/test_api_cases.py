@@ -215,7 +215,9 @@ def test_pages_go_by_risk(http: Caller, case: str) -> None:
     rest = http.get("/cases", limit="2", cursor=first["next"]).body
     names = [row["attribute"] for row in first["results"] + rest["results"]]
     assert (names, rest["next"]) == (["a0", "a2", "a1", "residence"], None)
-    assert http.get("/cases", limit="2", cursor=rest["previous"]).body["results"] == first["results"]
+    assert (
+        http.get("/cases", limit="2", cursor=rest["previous"]).body["results"] == first["results"]
+    )
 
 
 def test_only_who_sees_all_of_it_sees_a_case(

@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import workspace_settings
-from memories.admin.decision_cards import WHY, decision_cards
+from memories.admin.decision_cards import decision_cards
 from memories.admin.policy_form import PolicyForm
+from memories.english.plain_words import REASONS
 from memories.english.statements.review_policy import Policy
 from memories.errors import Invalid
 from memories.models import Fact
@@ -86,6 +87,6 @@ def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
         "found": result,
         "asked": count_text(result.asked, rehearsal.MOST),
         "facts": count_text(bounded_count(facts)),
-        "reasons": [(WHY[reason], number) for reason, number in reasons],
-        "examples": [(WHY[reason], case) for (reason, _), case in examples],
+        "reasons": [(REASONS[reason], number) for reason, number in reasons],
+        "examples": [(REASONS[reason], case) for (reason, _), case in examples],
     }

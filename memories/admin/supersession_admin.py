@@ -11,7 +11,7 @@ from memories.admin.decided_page import DecidedPage
 from memories.admin.decision_cards import decision_cards, undoing
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, text_column
 from memories.admin.policy_page import PolicyPage
-from memories.admin.review_page import DecidePage, PendingCountPage, ReviewPage
+from memories.admin.review_page import DecidePage
 from memories.admin.state_filters import DecisionFilter
 from memories.models import Supersession
 from workspaces.adminbase.actors import names_of
@@ -39,7 +39,7 @@ class RejectForm(forms.Form):
 
 
 class SupersessionAdmin(MemoryRowAdmin):
-    pages = (ReviewPage, PendingCountPage, DecidePage, DecidedPage, PolicyPage)
+    pages = (DecidePage, DecidedPage, PolicyPage)
     list_display = ("was", "becomes", "rule", "score", "state_label", "decider", "decided_at")
     list_select_related = ("workspace", "old", "new")
     list_filter = (DecisionFilter,)

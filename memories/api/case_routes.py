@@ -54,7 +54,7 @@ class CaseQuery(PageQuery):
 class SnoozeBody:
     until: Annotated[
         Moment | None, Field(description="It waits no more until then; null wakes it.")
-    ]
+    ] = None
 
 
 @declared
@@ -63,7 +63,7 @@ class AssignBody:
     assignee: Annotated[
         uuid.UUID | None,
         Field(description="The id of a member, as in /members; null takes it back."),
-    ]
+    ] = None
 
 
 class CaseQuoteJson(CitationJson):

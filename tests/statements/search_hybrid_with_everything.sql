@@ -298,9 +298,9 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
 "memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
 "memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
-"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
-("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s)) ORDER BY
-"memories_supersession"."id" ASC;
+"memories_supersession"."note", "memories_supersession"."waited", "memories_supersession"."case_id" FROM
+"memories_supersession" WHERE ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN
+  (%s)) ORDER BY "memories_supersession"."id" ASC;
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -330,9 +330,9 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
 "memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
 "memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
-"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
-("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s, %s)) ORDER BY
-"memories_supersession"."id" ASC;
+"memories_supersession"."note", "memories_supersession"."waited", "memories_supersession"."case_id" FROM
+"memories_supersession" WHERE ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN
+  (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
