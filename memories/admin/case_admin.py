@@ -4,17 +4,22 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.timesince import timesince
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from memories import review
 from memories.admin.case_cards import CHOICES, case_cards, decision_by, with_statements
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed
-from memories.admin.review_page import CaseActPage, PendingCountPage, ReviewPage
-from memories.admin.state_filters import ChoicesDropdownFilter, PickFilter
+from memories.admin.review_page import DecidePage, DecisionResult, PendingCountPage, ReviewPage
 from memories.english.plain_words import attribute_words
 from memories.models import Case
+from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty, display
-from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.row_admin import Verb, refusal_text
+from workspaces.adminbase.scoped_admin import PickFilter
+from workspaces.auth import as_uuid
 
 
 class ApproveCaseForm(forms.Form):
@@ -25,6 +30,41 @@ class ApproveCaseForm(forms.Form):
         help_text="Change the words to edit it on the way.",
         widget=UnfoldAdminTextareaWidget,
     )
+
+
+class CaseActPage(DecidePage):
+    """The same of cases; one that waits is called pending, as a decision is."""
+
+    path, name = "act/", "memories_case_act"
+
+    def decide(self, asked: str) -> DecisionResult:
+        admin, request, verb = self.model_admin, self.request, self.verb
+        row_id, rows = as_uuid(asked), admin.get_queryset(request)
+        row = rows.filter(pk=row_id).first() if row_id else None
+        if row is None or not admin.may(request, verb.capability, row):
+            return DecisionResult(asked, False, "There is no such case.", "gone")
+        if not admin.offers(row, verb):
+            return DecisionResult(asked, False, decided_words(row), state_words(row))
+        try:
+            sentence = admin.act(request, row, verb, request.POST)
+        except admin.all_refusals as refusal:
+            now = rows.get(pk=row.pk)
+            sentence = decided_words(now) if now.state != row.state else refusal_text(refusal)
+            return DecisionResult(str(row.pk), False, sentence, state_words(now))
+        return DecisionResult(asked, True, sentence, state_words(rows.get(pk=row.pk)))
+
+
+def state_words(case: Case) -> str:
+    return "decided" if case.is_decided else "pending"
+
+
+def decided_words(case: Case) -> str:
+    """What somebody else did to it, and when, for whoever comes too late."""
+    if not case.is_decided:
+        return "It waits again."
+    name = names_of([case.decided_by]).get(case.decided_by, case.decided_by)
+    since = timesince(case.decided_at or timezone.now(), timezone.now(), depth=1)
+    return f"{name} decided it {'just now' if since.startswith('0') else f'{since} ago'}."
 
 
 class CaseAdmin(MemoryRowAdmin):

@@ -20,7 +20,6 @@ from workspaces.adminbase.word_diff import Piece, side, word_diff
 
 MOST_QUOTES = 3
 KINDS = {
-    "contradiction": ("call_split", "all believed until you decide"),
     "held": ("front_hand", "held back until you decide"),
     "quarantine": ("help", "not believed until you decide"),
     "uncertain": ("question_mark", "uncertain until you decide"),
@@ -59,8 +58,17 @@ class CaseCard:
     decider: str
 
     @property
+    def is_held(self) -> bool:
+        return any(each.state == MemoryState.HELD for each in self.statements)
+
+    @property
     def kind(self) -> tuple[str, str]:
-        return KINDS[self.case.kind]
+        """An icon, and what is believed meanwhile."""
+        if self.case.kind not in ("held", "contradiction"):
+            return KINDS[self.case.kind]
+        if self.is_held:
+            return KINDS["held"]
+        return ("call_split", f"{'both' if self.is_pair else 'all'} believed until you decide")
 
     @property
     def about(self) -> str:

@@ -8,16 +8,14 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.timesince import timesince
+from django.utils.dateparse import parse_datetime
 
 from memories.admin.case_cards import case_cards, with_statements
-from memories.admin.decision_cards import deed, meanwhile
+from memories.admin.decision_cards import decision_cards, deed, meanwhile
 from memories.admin.navigation import MOST_WAITING
-from memories.models import Case
-from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.admin_page import AdminPage
-from workspaces.adminbase.counting import bounded_count, count_text
+from memories.models import Case, Supersession
+from workspaces.adminbase.access import actor_of
+from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.adminbase.row_admin import MOST_AT_ONCE, RowAdmin, Verb, back_to, refusal_text
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
@@ -29,6 +27,10 @@ QUESTIONS = {
     "keep-both": "Keep all of {count}: all of these memories are believed.",
     "reject": "Reject {count}: the old memories stay, the new ones are not learned again.",
 }
+
+DECIDED_PER_PAGE = 40
+PEOPLE, KEYS = Q(decided_by__startswith="user:"), Q(decided_by__startswith="key:")
+WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,36 +154,39 @@ class DecidePage(PendingPage):
         return DecisionResult(asked, True, sentence, rows.get(pk=row.pk).state)
 
 
-class CaseActPage(DecidePage):
-    """The same of cases; one that waits is called pending, as a decision is."""
+class DecidedPage(AdminPage):
+    path, name, title = "decided/", "memories_decided", "Decided"
+    template_name = "admin/memories/decided.html"
+    model_admin: RowAdmin
 
-    path, name = "act/", "memories_case_act"
-
-    def decide(self, asked: str) -> DecisionResult:
-        admin, request, verb = self.model_admin, self.request, self.verb
-        row_id, rows = as_uuid(asked), admin.get_queryset(request)
-        row = rows.filter(pk=row_id).first() if row_id else None
-        if row is None or not admin.may(request, verb.capability, row):
-            return DecisionResult(asked, False, "There is no such case.", "gone")
-        if not admin.offers(row, verb):
-            return DecisionResult(asked, False, decided_words(row), state_words(row))
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        who = self.request.GET.get("who", "all")
+        rows = self.model_admin.get_queryset(self.request)
+        rows = rows.exclude(state=Supersession.State.PENDING)
         try:
-            sentence = admin.act(request, row, verb, request.POST)
-        except admin.all_refusals as refusal:
-            now = rows.get(pk=row.pk)
-            sentence = decided_words(now) if now.state != row.state else refusal_text(refusal)
-            return DecisionResult(str(row.pk), False, sentence, state_words(now))
-        return DecisionResult(asked, True, sentence, state_words(rows.get(pk=row.pk)))
-
-
-def state_words(case: Case) -> str:
-    return "decided" if case.is_decided else "pending"
-
-
-def decided_words(case: Case) -> str:
-    """What somebody else did to it, and when, for whoever comes too late."""
-    if not case.is_decided:
-        return "It waits again."
-    name = names_of([case.decided_by]).get(case.decided_by, case.decided_by)
-    since = timesince(case.decided_at or timezone.now(), timezone.now(), depth=1)
-    return f"{name} decided it {'just now' if since.startswith('0') else f'{since} ago'}."
+            before = parse_datetime(self.request.GET.get("before", ""))
+        except ValueError:  # a day that no calendar has
+            before = None
+        if before is not None and before.tzinfo is not None:
+            rows = rows.filter(decided_at__lt=before)
+        narrow = {
+            "me": Q(decided_by=actor_of(self.request.user)),
+            "people": PEOPLE,
+            "keys": KEYS,
+            "machines": ~(PEOPLE | KEYS),
+        }
+        shown = list(
+            rows.filter(narrow.get(who, Q())).order_by("-decided_at")[: DECIDED_PER_PAGE + 1]
+        )
+        return super().get_context_data(
+            **kwargs,
+            cases=decision_cards(shown[:DECIDED_PER_PAGE]),
+            who=who if who in WHO else "all",
+            choices=WHO,
+            before=shown[DECIDED_PER_PAGE - 1].decided_at.isoformat()
+            if len(shown) > DECIDED_PER_PAGE
+            else "",
+            may_decide=self.model_admin.may(self.request, Capability.CURATE),
+            here=self.request.get_full_path(),
+            tab="decided",
+        )

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import gatekeeper, patterns
-from memories.english.patterns import Talk, workspace_patterns
+from memories.english import find_claims, gatekeeper, workspace_patterns
+from memories.english.patterns.library import compile_patterns
+from memories.english.patterns.pattern import Found
+from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
     ASSISTANT_CATEGORIES,
     SPEAKING,
@@ -30,11 +32,13 @@ from memories.extraction.model_claims import ask_model
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
 from memories.resolve import Claim, Quote
 
+KEPT = "kept"  # the label of what is kept and not read
+
 
 def warm_up() -> None:
     """Compile what compiles on first use, before the first request."""
-    patterns.warm_up()
-    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
+    compile_patterns()
+    find_claims.extract("I said nothing yet.", "", datetime.now(UTC))
 
 
 def extract(
@@ -98,9 +102,24 @@ def _keep_whole(
     messages: Sequence[Message], options: ExtractOptions, rule: str, found: Extraction
 ) -> None:
     """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
-    short = [message for message in messages if not _is_too_long(message)]
-    found.claims += [_whole(message, options, rule) for message in short]
-    found.too_long += len(messages) - len(short)
+    for message in messages:
+        if _is_too_long(message):
+            found.too_long += 1
+            continue
+        start = len(message.text) - len(message.text.lstrip())
+        statement = message.text.strip()
+        claim = Claim(
+            statement=statement,
+            category=Category.OTHER,
+            fact_type=FactType.FACT,
+            visibility=options.visibility or visibility_of(Category.OTHER),
+            method=Fact.Method.WHOLE,
+            rule=rule,
+            source=Source.INGESTED,
+            occurred_at=message.occurred_at,
+            quotes=(Quote(message.id, start, start + len(statement), statement),),
+        )
+        found.claims.append(claim)
 
 
 def _too_long(found: Extraction) -> Iterator[str]:
@@ -113,25 +132,6 @@ def _too_long(found: Extraction) -> Iterator[str]:
 
 def _is_too_long(message: Message) -> bool:
     return len(message.text.strip()) > bounds.WHOLE
-
-
-def _whole(message: Message, options: ExtractOptions, rule: str) -> Claim:
-    start = len(message.text) - len(message.text.lstrip())
-    statement = message.text.strip()
-    return Claim(
-        statement=statement,
-        category=Category.OTHER,
-        fact_type=FactType.FACT,
-        visibility=options.visibility or visibility_of(Category.OTHER),
-        method=Fact.Method.WHOLE,
-        rule=rule,
-        source=Source.INGESTED,
-        occurred_at=message.occurred_at,
-        quotes=(Quote(message.id, start, start + len(statement), statement),),
-    )
-
-
-KEPT = "kept"  # the label of what is kept and not read
 
 
 def talk_before(options: ExtractOptions) -> Talk:
@@ -201,7 +201,7 @@ def _pattern_claims(
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
-    hits += patterns.extract(*said, talk, budget)
+    hits += find_claims.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_read_of(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
     left = workspace_patterns.with_library(library, tried, *said, budget)
@@ -212,19 +212,19 @@ def _is_read_of(message: Message, category: str) -> bool:
     return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
 
 
-def _pattern_claim(
-    message: Message, hit: patterns.Found, options: ExtractOptions, talk: Talk
-) -> Claim:
+def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:
     quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
     if hit.is_answer and talk.asked is not None:
         quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
+    own = {
+        f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
+        for pattern in options.patterns
+    }
     return Claim(
         statement=hit.statement,
         category=hit.category,
         fact_type=hit.fact_type,
-        visibility=options.visibility
-        or _own_visibility(hit, options)
-        or visibility_of(hit.category),
+        visibility=options.visibility or own.get(hit.rule) or visibility_of(hit.category),
         method=Fact.Method.PATTERN,
         rule=hit.rule,
         source=Source.EXTRACTED,
@@ -234,14 +234,6 @@ def _pattern_claim(
         event_date=hit.event_date,
         quotes=tuple(quotes),
     )
-
-
-def _own_visibility(hit: patterns.Found, options: ExtractOptions) -> str:
-    rules = {
-        f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
-        for pattern in options.patterns
-    }
-    return rules.get(hit.rule, "")
 
 
 def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
+from memories import masks
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.index import statements
 from memories.models import (
@@ -22,6 +23,16 @@ from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.models import Agent, Subject
 from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
+
+SUBJECT = """
+select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
+"""
+# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
+# conversation does not wait.
+CONVERSATION = """
+select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+for no key update
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +142,6 @@ def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
     )
 
 
-SUBJECT = """
-select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
-"""
-
-
-# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
-# conversation does not wait.
-CONVERSATION = """
-select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
-for no key update
-"""
-
-
 def _conversation(
     scope: Scope, request: IngestRequest, subject: Subject | None, agent: Agent | None
 ) -> Conversation | None:
@@ -179,7 +177,7 @@ def known_episodes(
     known = {episode.external_id or "": episode for episode in rows}
     for external_id, episode in known.items():
         position, message = asked[external_id]
-        if episode.content != message.content:
+        if message.content not in (episode.content, masks.originals([episode])[episode.pk]):
             raise Conflict(
                 "An episode with this id says something else already.",
                 field=f"messages[{position}].id",

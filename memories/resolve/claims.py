@@ -33,6 +33,8 @@ from workspaces.scope import mates_of
 
 log = logging.getLogger(__name__)
 
+VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
+
 
 @dataclass(frozen=True, slots=True)
 class Quote:
@@ -154,9 +156,6 @@ def quarantine(
                 reason,
             )  # fmt: skip
         )
-
-
-VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
 
 
 @dataclass(slots=True)

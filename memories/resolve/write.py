@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords
-from memories.english.statements.review_policy import Policy, Replacement, held_by
 from memories.index import entries, inserts, repair, slot_keys, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
@@ -30,6 +29,7 @@ from memories.resolve.claims import (
 )
 from memories.resolve.decide import GUARDED, NEAREST, Decision, Judge, Neighbour, Resolver
 from memories.resolve.neighbours import compared
+from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
 
 State = Supersession.State

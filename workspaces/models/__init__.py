@@ -1,18 +1,18 @@
 from workspaces.models.audit import AuditEntry, erasing_audit
-from workspaces.models.base import Row
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
-from workspaces.models.removal import WorkspaceRemoval
-from workspaces.models.user import User
 from workspaces.models.workspace import (
     REMOVED,
     SLUG,
     Agent,
     Membership,
     Role,
+    Row,
     Subject,
+    User,
     Workspace,
+    WorkspaceRemoval,
 )
 
 __all__ = [

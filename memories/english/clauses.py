@@ -1,0 +1,248 @@
+"""Cutting a text into clauses that each say one thing, with their places in the text."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memories.english import unspoken
+from memories.english.patterns.pattern import KIN, PEOPLE, PETS
+
+LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
+# most characters fail at the first look and are not tried any further
+_sentence_end = re.compile(
+    r"(?=[\s\"'”’)\]*_—–;-])"
+    r"(?:(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+)"
+)
+_heads = re.compile(r"((I|we|my|our)\b[^:\n]{2,80}):[*_\s]*", re.IGNORECASE)
+# "Things I need for the trip:" says of each item "I need {} for the trip"
+_relative = re.compile(
+    r"(?:(?:all |some |the |other |few |main )*(?:things|stuff|items|what|everything|[\w'-]+s)(?: that| which)?) "
+    r"(?P<who>I|we) (?P<verb>(?:(?:don't|can't|still|also|really|always|never|often|usually) )*[\w']+"
+    r"(?: to (?:do|buy|get|pack|see|visit|bring|learn|try|eat|read|watch|finish|fix|make))?)"
+    r"(?P<rest> (?:for|on|in|at|with|from|about|before|by|during|this|next|every|today|tomorrow|to) [^:\n]{2,60})?:[*_\s]*",
+    re.IGNORECASE,
+)
+_lists = {
+    "to do": "I have to {}",
+    "to-do": "I have to {}",
+    "todo": "I have to {}",
+    "to do list": "I have to {}",
+    "todos": "I have to {}",
+    "tasks": "I have to {}",
+    "errands": "I have to {}",
+    "shopping list": "I need to buy {}",
+    "shopping": "I need to buy {}",
+    "groceries": "I need to buy {}",
+    "packing list": "I need to pack {}",
+    "bucket list": "I want to do this: {}",
+    "allergies": "my allergies include {}",
+    "hobbies": "my hobbies include {}",
+    "goals": "my goals include {}",
+    "about me": "my {}",
+    "my profile": "my {}",
+    "profile": "my {}",
+    "likes": "I like {}",
+    "dislikes": "I don't like {}",
+}
+# "My goals for 2027:" has no verb
+_title = re.compile(
+    r"(?:my|our) (?:[\w'-]+ ?){1,3}(?: ?(?:for|in|of|on|this|next) [\w' -]{2,30})?:[*_\s]*",
+    re.IGNORECASE,
+)
+_of_title = re.compile(r" (?:for|in|of|on|at|with|this|next) ", re.IGNORECASE)
+_article = re.compile(r"(?:A|An|The|Some|One|Two|Three|My|Our|To) ")
+_has_verb = re.compile(r"\b(?:is|are|was|were|include|includes|will be)$", re.IGNORECASE)
+_whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
+_abbreviated = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$|(?:^|\n)[ \t]*\d{1,3}\.$"
+    # "Ursula K. Le Guin", but not "That is plan B. We agreed"
+    r"|\b(?!(?:plan|option|vitamin|type|grade|team|group|class|part) )(?-i:[A-Z][a-z]+ [A-HJ-Z])\.$",
+    re.IGNORECASE,
+)
+_joint = re.compile(
+    r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
+    r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?=(?:I|we)(?:['’]\w+)?\s)",
+    re.IGNORECASE,
+)
+_leading = re.compile(
+    r"(?:when|if|after|before|since|while|as|once|although|though|even|last|this|next|yesterday|today"
+    r"|tomorrow|on|in|at|for|with|during|over|every|because|unless|whenever|to|by|until|ever|growing"
+    r"|back|one|two|three|a few|a couple|earlier|recently|sometimes|usually|lately|now)\b",
+    re.IGNORECASE,
+)
+# "my BA and my MA at UCL": what follows has no verb
+_owned = re.compile(
+    r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE
+)
+_companion = re.compile(r"(?:[Mm]y|[Oo]ur) [\w-]+(?: [\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+")
+_bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
+_opening_words = (
+    r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
+    r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
+    r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
+    r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
+    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
+    r"|me(?=\s*:)|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
+    r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)"
+    # these open a sentence only before a pause: "No, I ..." but "No need to ..."
+    r"|(?:no|sure|cool|great|nice|awesome|exactly|right|then|clearly|true|update|perfect|good|alright)(?=\s*[,.!:…–])"
+)
+_opening = re.compile(
+    rf"(?:(?:{_opening_words})(?!['’-]?\w)(?:,? [A-Z][a-z]{{1,14}}(?=[,!.?]))?[\s,!.:…–-]+)+"
+    r"|(?-i:[A-Z][a-z]{1,14}), (?=(?:I|my|we|it|that|this|the|you|your|thanks)\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`text` is the clause without opening interjections; [start, end) is its place, ends trimmed.
+
+    The item of a list has the words that head the list in its `text`.
+    """
+
+    text: str
+    start: int
+    end: int
+    is_question: bool
+    is_answer: bool = False
+    is_item: bool = False
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of `text` stand; code between fences is none."""
+    text = unspoken.spoken(text)
+    start = 0
+    for match in _sentence_end.finditer(text):
+        if _abbreviated.search(text[max(start, match.start() - 24) : match.start()]):
+            continue
+        yield from _span(text, start, match.start())
+        start = match.end()
+    yield from _span(text, start, len(text))
+
+
+def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    bullet = _bullet.match(text, start, end)
+    start = bullet.end() if bullet else start
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end and end - start <= LONGEST:
+        yield start, end
+
+
+def of_text(text: str) -> Sequence[Clause]:
+    """The clauses of all sentences of `text`, in order."""
+    return _of_message(text) if len(text) <= unspoken.MESSAGE else tuple(_of_text(text))
+
+
+@lru_cache(maxsize=16)
+def _of_message(text: str) -> Sequence[Clause]:
+    """As `of_text`: the gatekeeper and the patterns read the same messages."""
+    return tuple(_of_text(text))
+
+
+def _of_text(text: str) -> Iterator[Clause]:
+    heading = ""
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        if heading and _is_item(text, start, sentence):
+            item = sentence.rstrip(".!,;:…")
+            is_small = heading == "my {}" or _article.match(item)
+            item = item[0].lower() + item[1:] if is_small else item
+            yield Clause(heading.format(item), start, end, False, is_item=True)
+            continue
+        heading = _heading(sentence)
+        if heading and (not _heads.match(sentence) or _title.fullmatch(sentence)):
+            continue  # "Shopping list:" says nothing by itself
+        is_question = sentence.rstrip("\"'”’)*_").endswith("?")
+        if is_question:
+            yield from (Clause(told, start, end, False) for told in presupposed(sentence))
+        position = 0
+        for joint in _joint.finditer(sentence):
+            if _belongs(sentence[position : joint.start()], joint.group(), sentence[joint.end() :]):
+                continue
+            yield from _clause(text, start + position, start + joint.start(), is_question)
+            position = joint.end()
+        yield from _clause(text, start + position, end, is_question)
+
+
+def _heading(sentence: str) -> str:
+    """The claim that each item of the list below `sentence` makes: "My hobbies are {}"."""
+    is_head = sentence.rstrip("*_ \t\r").endswith(":")
+    match = _heads.fullmatch(_opening.sub("", sentence, count=1)) if is_head else None
+    if match is None:
+        return _other_heading(sentence) if is_head else ""
+    words = match[1].strip().replace("{", "").replace("}", "")
+    if match[2].lower() not in ("my", "our") or _has_verb.search(words):
+        return f"{words} {{}}"
+    return f"{words} {'include' if _of_title.split(words)[0].endswith('s') else 'is'} {{}}"
+
+
+def _other_heading(sentence: str) -> str:
+    words = sentence.strip("*_# \t\r")
+    match = _relative.fullmatch(words)
+    if match:
+        return f"{match['who']} {match['verb']} {{}}{match['rest'] or ''}"
+    return _lists.get(words.rstrip(":*_ ").lower().removeprefix("my "), "")
+
+
+def _is_item(text: str, start: int, sentence: str) -> bool:
+    near = max(0, start - LONGEST)
+    line = text[max(near, text.rfind("\n", near, start) + 1) : start]
+    return bool(_bullet.fullmatch(line)) and not _whole.match(sentence)
+
+
+def _belongs(before: str, joint: str, after: str) -> bool:
+    """Whether what stands before a joint is no clause: "Last week, I" or "My wife and I"."""
+    opening = _opening.match(before)
+    before = before[opening.end() :] if opening else before
+    if joint.strip() == ",":
+        return bool(_leading.match(before))
+    if _owned.fullmatch(after):
+        return True
+    return joint.strip() == "and" and bool(_companion.fullmatch(before))
+
+
+def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clause]:
+    opening = _opening.match(text, start, end)
+    body = text[opening.end() if opening else start : end].strip(' \t\r\n"“”*_,')
+    body = body.rstrip(".!,;:…")
+    if body:
+        yield Clause(body, start, end, is_question)
+
+
+_self = r"(?:I|we)(?:['’]m|['’]re|['’]ve| (?:am|are|have|has|don['’]t|can['’]t|do not|cannot|live|work|own|study|moved|use|never|no longer|hate|love))\b"
+_given = re.compile(
+    rf"(?:^|[,;] )(?:but |so |and )?(?:given that|given|since|because|considering(?: that)?|seeing that|seeing as|now that)"
+    rf" (?P<told>{_self}[^,?]{{2,120}})(?=[,?])",
+    re.IGNORECASE,
+)
+_known = re.compile(
+    r"\b(?:did(?:n['’]t)? I (?:not )?(?:tell you|mention|say)|(?:do|did)(?:n['’]t)? you (?:know|remember)|you (?:do )?(?:know|remember)"
+    r"|(?:do|should|can|could|would) I (?:tell|explain to) (?:my [\w-]+|him|her|them|people|everyone|(?-i:[A-Z])[\w-]+)"
+    rf"|remember) (?:that )?(?P<told>{_self}[^,?]{{2,120}}?)(?:, (?:right|no|yes|don['’]t you))?\?",
+    re.IGNORECASE,
+)
+_somebody = rf"(?P<whose>my|our) (?P<who>(?:[\w-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}))"
+_who = re.compile(
+    rf"\b{_somebody},? (?:who|that)(?:['’]s| (?P<is>is|has|can['’]t|doesn['’]t|lives|works|loves|hates)) (?P<told>[^,?]{{3,80}}?)\?",
+    re.IGNORECASE,
+)
+_called = re.compile(rf"\b{_somebody},? (?P<name>(?-i:[A-Z][a-z]+)) (?=[a-z])", re.IGNORECASE)
+_signs = ("my ", "our ", " i", "i'", "i’", "we")
+
+
+def presupposed(question: str) -> Iterator[str]:
+    """The statements that `question` takes to be so, in its asker's words."""
+    small = question.lower()
+    if not any(sign in small for sign in _signs):
+        return
+    for form in (_given, _known):
+        yield from (found["told"] for found in form.finditer(question))
+    for found in _who.finditer(question):
+        yield f"{found['whose']} {found['who']} {found['is'] or 'is'} {found['told']}"
+    for found in _called.finditer(question):
+        yield f"{found['whose']} {found['who']} is called {found['name']}"

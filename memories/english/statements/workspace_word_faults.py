@@ -1,0 +1,87 @@
+"""Why an attribute or word of change of a workspace's own cannot be used as it stands."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memories.english.statements.compare import relation
+from memories.english.statements.read_statement import read
+from memories.english.statements.slots import KEY, SUBJECT, VALUE, OwnChange, OwnSlot, OwnWords
+from memories.expressions import Fault, compiled, regex_faults
+
+ARROW = "=>"
+EVERYTHING = "*"
+_plain_word = re.compile(r"[^\W\d_][\w'’-]*")
+
+
+def slot_faults(slot: OwnSlot, examples: Sequence[str], counter: Sequence[str]) -> list[Fault]:
+    """[] for a slot that takes a value from each example and from no counter-example."""
+    if wrong := regex_faults(slot.regex):
+        return wrong
+    groups = set(compiled(slot.regex).groupindex)
+    if VALUE not in groups:
+        return [Fault("regex", f"Name the part that is the value: (?P<{VALUE}>...).")]
+    if unknown := groups - {VALUE, SUBJECT, KEY}:
+        return [Fault("regex", f"There is no part {min(unknown)}: {VALUE}, {SUBJECT}, {KEY}.")]
+    return list(_slot_examples(slot, examples, counter))
+
+
+def _slot_examples(
+    slot: OwnSlot, examples: Sequence[str], counter: Sequence[str]
+) -> Iterator[Fault]:
+    if not examples:
+        yield Fault("examples", "Give at least one statement that tells the attribute.")
+    for text in examples:
+        if not _tells(slot, text):
+            yield Fault("examples", f"No value is found in: {text}")
+    for text in counter:
+        if _tells(slot, text):
+            yield Fault("counter_examples", f"A value is found in: {text}")
+
+
+def _tells(slot: OwnSlot, text: str) -> bool:
+    found = read(text, OwnWords(slots=(slot,))).slots
+    return any(each.name == f"own:{slot.name}" for each in found)
+
+
+def change_faults(
+    change: OwnChange, examples: Sequence[str], counter: Sequence[str]
+) -> list[Fault]:
+    """[] for words that end what each example's first half says, and no counter-example's."""
+    if not change.verbs.split():
+        return [Fault("verbs", "Give at least one word.")]
+    if wrong := list(_word_faults(change)):
+        return wrong
+    return list(_change_examples(change, examples, counter))
+
+
+def _word_faults(change: OwnChange) -> Iterator[Fault]:
+    for name, text in (("verbs", change.verbs), ("ended", change.ended)):
+        if name == "ended" and text.strip() == EVERYTHING:
+            continue
+        odd = next((word for word in text.split() if not _plain_word.fullmatch(word)), None)
+        if odd:
+            yield Fault(name, f"Plain words with blanks between, not: {odd}")
+
+
+def _change_examples(
+    change: OwnChange, examples: Sequence[str], counter: Sequence[str]
+) -> Iterator[Fault]:
+    if not examples:
+        yield Fault("examples", f"Give at least one pair: before {ARROW} after.")
+    for name, lines, wanted in (
+        ("examples", examples, True),
+        ("counter_examples", counter, False),
+    ):
+        for line in lines:
+            before, arrow, after = (part.strip() for part in line.partition(ARROW))
+            if not (before and arrow and after):
+                yield Fault(name, f"A line is a pair, before {ARROW} after: {line}")
+            elif _ends(change, before, after) != wanted:
+                said = "does not end" if wanted else "ends"
+                yield Fault(name, f"The second {said} the first: {line}")
+
+
+def _ends(change: OwnChange, before: str, after: str) -> bool:
+    own = OwnWords(changes=(change,))
+    found = relation(read(before, own), read(after, own), cosine=None, threshold=1.0, words=own)
+    return found.kind == "update"

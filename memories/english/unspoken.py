@@ -1,0 +1,268 @@
+"""What stands in a text and is not said in it by its speaker: code, quoted lines, served blocks, what
+others wrote, texts handed over to be worked on, fiction, and what mail programs put below.
+
+Words of others count only where the first person stands in them: "My doctor said: no salt" is news all
+the same.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+LONGEST = 2_000  # characters of a quotation
+
+_first = re.compile(r"\b(?:I|we|my|our|me|us)\b", re.IGNORECASE)
+_said = (
+    r"(?:said|says|wrote|writes|texted|replied|answered|asked|posted|tweeted|commented|emailed|messaged"
+    r"|told (?:me|us|him|her|them|everyone|\w+)|reads?|was like)"
+)
+_reported = re.compile(
+    rf"(?:\b(?:he|she|they|someone|somebody|(?:my|our|his|her|their|the|a) [\w' -]{{2,30}}?)"
+    rf"|\b(?-i:(?!(?:I|We|And|But|So|Then)\b)[A-Z])[\w-]+) (?:just |then |also |once )?{_said}"
+    r"(?: [\w']+){0,4}: *(?P<words>\S[^\n]*)",
+    re.IGNORECASE,
+)
+_task = (
+    r"(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|transcribe|shorten|polish"
+    r"|(?:correct|edit|improve|fix|check|review) (?:the|this|these|my|that|following|grammar|spelling|text)\b)"
+)
+_handed = re.compile(
+    rf"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*{_task}"
+    r"[^:\n.!?]{0,80}: *(?P<words>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_draft = re.compile(
+    r"\b(?:here is|here's|here’s|this is|below is) (?:my|the|a|our) (?:[\w-]+ ){0,2}?(?:draft|text|essay|e-?mail|letter"
+    r"|paragraph|translation|poem|story|post|message|homework|abstract|speech|sentence|lyrics|caption)s?"
+    r"(?: [\w']+){0,4}: *(?P<words>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_work = re.compile(
+    r"\b(?:correct|proofread|rewrite|rephrase|improve|edit|feedback|review|translate|polish|check|shorten|fix)\b",
+    re.IGNORECASE,
+)
+_fiction = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|now|let's|let us)[, ]+)*"
+    r"(?P<words>(?:(?:write|tell|compose|make up|invent|create|continue|start|play)\b[^.!?\n]{0,60}"
+    r"\b(?:story|tale|novel|poem|song|scene|script|screenplay|sketch|dialogue|adventure|game|monologue|fan ?fic\w*)\b"
+    r"[^.!?\n]{0,60}?\b(?:where|in which|as if|with me|about how)\b"
+    r"|(?:pretend|imagine|role-?play|suppose)(?: that|:| with me)? (?:I am|I'm|I’m|I live|I work|we are|we're|we’re|you are|you're)\b)"
+    r"(?:(?!\n\s*\n).)*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# "Tom: I live in Oslo. Me: I live in Bergen": turns of a talk that its teller was part of
+_turn = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))[ \t]*(?P<who>[A-Z][\w-]+(?: [A-Z][\w-]+)?): +(?=\S)"
+)
+_own_turns = ("Me", "I", "Myself")
+_verse = re.compile(
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:lyrics|chorus|verse|poem|song|quote|excerpt|transcript|dialogue|monologue|script|caption|slogan)"
+    r"(?: \d+)?: *(?P<words>\S(?:(?!\n\s*\n).)*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# A line that plays the part of a machine or its master, and is neither
+_role = re.compile(
+    r"^[ \t>#*\[<(|-]*(?:(?-i:SYSTEM|ASSISTANT|DEVELOPER|ADMIN|TOOL)(?: \w+){0,2}[\])>*|]*:"
+    r"|(?:(?:system|assistant|developer|admin)(?: (?:prompt|message|note|override|instructions?|update|notice))?|new instructions?)[\])>*|]*: *"
+    r"(?:please |you (?:must|should|will|are)|ignore|disregard|forget|override|store|save|remember|always|never|from now|I will|I have"
+    r"|I'll|the user)\b|(?:im_start|/?system|inst)[|\]>]+)[^\n]*",
+    re.MULTILINE | re.IGNORECASE,
+)
+# What the forms above cannot do without, in small letters: far cheaper to look for
+_told_by = re.compile(rf"{_said}(?: [\w']+){{0,4}}:")
+_tasked = re.compile(rf"{_task}[^:\n.!?]{{0,80}}:")
+_roles = ("system", "assistant", "developer", "admin", "tool", "instruction", "im_start")
+_of_drafts = ("here is", "here's", "here’s", "this is", "below is")
+_of_fiction = ("where", "in which", "as if", "with me", "about how", "pretend", "imagine", "role", "suppose")  # fmt: skip
+_marks = ('"', "“")
+_quotation = re.compile(
+    rf"(?<![\w\"])(?:\"(?P<words>[^\"]{{3,{LONGEST}}})\"|“(?P<curly>[^”]{{3,{LONGEST}}})”)(?!\w)"
+)
+_several = re.compile(r"[.!?…]\s+\S")
+_opened = re.compile(rf"[\"“](?P<inner>[^\"”]{{1,{LONGEST}}})[\"”]")
+
+
+def passages(text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` holds somebody else's words in the first person, or its speaker's as no claim."""
+    small = text.lower()
+    if _has(small, _roles):
+        yield from (found.span() for found in _role.finditer(text))
+    if ":" in text:
+        yield from _after_colons(text, small)
+    if _has(small, _of_fiction):
+        yield from _spans(text, _fiction)
+    if _has(text, _marks):
+        yield from _quotations(text)
+
+
+def _turns(text: str) -> Iterator[tuple[int, int]]:
+    """What others say where the teller's own turns are marked as such."""
+    turns = list(_turn.finditer(text))
+    if not any(turn["who"] in _own_turns for turn in turns):
+        return
+    ends = [*(turn.start() for turn in turns[1:]), len(text)]
+    yield from (
+        (turn.start(), end)
+        for turn, end in zip(turns, ends, strict=True)
+        if turn["who"] not in _own_turns
+    )
+
+
+def _after_colons(text: str, small: str) -> Iterator[tuple[int, int]]:
+    yield from _turns(text)
+    yield from _spans(text, _verse)
+    if _told_by.search(small):
+        yield from _spans(text, _reported)
+    if _tasked.search(small):
+        yield from _spans(text, _handed)
+    if _has(small, _of_drafts):
+        yield from (
+            span
+            for span in _spans(text, _draft)
+            if _opened.match(text, span[0]) or _work.search(text)
+        )
+
+
+def _has(text: str, words: tuple[str, ...]) -> bool:
+    return any(word in text for word in words)
+
+
+def is_quoted(text: str, place: int) -> bool:
+    """Whether `text[place]` stands between quotation marks."""
+    return any(quote.start("inner") <= place < quote.end() for quote in _opened.finditer(text))
+
+
+def _spans(text: str, form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for match in form.finditer(text):
+        start, end = match.span("words")
+        quote = _opened.match(text, start)
+        end = quote.end() if quote else end
+        if _first.search(text, start, end):
+            yield start, end
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """Quotations of several sentences beside other words; a shorter one is part of its sentence."""
+    for match in _quotation.finditer(text):
+        said = match["words"] or match["curly"]
+        is_all = len(match.group()) >= len(text.strip()) - 1
+        if not is_all and _several.search(said) and _first.search(said):
+            yield match.span()
+
+
+MOST_LINES = 12  # of a signature
+_speaker = r"(?![^\n]*\b(?:I|we|my|our|me)\b)"
+_signature = re.compile(
+    rf"^--[ \t]*\n(?:[^\n]*(?:\n|\Z)){{1,{MOST_LINES}}}|^_{{5,}}[ \t]*\n(?=[^\n]*\b(?:from|confidential|disclaimer)\b)"
+    rf"(?:[^\n]*(?:\n|\Z)){{1,{MOST_LINES}}}",
+    re.MULTILINE | re.IGNORECASE,
+)
+_footer = re.compile(
+    r"^[ \t>]*(?:"
+    r"(?:sent|written|typed) (?:from|with|via|on) (?:my (?:[\w-]+ ){0,3}[\w-]+|(?:[\w-]+ )?(?:mail|protonmail|gmail|yahoo|outlook|spark"
+    r"|iphone|ipad|android|phone|tablet|mobile|samsung|galaxy|blackberry)\b[^\n]{0,40})[ .!]*"
+    r"|get (?:outlook|\w+ mail|the app) for \w+[ .]*"
+    r"|on [^\n]{6,80}, [^\n]{2,80} wrote:"
+    r"|-{2,} ?(?:original|forwarded) message ?-{2,}"
+    rf"|{_speaker}[^\n]*\b(?:unsubscribe|opt out of (?:these|this)|manage (?:your )?(?:email )?(?:preferences|subscriptions?)"
+    r"|view (?:this|it)(?: \w+)? in (?:your|a) browser|you(?: are|'re|’re) receiving this|no longer (?:wish|want) to receive"
+    r"|all rights reserved|do not reply to this (?:e-?mail|message)|(?:consider|think of) the environment before printing)\b[^\n]*"
+    r"|[^\n]{0,60}(?:privacy policy|terms of (?:use|service)) *[|·•][^\n]*|(?:©|\(c\)|copyright) ?(?:©|\(c\))? ?(?:19|20)\d\d[^\n]*"
+    r"|(?:this|the information (?:contained )?in this) (?:e-?mail|message|communication|transmission)\b[^\n]*"
+    r"\b(?:confidential|privileged|intended (?:only|solely)|intended recipient|addressee)\b[^\n]*"
+    r"|(?:confidentiality (?:notice|note)|disclaimer|legal notice)\b ?:[^\n]*"
+    r"|if you (?:have received this|are not the intended|received this)[^\n]*"
+    r")[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+# one of these, in small letters, stands in each
+_signs = (
+    "--", "___", "sent from", "sent with", "sent via", "sent on", "written on", "typed on", "get outlook", " for ios",
+    " for android", "wrote:", "unsubscribe", "opt out", "manage your", "manage email", "manage preferences",
+    "manage subscription", " browser", "receiving this", "to receive", "rights reserved", "do not reply",
+    "environment before", "privacy policy", "terms of", "©", "(c)", "copyright", "confidential", "privileged",
+    "intended", "addressee", "disclaimer", "legal notice", "received this",
+)  # fmt: skip
+_footer_line = re.compile(r"[^\n]+")
+
+
+def footers(text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` holds what no person says in it, whole lines each."""
+    small = text.lower()
+    if not _has_sign(small):
+        return
+    yield from (found.span() for found in _signature.finditer(text))
+    for line in _footer_line.finditer(text):
+        if _has_sign(line[0].lower()) and _footer.fullmatch(text, *line.span()):
+            yield line.span()
+
+
+def _has_sign(small: str) -> bool:
+    return any(sign in small for sign in _signs)
+
+
+MESSAGE = 4_000  # characters; longer texts are not kept in mind
+# context blocks in which memories come back from where they were served to
+_served = re.compile(
+    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
+_quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+# what is no speech, and a sign that each of them needs
+_unspoken = (
+    (_served, "<"),
+    (_fence, "```"),
+    (_fence, "~~~"),
+    (_quoted_line, ">"),
+    (_photo, "[shared"),
+)
+
+
+def without_served(text: str) -> str:
+    """`text` without the blocks that mark what a memory server had put in."""
+    return _served.sub("", text)
+
+
+def served_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where the blocks stand that mark what a memory server had put in."""
+    yield from (block.span() for block in _served.finditer(text))
+
+
+def spoken(text: str) -> str:
+    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks, and
+    words of others."""
+    return _spoken_message(text) if len(text) <= MESSAGE else _spoken(text)
+
+
+@lru_cache(maxsize=64)  # of a message told in its turn, the ones before are known
+def _spoken_message(text: str) -> str:
+    return _spoken(text)
+
+
+def _spoken(text: str) -> str:
+    text = unmarked(text)
+    return _without(text, passages(text))
+
+
+def unmarked(text: str) -> str:
+    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks,
+    footers."""
+    for block, sign in _unspoken:
+        if sign in text:
+            text = block.sub(_blank, text)
+    return _without(text, footers(text))
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    kept, position = [], 0
+    for start, end in sorted(spans):
+        if end > position:
+            kept += [text[position:start], "\n" * (end - max(start, position))]
+            position = end
+    return "".join([*kept, text[position:]]) if kept else text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * len(found.group())

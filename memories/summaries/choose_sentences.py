@@ -1,0 +1,114 @@
+"""Which sentences of a conversation tell what it was about: chosen, never rewritten.
+
+A sentence counts for the facts that were read from it, for how much of the whole conversation's
+talk it shares (centrality), and a little for being late. Pure and deterministic: the same
+messages with the same citations give the same choice.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import log
+
+from memories.english import clauses, lexical
+
+RULE = "sentences-1"
+FACT, CENTRAL, RECENT, TELLING = 0.5, 0.35, 0.1, 0.05  # weights; they add up to one
+SHORTEST = 3  # stems; what says less is no more than a nod
+ENOUGH = 12  # stems from which on length no longer counts for a sentence
+ALIKE = 0.6  # share of a sentence's stems that a chosen one has already said
+QUESTION = 0.5  # a question tells what was asked, not what is so
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message, with the places in it that facts were read from and how much each counts;
+    what stands in one below zero is not to be told."""
+
+    text: str
+    cited: tuple[tuple[int, int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`text` is `said[index].text[start:end]`; `score` is within 0..1."""
+
+    index: int
+    start: int
+    end: int
+    text: str
+    score: float = 0.0
+    stems: frozenset[str] = field(default=frozenset(), compare=False)
+
+
+def weighed(said: Sequence[Said]) -> list[Sentence]:
+    """All sentences that say something, in their order, each with its score."""
+    found = [sentence for index, one in enumerate(said) for sentence in _sentences(index, one)]
+    spread = Counter(stem for sentence in found for stem in sentence.stems)
+    central = [_centrality(sentence, spread) for sentence in found]
+    most = max(central, default=0.0) or 1.0
+    return [
+        Sentence(
+            one.index, one.start, one.end, one.text,
+            _score(said[one.index], one, share / most, (one.index + 1) / len(said)), one.stems,
+        )
+        for one, share in zip(found, central, strict=True)
+    ]  # fmt: skip
+
+
+def choose(found: Iterable[Sentence], cost: Callable[[Sentence], int], room: int) -> list[Sentence]:
+    """The best that cost no more than `room` together, in the order they were said.
+
+    What a chosen sentence has said already is not said again.
+    """
+    chosen: list[Sentence] = []
+    for one in sorted(found, key=lambda one: (-one.score, -one.index, one.start)):
+        price = cost(one)
+        if price <= room and not any(
+            (len(one.stems & other.stems) >= ALIKE * max(1, len(one.stems))) for other in chosen
+        ):
+            chosen.append(one)
+            room -= price
+    return sorted(chosen, key=lambda one: (one.index, one.start))
+
+
+def again(index: int, said: Said, span: tuple[int, int], score: float) -> Sentence | None:
+    """A sentence that was weighed before; None where it is not to be told any more."""
+    start, end = span
+    if _is_unsaid(said, start, end):
+        return None
+    return Sentence(index, start, end, said.text[start:end], score, _stems(said.text[start:end]))
+
+
+def _sentences(index: int, said: Said) -> Iterable[Sentence]:
+    for start, end in clauses.sentences(said.text):
+        text = said.text[start:end]
+        stems = _stems(text)
+        if len(stems) >= SHORTEST and not _is_unsaid(said, start, end):
+            yield Sentence(index, start, end, text, stems=stems)
+
+
+def _is_unsaid(said: Said, start: int, end: int) -> bool:
+    return any(weight < 0 and a < end and start < b for a, b, weight in said.cited)
+
+
+@lru_cache(maxsize=4_096)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(lexical.stems(text))
+
+
+def _centrality(sentence: Sentence, spread: Counter[str]) -> float:
+    """How much of what it says is said elsewhere too; a long sentence is no better for it."""
+    shared = sum(log(spread[stem]) for stem in sentence.stems)
+    return shared / max(len(sentence.stems), SHORTEST) ** 0.5
+
+
+def _score(said: Said, one: Sentence, central: float, recent: float) -> float:
+    fact = max(
+        (w for start, end, w in said.cited if start < one.end and one.start < end), default=0
+    )
+    telling = min(len(one.stems), ENOUGH) / ENOUGH
+    score = FACT * fact + CENTRAL * central + RECENT * recent + TELLING * telling
+    is_question = one.text.rstrip("\"'”’)").endswith("?")
+    return round(score * (QUESTION if is_question else 1.0), 6)
