@@ -201,10 +201,10 @@ def _pattern_claims(
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
-    hits += find_claims.extract(*said, talk, budget)
+    hits += find_claims.extract(*said, talk, budget, options.date_order)
     library = [hit for hit in hits if _is_read_of(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
-    left = workspace_patterns.with_library(library, tried, *said, budget)
+    left = workspace_patterns.with_library(library, tried, *said, budget, options.date_order)
     return [_pattern_claim(message, hit, options, talk) for hit in left]
 
 

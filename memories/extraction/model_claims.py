@@ -11,6 +11,7 @@ from memories import providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
+from memories.english.calendar_dates import DateOrder
 from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
@@ -60,7 +61,7 @@ def ask_model(
     known = {lexical.fingerprint(claim.statement) for claim in result.claims}
     context = [*options.before, *messages]
     for claim in _distinct_claims(answer, unmatched, options):
-        if doubt := doubt_of(claim, context, options.subject):
+        if doubt := doubt_of(claim, context, options.subject, options.date_order):
             text = claim.statement  # what nobody believes need not be kept at any length
             short = text if len(text) <= STATEMENT else f"{text[:STATEMENT]}…"
             result.quarantined.append((replace(claim, statement=short), doubt))
@@ -133,7 +134,9 @@ def _model_claim(
     )
 
 
-def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
+def doubt_of(
+    claim: Claim, said: Sequence[Message], subject: str = "", date_order: DateOrder = "auto"
+) -> str:
     """What `claim` lacks to be believed; empty where its quotes say it. `said` are all messages in
     their order, those before the request too; `subject` is another name of the user."""
     if not claim.quotes:
@@ -157,6 +160,7 @@ def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
         asked="\n".join(_asked(message, said) for message in cited),
         speakers=(*speakers, subject),
         said_at=claim.occurred_at,
+        date_order=date_order,
     )
     return unsupported(claim.statement, evidence)
 

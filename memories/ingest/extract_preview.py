@@ -48,6 +48,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         _before(asker, request, messages),
         space.llm == ALWAYS,
         languages=space.languages,
+        date_order=space.date_order,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
     run, end = ExtractionRun(options), time.thread_time() + READING
