@@ -19,6 +19,7 @@ def queue(told: Told, number: int) -> list[Supersession]:
     """So many decisions that wait, each with its quotes, the story's own left out."""
     Supersession.objects.filter(state="pending").delete()
     Case.objects.all().delete()
+    Memory.objects.filter(held_at__isnull=False).delete()
     made = []
     for each in range(number):
         about = {"workspace": told.workspace}
@@ -61,13 +62,13 @@ def test_the_next_one_has_the_focus_before_the_answer_is_there(visit: Any, told:
     decisions = queue(told, 3)
     grace = visit("grace.hopper")
     grace.opens(QUEUE)
-    grace.page.route("**/review/act/", lambda route: None)  # an answer that never comes
+    grace.page.route("**/case/act/", lambda route: None)  # an answer that never comes
     grace.page.keyboard.press("a")
 
     here = grace.page.locator(".desk-case.is-here")
     expect(here).to_have_attribute("data-id", str(decisions[1].case_id))
     expect(here).to_be_focused()
-    grace.page.unroute("**/review/act/")
+    grace.page.unroute("**/case/act/")
     grace.page.on("dialog", lambda dialog: dialog.accept())
 
 
