@@ -10,6 +10,7 @@ from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
 from memories.evaluation.intent_stories import StoriesTold
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
+from memories.evaluation.worth_stories import WorthJudged
 
 
 def retrieval_lines(found: Retrieval) -> Iterator[str]:
@@ -95,6 +96,16 @@ def change_lines(result: ChangesTold) -> Iterator[str]:
 
 
 def change_json(result: ChangesTold) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.wrong}
+
+
+def worth_lines(result: WorthJudged) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.wrong:
+        yield f"{row['id']}: {' / '.join(row['messages'])!r} gave {row['memories']}"
+
+
+def worth_json(result: WorthJudged) -> dict[str, Any]:
     return {**_rounded(result.measured()), "wrong": result.wrong}
 
 
