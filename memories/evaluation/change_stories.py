@@ -4,11 +4,12 @@ Each story is told message by message, to a subject and a thread of its own in a
 """
 
 import json
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from memories import ingest
 from memories.evaluation.measures import share
@@ -111,11 +112,11 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
         for story in told:
             for message in story.messages:
                 _tell(scope, story.name, message)
-            memories = _memories(scope, story.name)
+            memories = Memories.of(scope, story.name)
             faults = _JUDGES[story.kind](story, memories)
             result.told[story.kind] = result.told.get(story.kind, 0) + 1
             result.right[story.kind] = result.right.get(story.kind, 0) + (not faults)
-            begun = all(_saying(memories, words) for words in (*story.old, *story.marked))
+            begun = all(memories.saying(words) for words in (*story.old, *story.marked))
             result.begun[story.kind] = result.begun.get(story.kind, 0) + begun
             if faults:
                 result.wrong.append(
@@ -123,7 +124,7 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
                         "id": story.name,
                         "kind": story.kind,
                         "messages": [each.content for each in story.messages],
-                        "memories": [f"{m.state}: {m.content}" for m in memories.values()],
+                        "memories": [f"{m.state}: {m.content}" for m in memories.rows],
                         "faults": faults,
                     }
                 )
@@ -145,26 +146,30 @@ def _tell(scope: Scope, name: str, message: ToldMessage) -> None:
         ingest.run(session.pk)
 
 
-Memories = Mapping[Any, Memory]
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """What a story left, oldest first, and the kinds of the cases that each waits in."""
 
+    rows: Sequence[Memory]
+    cases: Mapping[uuid.UUID, set[str]]
 
-def _memories(scope: Scope, name: str) -> Memories:
-    rows = Memory.objects.filter(workspace=scope.workspace_id, subject__external_id=name)
-    memories = {row.pk: row for row in rows.order_by("pk")}
-    asked = CaseItem.objects.filter(memory__in=memories, case__state__in=Case.UNDECIDED)
-    for memory_id, kind in asked.values_list("memory_id", "case__kind"):
-        memories[memory_id].cases = {*getattr(memories[memory_id], "cases", ()), kind}
-    return memories
+    @classmethod
+    def of(cls, scope: Scope, name: str) -> Self:
+        rows = Memory.objects.filter(workspace=scope.workspace_id, subject__external_id=name)
+        cases: dict[uuid.UUID, set[str]] = {row.pk: set() for row in rows}
+        asked = CaseItem.objects.filter(memory__in=cases, case__state__in=Case.UNDECIDED)
+        for memory_id, kind in asked.values_list("memory_id", "case__kind"):
+            cases[memory_id].add(kind)
+        return cls(list(rows.order_by("pk")), cases)
 
-
-def _saying(memories: Memories, words: str) -> list[Memory]:
-    return [row for row in memories.values() if words.lower() in row.content.lower()]
+    def saying(self, words: str) -> list[Memory]:
+        return [row for row in self.rows if words.lower() in row.content.lower()]
 
 
 def _ended(story: ChangeStory, memories: Memories) -> list[str]:
     faults = []
     for words in story.old:
-        rows = _saying(memories, words)
+        rows = memories.saying(words)
         first = next((row for row in rows), None)
         if first is None:
             faults.append(f"never believed: {words}")
@@ -176,35 +181,31 @@ def _ended(story: ChangeStory, memories: Memories) -> list[str]:
 def _replaced(story: ChangeStory, memories: Memories) -> list[str]:
     faults = _ended(story, memories)
     for words in story.new:
-        if not any(row.is_live for row in _saying(memories, words)):
+        if not any(row.is_live for row in memories.saying(words)):
             faults.append(f"not believed: {words}")
     return faults
 
 
-def _cases_of(memory: Memory) -> set[str]:
-    return getattr(memory, "cases", set())
-
-
 def _ended_or_asked(story: ChangeStory, memories: Memories) -> list[str]:
-    rows = [next(iter(_saying(memories, words)), None) for words in story.old]
-    asked = all(row is not None and _cases_of(row) for row in rows)
+    rows = [next(iter(memories.saying(words)), None) for words in story.old]
+    asked = all(row is not None and memories.cases[row.pk] for row in rows)
     return [] if asked else _ended(story, memories)
 
 
 def _unsupported(story: ChangeStory, memories: Memories) -> list[str]:
-    rows = [row for words in story.old for row in _saying(memories, words)]
+    rows = [row for words in story.old for row in memories.saying(words)]
     return [f"supported: {row.content}" for row in rows if row.is_live and row.source_count > 1]
 
 
 def _stayed(story: ChangeStory, memories: Memories) -> list[str]:
-    rows = [row for words in story.old for row in _saying(memories, words)[:1]]
+    rows = [row for words in story.old for row in memories.saying(words)[:1]]
     return [f"{row.state}: {row.content}" for row in rows if not row.is_live]
 
 
 def _past(story: ChangeStory, memories: Memories) -> list[str]:
     faults = []
     for words in story.past:
-        rows = _saying(memories, words)
+        rows = memories.saying(words)
         if not rows:
             faults.append(f"never believed: {words}")
         faults += [
@@ -216,10 +217,10 @@ def _past(story: ChangeStory, memories: Memories) -> list[str]:
 def _marked(story: ChangeStory, memories: Memories) -> list[str]:
     faults = []
     for words in story.marked:
-        rows = [row for row in _saying(memories, words) if row.is_live]
+        rows = [row for row in memories.saying(words) if row.is_live]
         if not rows:
             faults.append(f"not believed: {words}")
-        elif not any(Case.Kind.UNCERTAIN in _cases_of(row) for row in rows):
+        elif not any(Case.Kind.UNCERTAIN in memories.cases[row.pk] for row in rows):
             faults.append(f"not marked: {rows[0].content}")
     return faults + _kept(story, memories)
 
@@ -227,11 +228,11 @@ def _marked(story: ChangeStory, memories: Memories) -> list[str]:
 def _kept(story: ChangeStory, memories: Memories, *, asked: bool = False) -> list[str]:
     faults = []
     for words in story.keep:
-        rows = _saying(memories, words)
+        rows = memories.saying(words)
         if rows and not rows[0].is_live:
             faults.append(f"{rows[0].state}: {rows[0].content}")
         if not asked:
-            faults += [f"asked about: {row.content}" for row in rows if _cases_of(row)]
+            faults += [f"asked about: {row.content}" for row in rows if memories.cases[row.pk]]
     return faults
 
 
