@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from memories.errors import NotFound
 from memories.models import Conversation, ConversationSummary, Episode
-from memories.summaries.sources import plain, speaker
-from memories.summaries.summary_before import Summary, summary_before
+from memories.summaries.summary_before import Summary, plain, speaker, summary_before
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
