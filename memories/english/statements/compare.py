@@ -12,6 +12,7 @@ from functools import lru_cache
 from memories.bounds import WHOLE
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
+from memories.english.statements.implied_ends import events, implied
 from memories.english.statements.overlap import (
     DIFFERENT,
     SHARED_START,
@@ -53,6 +54,7 @@ def relation(
         or denied(old, new, overlap)
         or ended(old, new, words)
         or replaced(old, new, overlap)
+        or implied(old, new)
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
         or duplicate(old, new, overlap)
@@ -209,6 +211,8 @@ def are_strangers(one: Glance, other: Glance) -> bool:
 def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
     """It tells of no change, denies and ends nothing, and gives no attribute a value."""
     if reading.is_negated or reading.change or reading.ousted or reading.slots:
+        return False
+    if events(reading):
         return False
     return ending_verbs(own.changes).isdisjoint(reading.clause_verbs)
 

@@ -71,6 +71,12 @@ class Reading:
         return self.replaced | {after.root for word, after in pairs if word.text in _old_after}
 
     @cached_property
+    def contrasted(self) -> frozenset[str]:
+        """What it says is not so, beside what is: A of "B, not A" and of "B instead of A"."""
+        pairs = zip(self.words, self.words[1:], strict=False)
+        return frozenset(after.root for word, after in pairs if word.text == "insteadof")
+
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """All its words by their roots as they stand there, without the articles."""
         said = words(self.statement)

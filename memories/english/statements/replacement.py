@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from memories.english.calendar_dates import DateOrder
 from memories.english.dates import last_day
-from memories.english.statements.auxiliaries import RENAMED
+from memories.english.statements.auxiliaries import RENAMED, is_time
 from memories.english.statements.contradictions import (
     ENDINGS,
     EVENTS,
@@ -16,6 +16,7 @@ from memories.english.statements.contradictions import (
     MANY_VALUED,
     NOW_SINGLE,
 )
+from memories.english.statements.implied_ends import words_ended
 from memories.english.statements.overlap import (
     Overlap,
     Relation,
@@ -110,6 +111,8 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     verbs = new.clause_verbs
     if ending_verbs(own.changes).isdisjoint(verbs):
         return None
+    if "leave" in verbs and any(is_time(word) for word in new.words):
+        return None  # "left Oslo at nine" is a journey
     for row in _endings(own.changes):
         for verb, place in verbs.items():
             if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
@@ -121,12 +124,16 @@ def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
     if reading.is_plan:
         return ()
+    implied = words_ended(reading)
     verbs = set(reading.clause_verbs)
     ends = not verbs.isdisjoint(ending_verbs(own.changes))
-    if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
-        return ()
+    changes = reading.is_negated or reading.replaced or reading.contrasted
+    if not (ends or changes or "end" in reading.change):
+        return implied
     said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]
-    return tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
+    named = tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
+    gone = tuple(w.text for w in reading.words if w.root in reading.contrasted)
+    return tuple(dict.fromkeys((*gone, *named, *implied)))
 
 
 def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
@@ -147,7 +154,8 @@ def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
     if not found or not objects <= found | row.ended | _unsaid:
         return False
     is_ahead = old.is_plan or old.is_ongoing and bool(old.dates)
-    covered = weight(found - states) + len(states) + (1 if is_ahead else 0)
+    shared = found | new.stems & said - subject_words(new)
+    covered = weight(shared - states) + len(states) + is_ahead
     return covered * 2.5 >= weight(said)
 
 
