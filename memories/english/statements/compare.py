@@ -25,7 +25,14 @@ from memories.english.statements.overlap import (
 )
 from memories.english.statements.parse import ME, MY, change_roots
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.replacement import denied, ended, ending_verbs, new_value, replaced
+from memories.english.statements.replacement import (
+    denied,
+    ended,
+    ending_verbs,
+    new_value,
+    over,
+    replaced,
+)
 from memories.english.statements.slots import NO_WORDS, OwnWords, Slot
 from memories.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.english.statements.wording import Word, root, texts
@@ -52,6 +59,7 @@ def relation(
         identical(old, new)
         or by_slot(old, new, overlap)
         or denied(old, new, overlap)
+        or over(old, new, overlap)
         or ended(old, new, words)
         or replaced(old, new, overlap)
         or implied(old, new)

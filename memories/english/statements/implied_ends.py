@@ -370,8 +370,8 @@ def implied(old: Reading, new: Reading) -> Relation | None:
         apart = all(names) and not names[0] & (names[1] | subject_words(new))
         if apart and not row.slots & _partnership:
             continue
-        kind = "update" if row.is_sure and (shared or old.subject == new.subject) else "unsure"
-        return Relation(kind, f"implied:{row.name}"[:40])
+        is_sure = row.is_sure and (bool(shared) or old.subject == new.subject)
+        return Relation("update" if is_sure else "unsure", f"implied:{row.name}")
     return None
 
 
