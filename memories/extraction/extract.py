@@ -249,6 +249,7 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         event_date=hit.event_date,
         quotes=tuple(quotes),
         forget_after=None if is_own else end_of_state(hit.statement, message.occurred_at),
+        speaker=message.speaker,
     )
 
 
