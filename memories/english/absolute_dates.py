@@ -4,7 +4,7 @@ import re
 from datetime import date, datetime, timedelta
 
 from memories.english.dates import relative_phrases
-from memories.english.time_spans import MONTHS, SEASONS, Span
+from memories.english.time_spans import MONTHS, SEASONS, WEEKDAY, Span
 
 _before = re.compile(
     r"\b(?P<word>on|in|at|over|during|for|since|until|till|by|before|after|from|to|of|around|about)(?: the)? $",
@@ -12,6 +12,7 @@ _before = re.compile(
 )
 _end = re.compile(r"(?P<part>end|beginning|start) of (?:the )?(?=\w+ \w+$)", re.IGNORECASE)
 # "In ten minutes" is of the moment, whatever the day
+_weekday = re.compile(rf"\b{WEEKDAY}\b", re.IGNORECASE)
 _kept = frozenset(("minute", "hour"))
 
 
@@ -28,7 +29,10 @@ def with_dates(statement: str, said_at: datetime) -> str:
             span = inner[0][2] if inner else span
         before = _before.search(statement, max(position, start - 24), start)
         stands = before is not None or statement.startswith(("'s", "’s"), end)
-        kept += [statement[position:start], _named(span, has_preposition=stands)]
+        name = _named(span, has_preposition=stands)
+        if weekday := _weekday.search(statement, start, end):
+            name = f"{weekday[0]} {name}" if stands else name.replace("on ", f"on {weekday[0]} ", 1)
+        kept += [statement[position:start], name]
         position = end
     text = "".join([*kept, statement[position:]])
     return text[:1].upper() + text[1:] if kept else statement

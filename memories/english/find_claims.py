@@ -187,9 +187,13 @@ def extract(
             continue
         if first := library.first(words, is_request=read_clause.is_request(words)):
             fits.append(Fit(*first, clause, read_clause.weight(words, name)))
-    kept = _kept(fits, message_worth(unspoken.spoken(text), name, read, fits, talk)) if fits else []
+    told = message_worth(unspoken.spoken(text), name, read, fits, talk)
+    kept = _kept(fits, told) if fits else []
     to_machine = name == UNKNOWN or talk.with_assistant
-    claim = _claim(name, talk.listener(name), occurred_at, order, to_machine)
+    base = Telling(
+        to_machine=to_machine, is_named=bool(talk.listener(name)), is_alone=told.heard == 1
+    )
+    claim = _claim(name, talk.listener(name), occurred_at, order, base)
     places = {fit.clause.start for fit in kept}
     # Of what a message says beside its news, that which is surely worth keeping.
     others = [
@@ -198,11 +202,13 @@ def extract(
         if fit.clause.start not in places and fit.pattern.name not in worth.LOOSE and fit.weight > 1
     ]
     said = sorted([*kept, *others], key=lambda fit: fit.clause.start)
-    told = [(fit, claim(fit)) for fit in said]
-    if not to_machine and all(each.unworthy for _, each in told):
-        told = _with_best(told)
+    claims = [(fit, claim(fit)) for fit in said]
+    if not to_machine and all(each.unworthy for _, each in claims):
+        claims = _with_best(claims)
     found = {
-        each.statement.lower(): each for fit, each in told if not (fit.is_beside and each.unworthy)
+        each.statement.lower(): each
+        for fit, each in claims
+        if not (fit.is_beside and each.unworthy)
     }
     return list(found.values())
 
@@ -251,10 +257,10 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
 
 
 def _claim(
-    name: str, listener: str, at: datetime, order: DateOrder, to_machine: bool
+    name: str, listener: str, at: datetime, order: DateOrder, telling: Telling
 ) -> Callable[[Fit], Found]:
     def claim(fit: Fit) -> Found:
-        fit, unworthy = _worth_keeping(fit, listener, to_machine)
+        fit, unworthy = _worth_keeping(fit, telling)
         pattern, words = fit.pattern, fit.match.string
         named = [fit.match[group] for group in pattern.entities if fit.match[group]]
         return Found(
@@ -274,21 +280,20 @@ def _claim(
     return claim
 
 
-def _worth_keeping(fit: Fit, listener: str, to_machine: bool) -> tuple[Fit, str]:
+def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     """The fit, or of its clause the part that is worth keeping; and what is against it."""
     opening = read_clause.plain(fit.clause.text)[:2].lower()
 
     def doubt(words: str, pattern: Pattern) -> str:
         return worth.doubt(
-            Telling(
-                words,
-                pattern.name,
-                pattern.category,
-                pattern.confidence,
+            replace(
+                telling,
+                words=words,
+                rule=pattern.name,
+                category=pattern.category,
+                confidence=pattern.confidence,
                 is_restored=words.startswith("I ") and opening != "i ",
                 is_answer=fit.clause.is_answer,
-                to_machine=to_machine,
-                is_named=bool(listener),
                 is_beside=fit.is_beside,
             )
         )

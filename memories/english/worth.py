@@ -163,19 +163,20 @@ class Telling:
 
     `is_restored`: its "I" was put there by us. `to_machine`: it is said to an assistant, or by nobody
     known. `is_named`: "you" is somebody whose name is known. `is_beside`: it is not what its message is
-    about, and has to say more.
+    about, and has to say more. `is_alone`: it is all that its message says.
     """
 
-    words: str
-    rule: str
-    category: str
-    confidence: float
+    words: str = ""
+    rule: str = ""
+    category: str = ""
+    confidence: float = 0.0
     is_restored: bool = False
     is_answer: bool = False
     is_item: bool = False
     to_machine: bool = False
     is_named: bool = False
     is_beside: bool = False
+    is_alone: bool = False
 
 
 def doubt(telling: Telling) -> str:
@@ -244,7 +245,7 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return _wish(telling, amount, is_dated)
     if telling.confidence >= 0.85 and rule not in EVENTS:
         return ""
-    least = 4 if telling.to_machine else 2
+    least = 1 if telling.is_alone else 4 if telling.to_machine else 2
     return "" if amount >= least or (is_dated and amount >= 2) else "vague"
 
 
@@ -261,12 +262,17 @@ BESIDE = 4  # the least strength of what is said beside the news of a message
 MOST_PARTS = 6  # of a clause that are tried for themselves
 
 
+_trailing = re.compile(r" (?:there|here|too|as well|again|though)$", re.IGNORECASE)
+
+
 def shortened(words: str) -> Iterator[str]:
     """Ways to put a clause that leave out what cannot be kept, the longest first: with an article for
     a thing that was shown, without what was joined to it, or that alone."""
     shown = _shown.sub(_with_article, words)
     if shown != words:
         yield shown
+    if _trailing.search(shown):
+        yield _trailing.sub("", shown)
     joints = list(_joint.finditer(shown))[-MOST_PARTS:]
     for joint in reversed(joints):
         if len(shown[: joint.start()].split()) >= 4:

@@ -17,6 +17,7 @@ from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
 from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
+    ASSISTANT_CATEGORIES,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -208,12 +209,16 @@ def _pattern_claims(
     found: Extraction,
 ) -> list[Claim]:
     """What the workspace's own patterns find in `text`, and of the library's what they leave."""
-    # An assistant's words make no fact, policy or decision.
-    if options.extract == MemorySession.Extract.LLM or message.kind == Episode.Kind.ASSISTANT:
+    if options.extract == MemorySession.Extract.LLM:
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
     hits += find_claims.extract(*said, talk, budget, options.date_order)
+    hits = [
+        hit
+        for hit in hits
+        if hit.rule not in options.patterns_off and _is_read_of(message, hit.category, options)
+    ]
     library = [hit for hit in hits if not hit.unworthy]
     found.unworthy += [
         Skip(message.index, worth.REASONS[hit.unworthy], hit.unworthy)
@@ -221,8 +226,15 @@ def _pattern_claims(
         if hit.unworthy
     ]
     order = options.date_order
-    left = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
+    tried = [each for each in options.patterns if _is_read_of(message, each.category, options)]
+    left = workspace_patterns.with_library(library, tried, *said, budget, order)
     return [_pattern_claim(message, hit, options, talk) for hit in left]
+
+
+def _is_read_of(message: Message, category: str, options: ExtractOptions) -> bool:
+    if message.kind != Episode.Kind.ASSISTANT:
+        return True
+    return not options.subject and category in ASSISTANT_CATEGORIES
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:

@@ -24,6 +24,9 @@ TYPE_OF: dict[str, str] = {
     Category.INSTRUCTION: FactType.SYSTEM,
 }
 TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
+# What an assistant says of itself or of a person is no memory; where nobody is named, what it decides
+# or demands is its team's.
+ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
 SPEAKING = (
     Episode.Kind.USER,
     Episode.Kind.ASSISTANT,
@@ -94,7 +97,8 @@ class ExtractOptions:
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English;
-    `date_order` is that of day and month in numbers.
+    `date_order` is that of day and month in numbers. `patterns_off` are names of the library's
+    patterns that find nothing.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -106,6 +110,7 @@ class ExtractOptions:
     subject: str = ""
     languages: tuple[str, ...] = ()
     date_order: DateOrder = "auto"
+    patterns_off: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

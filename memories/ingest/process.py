@@ -116,5 +116,5 @@ def _options_of(kept: Kept) -> ExtractOptions:
     subject = session.subject.external_id if session.subject else ""
     return ExtractOptions(
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
-        kept.space.languages, kept.space.date_order,
+        kept.space.languages, kept.space.date_order, kept.space.patterns_off,
     )  # fmt: skip
