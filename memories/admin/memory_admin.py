@@ -24,6 +24,7 @@ from memories.admin.state_filters import (
     LifeFilter,
     PickFilter,
 )
+from memories.admin.visibility_page import VisibilityPage
 from memories.admin.why_not_page import WhyNotPage
 from memories.models import Layer, Memory, Supersession, versions_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -63,7 +64,7 @@ class CorrectForm(forms.Form):
 
 
 class MemoryAdmin(MemoryRowAdmin):
-    pages = (SearchPage, WhyNotPage)
+    pages = (SearchPage, VisibilityPage, WhyNotPage)
     searched = "content"
     layer = Layer.MEMORIES
     list_display = (

@@ -4,6 +4,7 @@ Asks only: rows are read before, and written after. A claim's quotes are verifie
 the text they cite, and a model's words against its quotes; what has no evidence goes to quarantine.
 """
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,8 +14,8 @@ from memories import bounds, languages
 from memories.bounds import Budget
 from memories.english import gatekeeper, patterns
 from memories.english.patterns import Talk, workspace_patterns
+from memories.english.private_life import is_private_life
 from memories.extraction.extraction_types import (
-    ASSISTANT_CATEGORIES,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -23,7 +24,6 @@ from memories.extraction.extraction_types import (
     Skip,
     since,
     step,
-    visibility_of,
 )
 from memories.extraction.fallback import FallbackChain
 from memories.extraction.model_claims import ask_model
@@ -122,7 +122,7 @@ def _whole(message: Message, options: ExtractOptions, rule: str) -> Claim:
         statement=statement,
         category=Category.OTHER,
         fact_type=FactType.FACT,
-        visibility=options.visibility or visibility_of(Category.OTHER),
+        visibility=options.visibility_of(Category.OTHER, statement),
         method=Fact.Method.WHOLE,
         rule=rule,
         source=Source.INGESTED,
@@ -209,7 +209,8 @@ def _pattern_claims(
 
 
 def _is_read_of(message: Message, category: str) -> bool:
-    return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
+    """An assistant's advice is nobody's rule, and what it says of a person it was told."""
+    return message.kind != Episode.Kind.ASSISTANT
 
 
 def _pattern_claim(
@@ -218,13 +219,16 @@ def _pattern_claim(
     quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
     if hit.is_answer and talk.asked is not None:
         quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
+    statement = hit.statement
+    if is_private_life(statement):  # those who decide it are no team
+        statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
     return Claim(
-        statement=hit.statement,
+        statement=statement,
         category=hit.category,
         fact_type=hit.fact_type,
         visibility=options.visibility
         or _own_visibility(hit, options)
-        or visibility_of(hit.category),
+        or options.visibility_of(hit.category, statement),
         method=Fact.Method.PATTERN,
         rule=hit.rule,
         source=Source.EXTRACTED,

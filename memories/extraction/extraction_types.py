@@ -8,6 +8,7 @@ from typing import Any
 
 from memories.english.patterns.talk import UNKNOWN
 from memories.english.patterns.workspace_patterns import OwnPattern
+from memories.english.private_life import is_private_life
 from memories.errors import ProviderError
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
 from memories.resolve import Claim
@@ -22,8 +23,6 @@ TYPE_OF: dict[str, str] = {
     Category.INSTRUCTION: FactType.SYSTEM,
 }
 TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
-# What an assistant says of itself is no memory; what it decides or demands is its team's.
-ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
 SPEAKING = (
     Episode.Kind.USER,
     Episode.Kind.ASSISTANT,
@@ -94,6 +93,7 @@ class ExtractOptions:
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English.
+    `shares`: what a team decides is the team's, as it is where no person speaks for himself.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -104,6 +104,10 @@ class ExtractOptions:
     asks_always: bool = False
     subject: str = ""
     languages: tuple[str, ...] = ()
+    shares: bool = True
+
+    def visibility_of(self, category: str, statement: str) -> str:
+        return self.visibility or visibility_of(category, statement, shares=self.shares)
 
 
 @dataclass(slots=True)
@@ -135,9 +139,11 @@ class Extraction:
         return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
 
 
-def visibility_of(category: str) -> str:
-    """The default of API.md's table: preferences and people private, the team's rules team."""
-    return Visibility.TEAM if category in TEAM_CATEGORIES else Visibility.PRIVATE
+def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:
+    """The default of API.md's table: preferences and people private, the team's rules team, but for
+    what no team decides."""
+    is_team = shares and category in TEAM_CATEGORIES and not is_private_life(statement)
+    return Visibility.TEAM if is_team else Visibility.PRIVATE
 
 
 def type_of(category: str) -> str:

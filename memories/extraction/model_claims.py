@@ -20,7 +20,6 @@ from memories.extraction.extraction_types import (
     Message,
     since,
     type_of,
-    visibility_of,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
 from memories.models import Category, Fact, FactType, Source
@@ -117,7 +116,7 @@ def _model_claim(
         statement=fact.statement.strip(),
         category=category,
         fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
-        visibility=options.visibility or visibility_of(category),
+        visibility=options.visibility_of(category, fact.statement),
         method=Fact.Method.LLM,
         rule=read.rule,
         source=Source.EXTRACTED,

@@ -119,14 +119,18 @@ class SessionSteps:
     ) -> tuple[MemorySession, ResolveOutcome]:
         session, found = self.session, self.run.found
         placement = resolve.placement_of(session, claims)
-        outcome = resolve.apply(
-            self.space,
-            placement,
-            claims,
-            vectors,
-            actor=f"session:{session.pk}",
-            session_id=session.pk,
-        )
+        outcome = ResolveOutcome()
+        for place, numbers in resolve.places_of(session, placement, claims):
+            outcome.add(
+                resolve.apply(
+                    self.space,
+                    place,
+                    [claims[number] for number in numbers],
+                    None if vectors is None else [vectors[number] for number in numbers],
+                    actor=f"session:{session.pk}",
+                    session_id=session.pk,
+                )
+            )
         self._note(outcome)
         if self.is_last:
             doubted = self.earlier.without_doubted(found.quarantined)

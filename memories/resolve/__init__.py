@@ -1,6 +1,13 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.resolve.claims import Claim, Quote, ResolveOutcome, placement_of, quarantine
+from memories.resolve.claims import (
+    Claim,
+    Quote,
+    ResolveOutcome,
+    placement_of,
+    places_of,
+    quarantine,
+)
 from memories.resolve.decide import OLDER, RULES
 from memories.resolve.write import apply
 
@@ -12,5 +19,6 @@ __all__ = [
     "Quote",
     "apply",
     "placement_of",
+    "places_of",
     "quarantine",
 ]

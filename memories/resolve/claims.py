@@ -2,10 +2,11 @@
 until they are written together."""
 
 import logging
+import re
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -28,9 +29,13 @@ from memories.models import (
 )
 from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
+from workspaces.models import ApiKey
 from workspaces.scope import mates_of
 
 log = logging.getLogger(__name__)
+
+
+_teams = re.compile(r"(?:The )?team(?:'s)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,20 @@ class Claim:
     event_date: datetime | None = None
     quotes: tuple[Quote, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    forget_after: datetime | None = None
+    pinned: bool = False
+
+    @property
+    def is_of_team(self) -> bool:
+        """A team's statement is about no person, whoever told it."""
+        return self.visibility != Visibility.PRIVATE and _teams.match(self.statement) is not None
 
     @property
     def valid_from(self) -> datetime:
-        """Of a past event, since then; of a plan, since it was made."""
-        return min(self.event_date or self.occurred_at, self.occurred_at)
+        """Since when it is said to hold; of a past event, since then; of a plan, since it was made."""
+        return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
 
 @dataclass(slots=True)
@@ -82,6 +96,15 @@ class ResolveOutcome:
     rejected: list[str] = field(default_factory=list)
     facts: int = 0
 
+    def add(self, other: "ResolveOutcome") -> None:
+        self.created += other.created
+        self.superseded += other.superseded
+        self.reinforced += other.reinforced
+        self.held += other.held
+        self.reviewed += other.reviewed
+        self.rejected += other.rejected
+        self.facts += other.facts
+
 
 def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
     """Where the claims of an ingest belong, and what they meet there."""
@@ -97,6 +120,25 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
         conversation_id=session.conversation_id,
         workflow=session.workflow,
     )
+
+
+def places_of(
+    session: MemorySession, placement: Placement, claims: Sequence[Claim]
+) -> Iterator[tuple[Placement, list[int]]]:
+    """The claims by number, those of the team apart: these have no person as subject, unless the key
+    writes about its own subjects only."""
+    of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
+    if not of_team or placement.subject_id is None or _is_limited(session):
+        yield placement, list(range(len(claims)))
+        return
+    yield placement, [number for number in range(len(claims)) if number not in of_team]
+    yield replace(placement, subject_id=None), of_team
+
+
+def _is_limited(session: MemorySession) -> bool:
+    kind, _, key_id = session.requested_by.partition(":")
+    rows = ApiKey.objects.filter(workspace_id=session.workspace_id, limited_to_subjects=True)
+    return kind == "key" and rows.filter(pk=key_id).exists()
 
 
 def new_facts(
@@ -181,7 +223,7 @@ class Draft:
     @classmethod
     def of(cls, claim: Claim, index: int, slots: Sequence[int], at: datetime) -> "Draft":
         mark = lexical.fingerprint(claim.statement)
-        return cls(claim, index, slots, mark, claim.valid_from, at)
+        return cls(claim, index, slots, mark, claim.valid_from, at, valid_until=claim.until)
 
     @property
     def is_live(self) -> bool:
@@ -194,7 +236,7 @@ class Draft:
             content=self.claim.statement,
             fingerprint=self.fingerprint,
             group=self.claim.visibility,
-            pinned=False,
+            pinned=self.claim.pinned,
             version=self.version,
             since=min(self.valid_from, self.made_at),
             event_date=self.claim.event_date,
@@ -218,6 +260,8 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "source_count": draft.source_count,
             "valid_from": draft.valid_from,
             "valid_until": draft.valid_until,
+            "forget_after": draft.claim.forget_after,
+            "pinned": draft.claim.pinned,
             "superseded_by_id": draft.superseded_by,
             "superseded_at": draft.superseded_at,
             "held_at": draft.held_at,

@@ -1,6 +1,5 @@
 """Episodes of a conversation as sentences are chosen from them: in their order, with citations."""
 
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,13 @@ from typing import TypeAlias
 from django.db.models import Q, QuerySet
 
 from memories.english.sentences import Said
+from memories.guard import served_line
 from memories.index import statements
 from memories.models import ConversationSummary, Episode
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]
 
 # A stored text must not end the block that it is told in, nor begin another one.
-_tag = re.compile(r"<(?=\s*/?\s*context)", re.IGNORECASE)
 UNSAID = -1.0  # what a forgotten memory stood on is told no more
 # A fact of a head counts in full, one that was replaced since less; what has expired counts until
 # the sweep forgets it, which takes it out of the summary as well.
@@ -72,7 +71,7 @@ def speaker(episode: Episode) -> str:
 
 
 def plain(text: str) -> str:
-    return _tag.sub("&lt;", text)
+    return served_line.without_tags(text)
 
 
 def audience(row: ConversationSummary) -> QuerySet[Episode]:

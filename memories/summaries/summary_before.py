@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from memories.english import sentences
 from memories.english.sentences import Sentence
+from memories.guard import served_line
 from memories.models import ConversationSummary, Episode
 from memories.summaries import stale
 from memories.summaries.sources import (
@@ -166,6 +167,6 @@ def _cost(line: SummaryLine) -> int:
 
 def _line_of(episodes: Sequence[Episode], one: Sentence) -> SummaryLine:
     episode = episodes[one.index]
-    told = plain(" ".join(one.text.split()))
-    name = plain(speaker(episode))
+    told = served_line.one_line(one.text)
+    name = served_line.name(speaker(episode))
     return SummaryLine(f"[{episode.occurred_at:%Y-%m-%d}] {name}: {told}", (episode.pk,))

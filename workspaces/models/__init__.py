@@ -9,9 +9,11 @@ from workspaces.models.workspace import (
     REMOVED,
     SLUG,
     Agent,
+    Audience,
     Membership,
     Role,
     Subject,
+    Team,
     Workspace,
 )
 
@@ -20,6 +22,7 @@ __all__ = [
     "SLUG",
     "Agent",
     "ApiKey",
+    "Audience",
     "AuditEntry",
     "Capability",
     "Invitation",
@@ -32,6 +35,7 @@ __all__ = [
     "ServerKey",
     "SecondFactor",
     "Subject",
+    "Team",
     "User",
     "Workspace",
     "WorkspaceRemoval",
