@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from django.db import transaction
 
-from memories.english import statements as conflicts
+from memories.english.statements import read, relation
 from memories.english.statements.calibration_pairs import DIFFERENT, SAME
 from memories.index import statements, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
@@ -135,8 +135,8 @@ def _near(pair: tuple[str, str], vectors: Sequence[np.ndarray | None]) -> float:
     cosine = -1.0 if old is None or new is None else float(old @ new)
     if cosine < LOWEST:
         return -1.0
-    readings = [conflicts.read(text) for text in pair]
-    found = conflicts.relation(*readings, cosine=cosine, threshold=cosine)
+    readings = [read(text) for text in pair]
+    found = relation(*readings, cosine=cosine, threshold=cosine)
     return cosine if found.kind in ("same", "unsure") else -1.0
 
 

@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from memories.english import statements as conflicts
+from memories.english.statements import Reading, read
 from memories.index import workspace_index
 from memories.models import Category, EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
 from workspaces.request_fields import OneOf, declared
@@ -179,7 +179,7 @@ def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: flo
     similarities = matrix @ matrix.T
     leading = list(range(len(statements)))
     leaders = np.zeros(len(statements), dtype=bool)
-    readings: dict[int, conflicts.Reading] = {}
+    readings: dict[int, Reading] = {}
     for number in range(len(statements)):
         cosines = similarities[number, :number]
         near = np.flatnonzero((cosines >= threshold - FAR_SLACK) & leaders[:number])
@@ -192,15 +192,13 @@ def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: flo
     return leading
 
 
-def _reading(
-    known: dict[int, conflicts.Reading], statements: list[_Statement], number: int
-) -> conflicts.Reading:
+def _reading(known: dict[int, Reading], statements: list[_Statement], number: int) -> Reading:
     if number not in known:
-        known[number] = conflicts.read(statements[number].first.content)
+        known[number] = read(statements[number].first.content)
     return known[number]
 
 
-def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, distance: float) -> bool:
+def _means_the_same(one: Reading, other: Reading, *, distance: float) -> bool:
     """Whoever says it: the subject's name plays no part, what is said of it does."""
     sides = {one.order_words, other.order_words} - {frozenset()}  # a shorter wording has none
     if _marks(one) != _marks(other) or len(sides) > 1:
@@ -212,7 +210,7 @@ def _means_the_same(one: conflicts.Reading, other: conflicts.Reading, *, distanc
     return distance <= 0 or bool(either and shared >= SHARED_WORDS * either)
 
 
-def _marks(reading: conflicts.Reading) -> tuple[object, ...]:
+def _marks(reading: Reading) -> tuple[object, ...]:
     """What must agree between statements that mean the same: polarity, numbers, dates, names."""
     return (
         reading.is_negated,

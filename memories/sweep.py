@@ -24,11 +24,13 @@ from memories import (
     ingest,
     leases,
     outbox,
+    resolve,
 )
 from memories.erase import workspace_removal
 from memories.features import queue, set_embedding
 from memories.index import build_segments, common_terms, due, workspace_index
 from memories.models import (
+    Case,
     DueVector,
     IdempotentAnswer,
     Memory,
@@ -55,6 +57,7 @@ log = logging.getLogger(__name__)
 class Swept:
     """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
     `counted` are layers whose common terms were counted;
+    `cases` is what waited and was in none of them;
     `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew, `episodes` what was taken into sets at once."""
 
     sessions: int = 0
@@ -69,6 +72,7 @@ class Swept:
     summaries: int = 0
     erasures: int = 0
     removals: int = 0
+    cases: int = 0
 
 
 def ensure_schedule() -> None:
@@ -98,6 +102,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     for job in OTHERS:
         _run(job, done, tell, until)
     index_repairs.ring()
+    done.cases = file_cases()
     done.counted = common_terms.count_due()
     if build_segments.is_due():
         outbox.post("seal")
@@ -175,6 +180,23 @@ def _fill_until(number: int, until: float) -> int:
     while time.monotonic() < until and (filled := fill_space(number)):
         done += filled
     return done
+
+
+# ---- cases -----------------------------------------------------------------------------------
+
+
+def file_cases() -> int:
+    """Put what waits for a person, and stands in no case, into one; those that were put off until
+    now wait again. The number of what was filed."""
+    Case.objects.wake(timezone.now())
+    return sum(map(_file_cases, resolve.unfiled()))
+
+
+@transaction.atomic(durable=True)
+def _file_cases(workspace_id: uuid.UUID) -> int:
+    index = workspace_index.index_of(workspace_id)
+    workspace_index.lock(index)
+    return resolve.file_unfiled(index)
 
 
 # ---- expiry ---------------------------------------------------------------------------------

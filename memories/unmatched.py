@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from memories.english.patterns import workspace_patterns
-from memories.english.patterns.proposing import shape_of
+from memories.english import workspace_patterns
+from memories.english.propose_pattern import shape_of
 from memories.errors import Invalid, NotFound
 from memories.extraction import Missed
 from memories.models import Category, Episode, MemorySession, Miss, WorkspacePattern

@@ -8,7 +8,6 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories.declared import Declared, between, faults, one_of, wrong
-from memories.english.statements.review_policy import Policy
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.features import set_embedding
@@ -17,6 +16,7 @@ from memories.languages import ENGLISH, NAMES
 from memories.models import Category
 from memories.ranking import Weights
 from memories.resolve import RULES
+from memories.resolve.review_policy import Policy
 from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 

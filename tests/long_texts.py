@@ -11,26 +11,24 @@ from functools import partial
 
 import memories
 from memories import bounds, chunking, languages, prompts, ranking, tokens
-from memories.english import dates, gatekeeper, lexical, numbers, patterns, sentences
-from memories.english import statements as conflicts
-from memories.english.patterns import (
+from memories.english import (
     clauses,
-    content,
-    dispatch,
-    entities,
-    footers,
-    foreign,
+    dates,
+    find_claims,
+    gatekeeper,
+    lexical,
+    numbers,
     person,
-    plain_clause,
-    presuppositions,
-    proposing,
-    relevance,
+    propose_pattern,
+    read_clause,
     short_answers,
+    statements,
+    unspoken,
     workspace_patterns,
 )
-from memories.english.patterns.people import People
-from memories.english.patterns.talk import Talk
-from memories.english.statements import parse, sentence, wording
+from memories.english.patterns import library
+from memories.english.statements import auxiliaries, parse, wording
+from memories.english.talk import People, Talk
 from memories.extraction import evidence, exact, model_claims
 from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
@@ -38,7 +36,7 @@ from memories.german import patterns as german_patterns
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
-from memories.summaries import sources
+from memories.summaries import choose_sentences, sources
 from memories.transcripts import activities, json_access, text_files
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -122,11 +120,11 @@ def _resolved(text: str) -> None:
 
 def _worth(text: str) -> None:
     read = [(clause, clause.text) for clause in clauses.of_text(text)]
-    relevance.message(text, "Anna", read, [], Talk())
+    find_claims.message_worth(text, "Anna", read, [], Talk())
 
 
 def _tried(text: str) -> None:
-    next(trial for trial in dispatch.TRIALS if not trial.is_of_speaker).match(text, ())
+    next(trial for trial in library.TRIALS if not trial.is_of_speaker).match(text, ())
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -134,10 +132,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "bounds.start_of": bounds.start_of,
     "chunking.passages": chunking.passages,
     "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
-    "english.statements.prefilter.glance": conflicts.glance,
+    "english.statements.compare.glance": statements.glance,
     "english.statements.parse.parse": lambda text: parse.parse(text),
-    "english.statements.read_statement.read": conflicts.read,
-    "english.statements.sentence.plain": sentence.plain,
+    "english.statements.read_statement.read": statements.read,
+    "english.statements.auxiliaries.plain": auxiliaries.plain,
     "english.statements.wording.is_identifier": wording.is_identifier,
     "english.statements.wording.root": wording.root,
     "english.statements.wording.texts": wording.texts,
@@ -175,60 +173,56 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.normal": lambda text: lexical.normal("NFKC", text),
     "english.lexical.stems": lexical.stems,
     "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
-    "english.patterns.extract": lambda text: patterns.extract(text, "Anna", AT),
-    "english.patterns.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
-    "english.patterns.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
-    "english.patterns.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
-    "english.patterns.short_answers.says": lambda text: (
+    "english.find_claims.extract": lambda text: find_claims.extract(text, "Anna", AT),
+    "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
+    "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
+    "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
+    "english.short_answers.says": lambda text: (
         short_answers.says(WHERE, text) or short_answers.says(text, "Rome")
     ),
-    "english.patterns.clauses.of_text": clauses.of_text,
-    "english.patterns.clauses.sentences": lambda text: list(clauses.sentences(text)),
-    "english.patterns.clauses.served_blocks": lambda text: list(clauses.served_blocks(text)),
-    "english.patterns.clauses.spoken": clauses.spoken,
-    "english.patterns.clauses.unmarked": clauses.unmarked,
-    "english.patterns.clauses.without_served": clauses.without_served,
-    "english.patterns.content.is_claim": content.is_claim,
-    "english.patterns.content.is_courtesy": content.is_courtesy,
-    "english.patterns.content.is_for_others": content.is_for_others,
-    "english.patterns.content.is_request": content.is_request,
-    "english.patterns.content.is_short": content.is_short,
-    "english.patterns.content.is_supposed": content.is_supposed,
-    "english.patterns.content.telling": content.telling,
-    "english.patterns.content.weight": lambda text: content.weight(text, "Anna"),
-    "english.patterns.entities.find": entities.find,
-    "english.patterns.footers.spans": lambda text: list(footers.spans(text)),
-    "english.patterns.foreign.is_quoted": lambda text: foreign.is_quoted(text, len(text) // 2),
-    "english.patterns.foreign.passages": lambda text: list(foreign.passages(text)),
-    "english.patterns.workspace_patterns.find": lambda text: workspace_patterns.find(
-        OWN, text, "Anna", AT
+    "english.clauses.of_text": clauses.of_text,
+    "english.clauses.sentences": lambda text: list(clauses.sentences(text)),
+    "english.unspoken.served_blocks": lambda text: list(unspoken.served_blocks(text)),
+    "english.unspoken.spoken": unspoken.spoken,
+    "english.unspoken.unmarked": unspoken.unmarked,
+    "english.unspoken.without_served": unspoken.without_served,
+    "english.read_clause.is_claim": read_clause.is_claim,
+    "english.read_clause.is_courtesy": read_clause.is_courtesy,
+    "english.read_clause.is_for_others": read_clause.is_for_others,
+    "english.read_clause.is_request": read_clause.is_request,
+    "english.read_clause.is_short": read_clause.is_short,
+    "english.read_clause.is_supposed": read_clause.is_supposed,
+    "english.read_clause.telling": read_clause.telling,
+    "english.read_clause.weight": lambda text: read_clause.weight(text, "Anna"),
+    "english.read_clause.names": read_clause.names,
+    "english.unspoken.footers": lambda text: list(unspoken.footers(text)),
+    "english.unspoken.is_quoted": lambda text: unspoken.is_quoted(text, len(text) // 2),
+    "english.unspoken.passages": lambda text: list(unspoken.passages(text)),
+    "english.workspace_patterns.find": lambda text: workspace_patterns.find(OWN, text, "Anna", AT),
+    "english.workspace_patterns.with_library": lambda text: workspace_patterns.with_library(
+        [], [OWN, OWN], text, "Anna", AT
     ),
-    "english.patterns.workspace_patterns.with_library": lambda text: (
-        workspace_patterns.with_library([], [OWN, OWN], text, "Anna", AT)
-    ),
-    "english.patterns.people.People.hear": lambda text: People().hear(text, "Anna"),
-    "english.patterns.people.People.resolved": _resolved,
-    "english.patterns.people.People.turn": lambda text: People().turn(text, "Anna"),
-    "english.patterns.person.mentions": person.mentions,
-    "english.patterns.person.mentions_speaker": person.mentions_speaker,
-    "english.patterns.person.third_person": lambda text: person.third_person(text, "Anna"),
-    "english.patterns.person.with_listener": lambda text: person.with_listener(text, "Ben"),
-    "english.patterns.presuppositions.presupposed": lambda text: list(
-        presuppositions.presupposed(text)
-    ),
-    "english.patterns.proposing.proposal": lambda text: proposing.proposal(
+    "english.talk.People.hear": lambda text: People().hear(text, "Anna"),
+    "english.talk.People.resolved": _resolved,
+    "english.talk.People.turn": lambda text: People().turn(text, "Anna"),
+    "english.person.mentions": person.mentions,
+    "english.person.mentions_speaker": person.mentions_speaker,
+    "english.person.third_person": lambda text: person.third_person(text, "Anna"),
+    "english.person.with_listener": lambda text: person.with_listener(text, "Ben"),
+    "english.clauses.presupposed": lambda text: list(clauses.presupposed(text)),
+    "english.propose_pattern.proposal": lambda text: propose_pattern.proposal(
         text, ["Anna likes tea"]
     ),
-    "english.patterns.proposing.shape": proposing.shape,
-    "english.patterns.proposing.shape_of": lambda text: proposing.shape_of(
+    "english.propose_pattern.shape": propose_pattern.shape,
+    "english.propose_pattern.shape_of": lambda text: propose_pattern.shape_of(
         text, ["Anna likes tea"]
     ),
-    "english.patterns.plain_clause.plain": plain_clause.plain,
-    "english.patterns.plain_clause.with_subject": plain_clause.with_subject,
-    "english.patterns.talk.Talk.hear": _heard,
-    "english.patterns.dispatch.Trial.match": _tried,
-    "english.patterns.dispatch.first": lambda text: dispatch.first(text, is_request=False),
-    "english.patterns.relevance.message": _worth,
+    "english.read_clause.plain": read_clause.plain,
+    "english.read_clause.with_subject": read_clause.with_subject,
+    "english.talk.Talk.hear": _heard,
+    "english.patterns.library.Trial.match": _tried,
+    "english.patterns.library.first": lambda text: library.first(text, is_request=False),
+    "english.find_claims.message_worth": _worth,
     "languages.extract": lambda text: languages.extract(text, "Anna", AT, ["de"]),
     "languages.is_courtesy": lambda text: languages.is_courtesy(text, ["de"]),
     "languages.spans": lambda text: languages.spans(text, AT, ["de"]),
@@ -269,14 +263,16 @@ def _read_commands(text: str) -> object:
 
 
 def _compared(text: str) -> None:
-    old, new = conflicts.read(text), conflicts.read(f"{text} now")
-    conflicts.relation(old, new, cosine=0.9, threshold=0.88)
-    conflicts.restates(old, new, 0.9, 0.88)
-    conflicts.slot_keys(new)
+    old, new = statements.read(text), statements.read(f"{text} now")
+    statements.relation(old, new, cosine=0.9, threshold=0.88)
+    statements.restates(old, new, 0.9, 0.88)
+    statements.slot_keys(new)
 
 
 def _chosen(text: str) -> None:
-    sentences.choose(sentences.weighed([sentences.Said(text)]), lambda one: len(one.text), 4_000)
+    choose_sentences.choose(
+        choose_sentences.weighed([choose_sentences.Said(text)]), lambda one: len(one.text), 4_000
+    )
 
 
 def _in_pieces(text: str) -> None:
@@ -287,8 +283,8 @@ def _in_pieces(text: str) -> None:
 # What takes a text in other values.
 WITHIN: dict[str, Callable[[str], object]] = {
     "chunking.pieces": _in_pieces,
-    "english.statements.relation": _compared,
-    "english.sentences.choose": _chosen,
+    "english.statements.compare.relation": _compared,
+    "summaries.choose_sentences.choose": _chosen,
 }
 # What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded by
 # `bounds.WHOLE` or by its callers before anything is read.
@@ -299,7 +295,7 @@ OTHERS = frozenset(
     english.verbs.is_past english.verbs.past
     english.verbs.plural english.verbs.third_person
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
-    english.statements.workspace_slots.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
+    english.statements.slots.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back

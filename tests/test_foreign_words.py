@@ -2,8 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english import patterns
-from memories.english.patterns import workspace_patterns
+from memories.english import find_claims, workspace_patterns
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
 BADGE = workspace_patterns.OwnPattern(
@@ -12,7 +11,7 @@ BADGE = workspace_patterns.OwnPattern(
 
 
 def told(text: str) -> list[str]:
-    return [claim.statement for claim in patterns.extract(text, "Alex", AT)]
+    return [claim.statement for claim in find_claims.extract(text, "Alex", AT)]
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench.speed.corpus import Corpus
-from memories.english import statements as conflicts
+from memories.english import statements
 from memories.english.lexical import fingerprint
-from memories.english.statements import (
-    are_strangers,
-    glance,
-    glance_of,
-    is_still,
-    read,
-    relation,
-)
+from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation
 from memories.resolve.decide import Decision, Judge, KnownMemory, Neighbour
 from workspaces.ids import uuid7
 
@@ -104,11 +97,11 @@ def test_a_batch_is_decided_as_without_the_quick_look(
     memories = [memory(text, n % 3 - 1) for n, text in enumerate(texts)]
     cosines = (None, 0.6, 0.7, 0.8, 0.87, 0.9)
     quick = decisions(memories, cosines)
-    monkeypatch.setattr(import_module("memories.english.statements.prefilter"), "APART", 1_000)
+    monkeypatch.setattr(import_module("memories.english.statements.compare"), "UNSHARED", 1_000)
     assert quick == decisions(memories, cosines)
     assert len({decision.act for decision in quick}) > 1
 
 
 def test_a_change_or_a_value_is_never_told_apart_at_a_glance() -> None:
     changes = ("Ann sold her car", "Ann no longer runs", "Ann lives in Oslo", "Milo died")
-    assert not any(is_still(conflicts.read(text)) for text in changes)
+    assert not any(is_still(statements.read(text)) for text in changes)

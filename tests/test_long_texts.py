@@ -10,7 +10,7 @@ import pytest
 
 from memories import bounds, ingest
 from memories.bounds import Budget
-from memories.english import patterns
+from memories.english import find_claims
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Episode, Memory, MemorySession, Vector
@@ -167,9 +167,9 @@ def test_of_a_long_message_the_beginning_is_believed_and_the_rest_is_said_to_wai
 
 def test_reading_ends_when_its_time_is_spent() -> None:
     spent = Budget(seconds=0.0)
-    assert patterns.extract(PROSE, "Anna", AT, budget=spent) == []
+    assert find_claims.extract(PROSE, "Anna", AT, budget=spent) == []
     assert spent.is_spent
-    assert patterns.extract(PROSE, "Anna", AT, budget=Budget())
+    assert find_claims.extract(PROSE, "Anna", AT, budget=Budget())
 
 
 def test_every_word_of_a_long_text_is_found(alice: Person) -> None:

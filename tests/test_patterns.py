@@ -3,14 +3,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english import patterns
-from memories.english.patterns import PATTERNS, Found, Pattern
+from memories.english import find_claims
+from memories.english.patterns.library import PATTERNS
+from memories.english.patterns.pattern import Found, Pattern
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)  # a Friday
 
 
 def found(text: str, speaker: str = "Alex") -> list[Found]:
-    return patterns.extract(text, speaker, AT)
+    return find_claims.extract(text, speaker, AT)
 
 
 def statements(text: str, speaker: str = "Alex") -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from memories import workspace_settings
-from memories.english.statements.review_policy import Policy, Replacement
 from memories.errors import Invalid
 from memories.models import Category, Memory, Supersession, WorkspaceIndex
+from memories.resolve.review_policy import Policy, Replacement
 from tests.people import Person
 from workspaces.models import Agent, AuditEntry, Workspace
 

@@ -107,6 +107,17 @@ def test_it_is_made_again_only_when_something_changed(http: Caller) -> None:
     assert any("memories_featurecitation" in query["sql"] for query in made)
 
 
+def test_of_each_category_the_newest_features_are_told(http: Caller) -> None:
+    say(http, "I live in Lisbon.", "I love jazz.")
+    say(http, "I love tango.")
+    say(http, "I love chess.")
+    everything = values(asked(http))
+    assert {"Lisbon", "loves jazz", "loves tango", "loves chess"} <= set(everything)
+    few = values(asked(http, limit="2"))
+    assert {"Lisbon", "loves tango", "loves chess"} <= set(few)
+    assert "loves jazz" not in few
+
+
 def test_nobody_is_told_what_another_agent_heard(alice: Person, bob: Person, carol: Person) -> None:
     about = {"userId": "ada", "messages": [{"role": "user", "content": "I live in Lisbon."}]}
     caller(bob).post("/memories/ingest", about)

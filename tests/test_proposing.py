@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english.patterns import proposing, workspace_patterns
-from memories.english.patterns.workspace_patterns import OwnPattern
+from memories.english import propose_pattern, workspace_patterns
+from memories.english.workspace_patterns import OwnPattern
 
 AT = datetime(2026, 2, 6, tzinfo=UTC)
 
 
 def finds(text: str, statement: str, other: str) -> list[str]:
     """What the pattern that is proposed from `text` finds in another text, said by Zed."""
-    likely = proposing.proposal(text, [statement])
+    likely = propose_pattern.proposal(text, [statement])
     pattern = OwnPattern("likely", "other", likely.regex, likely.template)
     assert workspace_patterns.faults(pattern, [likely.sentence], []) == []
     return [each.statement for each in workspace_patterns.find(pattern, other, "Zed", AT)]
@@ -57,7 +57,9 @@ def test_a_proposal_keeps_a_frame_of_its_own(other: str) -> None:
 
 def test_the_sentence_is_the_one_that_the_statement_stands_in() -> None:
     text = "What a long day we have had here! Restrung the viola. Do you play it?"
-    assert proposing.proposal(text, ["Uma restrung the viola"]).sentence == "Restrung the viola"
+    assert (
+        propose_pattern.proposal(text, ["Uma restrung the viola"]).sentence == "Restrung the viola"
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,12 +67,13 @@ def test_the_sentence_is_the_one_that_the_statement_stands_in() -> None:
     ["", "...", "???", "(a+b)*[c]", "{x} {y}", "$5", "\\d+ \\w", "я иду", "my canoe " * 3_000],
 )
 def test_any_text_has_a_proposal(text: str) -> None:
-    likely = proposing.proposal(text, ["Uma {knows} it"])
-    assert len(likely.shape) <= proposing.LONGEST_SHAPE
+    likely = propose_pattern.proposal(text, ["Uma {knows} it"])
+    assert len(likely.shape) <= propose_pattern.LONGEST_SHAPE
 
 
 def test_alike_sentences_have_one_shape() -> None:
     shapes = {
-        proposing.shape(f"My {thing} needs a coat") for thing in ("canoe", "old shed", "Volvo")
+        propose_pattern.shape(f"My {thing} needs a coat")
+        for thing in ("canoe", "old shed", "Volvo")
     }
     assert shapes == {"my … needs …"}

@@ -13,8 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from memories import chunking, ranking
-from memories.english import lexical
-from memories.english import statements as conflicts
+from memories.english import lexical, statements
 from memories.index import slot_keys
 from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
 
@@ -45,7 +44,7 @@ def _lent(text: str) -> list[tuple[str, float]]:
 
 
 KINDS: dict[str, Callable[[str], object]] = {
-    "slots": lambda text: slot_keys.keys(ABOUT, conflicts.read(text)),
+    "slots": lambda text: slot_keys.keys(ABOUT, statements.read(text)),
     "terms": lambda text: lexical.term_keys(7, 1, lexical.stems(text)),
     "weights": _weights,
     "neighbours": _lent,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english import gatekeeper, patterns
-from memories.english.patterns import Talk
+from memories.english import find_claims, gatekeeper
+from memories.english.talk import Talk
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ def said(*lines: tuple[str, str]) -> list[str]:
     for speaker, text in lines[:-1]:
         talk.hear(text, speaker, uuid.uuid4(), is_assistant=speaker == "Assistant")
     speaker, text = lines[-1]
-    return [claim.statement for claim in patterns.extract(text, speaker, AT, talk)]
+    return [claim.statement for claim in find_claims.extract(text, speaker, AT, talk)]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_you_is_nobody_where_it_may_be_an_assistant() -> None:
 
 def test_items_of_a_list_are_claims_of_their_own() -> None:
     text = "My hobbies:\n- tennis with Ida\n2. old boats"
-    claims = patterns.extract(text, "Alex", AT)
+    claims = find_claims.extract(text, "Alex", AT)
     assert [claim.statement for claim in claims] == [
         "Alex's hobbies include tennis with Ida",
         "Alex's hobbies include old boats",
@@ -199,7 +199,7 @@ def test_cheer_among_people_is_no_claim() -> None:
     ],
 )
 def test_a_list_is_read_by_what_stands_over_it(heading: str, statement: str) -> None:
-    claims = patterns.extract(f"{heading}\n- a long table", "Alex", AT)
+    claims = find_claims.extract(f"{heading}\n- a long table", "Alex", AT)
     assert [claim.statement for claim in claims] == [statement]
 
 
@@ -216,7 +216,7 @@ def test_a_pronoun_stands_for_whom_a_question_named() -> None:
 def test_a_pronoun_stands_for_the_animal_just_named(text: str) -> None:
     kind = "axolotl" if "axolotl" in text else "pug"
     assert f"Alex's {kind} is called Mop" in [
-        claim.statement for claim in patterns.extract(text, "Alex", AT)
+        claim.statement for claim in find_claims.extract(text, "Alex", AT)
     ]
 
 
@@ -230,7 +230,7 @@ def test_a_pronoun_stands_for_the_animal_just_named(text: str) -> None:
     ],
 )
 def test_the_verb_agrees_behind_adverbs_and_companions(text: str, statement: str) -> None:
-    assert [claim.statement for claim in patterns.extract(text, "Alex", AT)] == [statement]
+    assert [claim.statement for claim in find_claims.extract(text, "Alex", AT)] == [statement]
 
 
 @pytest.mark.parametrize("before", ["Nice.", "Got it.", "What can I do for you?"])

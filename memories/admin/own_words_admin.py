@@ -10,9 +10,9 @@ from django.utils.html import escape
 
 from memories.admin.memory_rows import one_line
 from memories.admin.pattern_admin import lines
-from memories.english import statements as conflicts
+from memories.english import statements
 from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
-from memories.english.statements.workspace_slot_faults import change_faults, slot_faults
+from memories.english.statements.workspace_word_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from memories.models import WorkspaceChange, WorkspaceSlot
 from workspaces.adminbase.access import access_of
@@ -153,8 +153,8 @@ class WorkspaceChangeAdmin(OwnWordsAdmin):
 
 def outcome_lines(before: str, after: str, own: OwnWords) -> list[str]:
     """What becomes of the second statement after the first, and what was read in both."""
-    old, new = conflicts.read(before, own), conflicts.read(after, own)
-    result = conflicts.relation(old, new, cosine=None, threshold=1.0, words=own)
+    old, new = statements.read(before, own), statements.read(after, own)
+    result = statements.relation(old, new, cosine=None, threshold=1.0, words=own)
     values = [*_values("Before", old), *_values("After", new)]
     return [f"{BECOMES[result.kind]} ({result.rule})", *values]
 

@@ -15,10 +15,9 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from memories import unmatched
 from memories.admin.memory_rows import one_line
 from memories.admin.state_filters import ChoicesDropdownFilter
-from memories.english import gatekeeper, patterns
-from memories.english.patterns import workspace_patterns
-from memories.english.patterns.proposing import proposal
-from memories.english.patterns.workspace_patterns import OwnPattern
+from memories.english import find_claims, gatekeeper, workspace_patterns
+from memories.english.propose_pattern import proposal
+from memories.english.workspace_patterns import OwnPattern
 from memories.expressions import LONGEST_REGEX
 from memories.models import Category, Miss, WorkspacePattern
 from workspaces.adminbase.access import access_of
@@ -159,7 +158,7 @@ def _tried(values: dict[str, str]) -> dict[str, Any]:
             "matches": [],
             "instead": [],
         }
-    library = patterns.extract(*read)
+    library = find_claims.extract(*read)
     left = workspace_patterns.with_library(library, [pattern], *read) if hits else library
     return {
         "faults": [],

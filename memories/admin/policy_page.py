@@ -14,10 +14,10 @@ from django.utils import timezone
 from memories import workspace_settings
 from memories.admin.decision_cards import WHY, decision_cards
 from memories.admin.policy_form import PolicyForm
-from memories.english.statements.review_policy import Policy
 from memories.errors import Invalid
 from memories.models import Fact
 from memories.resolve import rehearsal
+from memories.resolve.review_policy import Policy
 from workspaces.adminbase.admin_page import AdminPage
 from workspaces.adminbase.counting import bounded_count, count_text
 from workspaces.ids import first_uuid7

@@ -33,7 +33,9 @@ MARKDOWN = "text/markdown"
 @dataclass(frozen=True, slots=True)
 class ProfileQuery:
     user_id: OwnId
-    limit: Annotated[int, Field(ge=1, le=100, description="Per group.")] = 100
+    limit: Annotated[
+        int, Field(ge=1, le=100, description="Per group, and per category of features.")
+    ] = 100
     valid_at: Maybe[Moment] = None
     known_at: Maybe[Moment] = None
     format: Maybe[

@@ -8,16 +8,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.english.patterns import (
-    clauses,
-    content,
-    dispatch,
-    footers,
-    person,
-    plain_clause,
-    short_answers,
-)
-from memories.english.patterns.clauses import Clause
+from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english.clauses import Clause
+from memories.english.patterns import library
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +98,7 @@ _heard = Verdict(False)
 def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
     """Whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is what
     somebody else had asked just before."""
-    said = clauses.without_served(text).strip()
+    said = unspoken.without_served(text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
@@ -116,8 +109,8 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         return _heard
     labels, telling = Counter[str](), 0
     for clause in clauses.of_text(said):
-        words = plain_clause.plain(clause.text)
-        weight = content.weight(words, "")
+        words = read_clause.plain(clause.text)
+        weight = read_clause.weight(words, "")
         label = _label(clause, words, weight)
         labels[label] += 1
         telling += weight if label in CHATTER else 0
@@ -135,8 +128,8 @@ def _skip(label: str) -> Verdict:
 
 def _unsaid(text: str) -> str:
     """Why nobody says anything in `text`, which has no clause; empty where it must be read."""
-    is_blank = not clauses.spoken(text).strip()
-    if is_blank and any(footers.spans(text)):
+    is_blank = not unspoken.spoken(text).strip()
+    if is_blank and any(unspoken.footers(text)):
         return "boilerplate"
     if len(text) >= SHORT or "```" in text:
         return ""
@@ -158,8 +151,8 @@ def _label(clause: Clause, words: str, telling: int) -> str:
         return "courtesy"
     if len(words.split()) <= 5 and _assent.match(words) and telling <= 1:
         return "assent"
-    if content.is_courtesy(words) and telling <= 1:
-        return "short" if content.is_short(words) else "courtesy"
+    if read_clause.is_courtesy(words) and telling <= 1:
+        return "short" if read_clause.is_short(words) else "courtesy"
     if _request.match(words) and not person.mentions_speaker(words) and not _demands(words):
         return "request"
     if _praise.match(words) and telling < PRAISE_WEIGHT and not _tells(words):
@@ -169,7 +162,7 @@ def _label(clause: Clause, words: str, telling: int) -> str:
 
 def _demands(words: str) -> bool:
     """Whether what is asked for holds for all times to come."""
-    return bool(_for_ever.search(words)) or dispatch.first(words, is_request=True) is not None
+    return bool(_for_ever.search(words)) or library.first(words, is_request=True) is not None
 
 
 def _tells(words: str) -> bool:

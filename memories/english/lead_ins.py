@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memories.english.patterns import clauses, person, plain_clause
+from memories.english import clauses, person, read_clause
 
 MOST = 12  # parts of one text
 _before = re.compile(
@@ -56,6 +56,6 @@ def parts_of(text: str, name: str) -> Iterator[str]:
             plain = without_lead_in(part)
             parts.setdefault(plain.strip())
             if person.mentions_speaker(plain):
-                plain = person.third_person(plain_clause.plain(plain), name)
+                plain = person.third_person(read_clause.plain(plain), name)
             parts.setdefault(plain.strip())
     yield from list(filter(None, parts))[:MOST]

@@ -7,6 +7,7 @@ among those that hold none fails it. The proof of an erasure reads all of CONTEN
 from typing import Any
 
 from memories.models import (
+    Case,
     Citation,
     Conversation,
     ConversationSummary,
@@ -41,6 +42,7 @@ CONTENT: dict[Any, tuple[str, ...]] = {
     Citation: ("quote",),
     Memory: ("content", "entities", "metadata", "forget_reason", "fingerprint", "slots"),
     Supersession: ("note",),
+    Case: ("note",),
     Rejection: ("content", "reason", "fingerprint"),
     Miss: ("text", "statements", "shape", "note"),
     Feature: (
@@ -77,6 +79,7 @@ FREE = {
     "Fact": {"rule"},
     "MemoryPeriod": {"ended_by"},
     "Supersession": {"model", "rule", "method", "decided_by"},
+    "Case": {"attribute", "decided_by", "steps"}, "CaseItem": {"why"},
     "Rejection": {"rejected_by"},
     "FeatureSet": {"role", "config", "embedder"},
     "FeatureChange": {"by", "rule"},

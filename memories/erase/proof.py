@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import CharField, F, Q, TextField
 from django.db.models.functions import Cast
 
-from memories.english.patterns import clauses
+from memories.english import clauses
 from memories.erase.copies import CONTENT, UNREADABLE
 from memories.erase.target import ErasureTarget
 from memories.models import Entry, Episode, Memory, WorkspaceIndex

@@ -10,13 +10,14 @@ from typing import TypeAlias
 
 from django.db.models import F, Q, QuerySet
 
-from memories import outbox
+from memories import outbox, resolve
 from memories.erase.erasure_plan import ANSWERED, WRITTEN, vectors_of, with_edits
 from memories.erase.recompute import recompute, unlink_all
 from memories.features import redact
 from memories.features.queue import unmark
 from memories.index import entries, speakers, statements, truth
 from memories.models import (
+    Case,
     Citation,
     Episode,
     Fact,
@@ -103,7 +104,9 @@ def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
     stands = set(standing.values_list("memory_id", flat=True))
     done = remove_memories(space, touched - stands)
     done["citations"] += Citation.objects.filter(fact__in=ids).count()
+    cases = _blank_cases(Q(items__fact__in=ids))
     done["facts"] += facts.delete()[1].get("memories.Fact", 0)
+    done["cases"] += _close_cases(cases)
     done["memories recomputed"] += recompute(space, stands)
     return done + forget_traces(space, ids)
 
@@ -116,6 +119,7 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done: TALLY = Counter()
     done["supersessions"] += unlink_all(space, gone)
     rows = Memory.objects.filter(pk__in=gone)
+    cases = _blank_cases(Q(items__memory__in=gone))
     same = Q(pk=None)
     for subject_id, fingerprint in rows.values_list("subject_id", "fingerprint"):
         same |= Q(subject_id=subject_id, fingerprint=bytes(fingerprint))
@@ -130,7 +134,23 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     counts = rows.delete()[1]
     done["memories"] += counts.get("memories.Memory", 0)
     done["facts"] += counts.get("memories.Fact", 0)
-    return done + forget_traces(space, [*gone, *facts])
+    done["cases"] += _close_cases(cases)
+    return done + forget_traces(space, [*gone, *facts, *cases])
+
+
+def _blank_cases(about: Q) -> Ids:
+    """What people noted on these cases goes; their ids."""
+    ids = set(Case.objects.filter(about).values_list("pk", flat=True))
+    Case.objects.filter(pk__in=ids).exclude(note="").update(note="")
+    return ids
+
+
+def _close_cases(ids: Ids) -> int:
+    """Those of which nothing is left go, those in which nothing waits any more are closed."""
+    cases = Case.objects.filter(pk__in=ids)
+    gone = cases.filter(items=None).delete()[1].get("memories.Case", 0)
+    resolve.settle(ids, "erasure")
+    return gone
 
 
 def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:

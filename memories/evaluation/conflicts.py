@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memories.english import statements as conflicts
+from memories.english import statements
 from memories.evaluation.measures import share
 from memories.providers import Embedder
 from memories.transcripts import Unreadable
@@ -77,9 +77,9 @@ def evaluate(
     for pair in labelled:
         old, new = embedder.embed([pair.old, pair.new])
         cosine = None if old is None or new is None else float(np.dot(old, new))
-        judged = conflicts.relation(
-            conflicts.read(pair.old),
-            conflicts.read(pair.new),
+        judged = statements.relation(
+            statements.read(pair.old),
+            statements.read(pair.new),
             cosine=cosine,
             threshold=embedder.duplicate_threshold,
         )

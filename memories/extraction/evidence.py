@@ -13,8 +13,7 @@ from datetime import datetime
 from functools import cached_property
 
 from memories.bounds import STATEMENT
-from memories.english import lexical
-from memories.english import statements as conflicts
+from memories.english import lexical, statements
 from memories.english.statements.wording import Word, words
 from memories.extraction import exact
 from memories.extraction.free_words import (
@@ -224,7 +223,7 @@ class _Sides:
 
 def _is_turned_round(statement: str, evidence: Evidence) -> bool:
     """Whether all clauses with its verb tell of others: "Tom lent Mara" of "I lent Tom"."""
-    head = conflicts.read(statement).head
+    head = statements.read(statement).head
     first = next((part for part in _clause.split(statement) if head in _roots(part)), "")
     if not first or head in ("", "be") or not evidence.is_english:
         return False

@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import gatekeeper, patterns
-from memories.english.patterns import Talk, workspace_patterns
+from memories.english import find_claims, gatekeeper, workspace_patterns
+from memories.english.patterns.library import compile_patterns
+from memories.english.patterns.pattern import Found
 from memories.english.private_life import is_private_life
+from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
     SPEAKING,
     Extraction,
@@ -33,8 +35,8 @@ from memories.resolve import Claim, Quote
 
 def warm_up() -> None:
     """Compile what compiles on first use, before the first request."""
-    patterns.warm_up()
-    patterns.extract("I said nothing yet.", "", datetime.now(UTC))
+    compile_patterns()
+    find_claims.extract("I said nothing yet.", "", datetime.now(UTC))
 
 
 def extract(
@@ -201,7 +203,7 @@ def _pattern_claims(
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
-    hits += patterns.extract(*said, talk, budget)
+    hits += find_claims.extract(*said, talk, budget)
     library = [hit for hit in hits if _is_read_of(message, hit.category)]
     tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
     left = workspace_patterns.with_library(library, tried, *said, budget)
@@ -213,9 +215,7 @@ def _is_read_of(message: Message, category: str) -> bool:
     return message.kind != Episode.Kind.ASSISTANT
 
 
-def _pattern_claim(
-    message: Message, hit: patterns.Found, options: ExtractOptions, talk: Talk
-) -> Claim:
+def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:
     quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
     if hit.is_answer and talk.asked is not None:
         quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
@@ -240,7 +240,7 @@ def _pattern_claim(
     )
 
 
-def _own_visibility(hit: patterns.Found, options: ExtractOptions) -> str:
+def _own_visibility(hit: Found, options: ExtractOptions) -> str:
     rules = {
         f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
         for pattern in options.patterns

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memories.english.patterns.talk import UNKNOWN
-from memories.english.patterns.workspace_patterns import OwnPattern
 from memories.english.private_life import is_private_life
+from memories.english.talk import UNKNOWN
+from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
 from memories.resolve import Claim

@@ -1,6 +1,6 @@
 """Words with which a statement may be put though nobody said them. Data only."""
 
-from memories.english.statements.function_words import ADVERBS, ARTICLES, FUNCTION, MODAL
+from memories.english.statements.word_lists import ADVERBS, ARTICLES, FUNCTION, MODAL
 from memories.english.statements.wording import root
 
 # The user and the voice of the one who writes down; what they tell is in the other words.

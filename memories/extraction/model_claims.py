@@ -10,9 +10,8 @@ from dataclasses import replace
 from memories import providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
-from memories.english import lexical
-from memories.english.patterns import entities
-from memories.english.patterns.talk import UNKNOWN
+from memories.english import lexical, read_clause
+from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
     Extraction,
@@ -218,7 +217,7 @@ def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
         f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
         for message in messages
     ).lower()
-    words = (word for name in entities.find(statement) for word in _word.findall(name))
+    words = (word for name in read_clause.names(statement) for word in _word.findall(name))
     return any(word.lower() not in texts for word in words)
 
 

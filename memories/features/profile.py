@@ -5,6 +5,7 @@ Plans whose day has passed stay known, and are no longer given as what is to com
 
 import hashlib
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
@@ -46,7 +47,8 @@ KEPT = 3600  # seconds
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
-    """Of whom, at which instant, and how many memories of each group at most."""
+    """Of whom, at which instant, and how many memories of each group, and features of each category,
+    at most: the newest."""
 
     subject_id: uuid.UUID
     at: AsOf = NOW
@@ -157,7 +159,12 @@ def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
     rows = rows.filter(subject_id=options.subject_id, conversation=None)
     if options.at.is_now:
         rows = rows.live()
-    by_change = {change.pk: ProfileFeature(row) for row, change in rows.as_of(options.at)}
+    by_change: dict[uuid.UUID, ProfileFeature] = {}
+    in_category: Counter[str] = Counter()
+    for row, change in sorted(rows.as_of(options.at), key=lambda pair: pair[1].pk, reverse=True):
+        in_category[row.category] += 1
+        if in_category[row.category] <= options.limit:
+            by_change[change.pk] = ProfileFeature(row)
     visible = Episode.objects.visible_to(scope)
     citations = FeatureCitation.objects.filter(change__in=list(by_change), episode__in=visible)
     if options.at.known_at is not None:

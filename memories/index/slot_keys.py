@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from memories.english import statements as conflicts
+from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords, Reading
 from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
 
@@ -24,13 +24,13 @@ def keys(about: uuid.UUID, reading: Reading) -> list[int]:
 
     Two subjects never share a key, so that everybody's home is not in one posting list.
     """
-    names = conflicts.slot_keys(reading)
+    names = statements.slot_keys(reading)
     digests = {blake2b(name.encode(), digest_size=8, key=about.bytes).digest() for name in names}
     return sorted(int.from_bytes(digest, "big", signed=True) for digest in digests)
 
 
 def of_memory(memory: Memory, words: OwnWords) -> list[int]:
-    return keys(memory.subject_id or memory.workspace_id, conflicts.read(memory.content, words))
+    return keys(memory.subject_id or memory.workspace_id, statements.read(memory.content, words))
 
 
 def stale(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:

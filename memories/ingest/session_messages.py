@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 
 from memories import bounds
 from memories.bounds import READ_CHARACTERS
-from memories.english import lexical
-from memories.english.patterns import clauses
+from memories.english import clauses, lexical, unspoken
 from memories.extraction import Message, Span, speaker_of
 from memories.index import statements
 from memories.ingest.store import Kept
@@ -46,7 +45,7 @@ def mark_own_output(
     marked = []
     for message, pairs in zip(messages, pieces, strict=True):
         served = [span for span, mark in pairs if mark in known]
-        spans = (*clauses.served_blocks(message.text), *served)
+        spans = (*unspoken.served_blocks(message.text), *served)
         marked.append(replace(message, served=spans) if spans else message)
     return marked
 

@@ -1,3 +1,4 @@
+from memories.models.case import Case, CaseItem, rank_of, topic_of
 from memories.models.conversation import (
     Conversation,
     Episode,
@@ -80,6 +81,8 @@ __all__ = [
     "VISIBILITY_CODE",
     "WIDEST_COVERED",
     "Breaker",
+    "Case",
+    "CaseItem",
     "Category",
     "Citation",
     "CommonTerm",
@@ -131,7 +134,9 @@ __all__ = [
     "chain",
     "about_nobody",
     "place_of",
+    "rank_of",
     "seen_by",
+    "topic_of",
     "workflow_place",
     "versions_of",
 ]

@@ -210,6 +210,11 @@ class Memory(Row):
                 name="memory_expiring",
                 condition=Q(forget_after__isnull=False, forgotten_at=None),
             ),
+            models.Index(
+                fields=["workspace"],
+                name="memory_held",
+                condition=Q(held_at__isnull=False),
+            ),
             GinIndex(fields=["entities"], name="memory_entities"),
             # What is looked up is what is live; a short pending list keeps writing cheap.
             GinIndex(

@@ -9,9 +9,9 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 
-from memories.english.patterns.workspace_patterns import OwnPattern, faults
 from memories.english.statements import OwnChange, OwnSlot
-from memories.english.statements.workspace_slot_faults import change_faults, slot_faults
+from memories.english.statements.workspace_word_faults import change_faults, slot_faults
+from memories.english.workspace_patterns import OwnPattern, faults
 from memories.expressions import LONGEST_REGEX, Fault
 from memories.models.conversation import Visibility
 from memories.models.memory import Category

@@ -9,6 +9,7 @@ from django.db import connection, models
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from memories.models.case import Case
 from memories.models.memory import Memory, MemoryPeriod
 from workspaces.models import Row, Workspace
 from workspaces.scope import Scope
@@ -36,7 +37,7 @@ class SupersessionQuerySet(models.QuerySet["Supersession"]):
 class Supersession(Row):
     """The recorded decision that one memory replaces another.
 
-    `waited`: a person was asked, and decided it.
+    `waited`: a person was asked, and decided it. `case`: where it waits, or was decided.
     """
 
     class State(models.TextChoices):
@@ -58,6 +59,7 @@ class Supersession(Row):
     decided_at = models.DateTimeField(default=timezone.now)
     note = models.TextField(blank=True)
     waited = models.BooleanField(default=False, db_default=False)
+    case = models.ForeignKey(Case, models.SET_NULL, null=True, related_name="pairs")
 
     KEPT_BOTH = "kept both"  # the note of a rejection that left both memories live
 

@@ -1,5 +1,6 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
+from memories.resolve.cases import CaseAbout, NewItem, file_unfiled, open_case, settle, unfiled
 from memories.resolve.claims import (
     Claim,
     Quote,
@@ -14,11 +15,17 @@ from memories.resolve.write import apply
 __all__ = [
     "OLDER",
     "RULES",
+    "CaseAbout",
     "Claim",
+    "NewItem",
     "ResolveOutcome",
     "Quote",
     "apply",
+    "file_unfiled",
+    "open_case",
     "placement_of",
     "places_of",
     "quarantine",
+    "settle",
+    "unfiled",
 ]

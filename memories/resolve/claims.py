@@ -27,6 +27,7 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
+from memories.resolve import cases
 from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
 from workspaces.models import ApiKey
@@ -179,10 +180,11 @@ def quarantine(
     not believed."""
     at = timezone.now()
     facts = [
-        {**fact_values(claim), "quarantined_at": at, "quarantine_reason": reason}
+        {**fact_values(claim), "id": uuid7(), "quarantined_at": at, "quarantine_reason": reason}
         for claim, reason in doubted
     ]
     inserts.insert(new_facts(placement, facts, session_id))
+    cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(

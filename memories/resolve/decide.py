@@ -11,8 +11,8 @@ import numpy as np
 
 from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords, Relation
-from memories.english.statements.review_policy import PINNED, held_by
 from memories.index.nearest import Pair
+from memories.resolve.review_policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
@@ -20,6 +20,7 @@ OLDER = "older"  # said, or come true, before what is believed: a version of the
 # What is said at about the same time is newer by when it arrives, whichever clock was asked.
 AT_ONCE = timedelta(minutes=5)
 NEAR = 0.2  # below the threshold
+MOST_DOUBTS = 4  # memories beside one statement of which a person is asked what it is to them
 Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
 
 
@@ -52,11 +53,14 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of a statement, which memories it concerns, and by which rule."""
+    """What becomes of a statement, which memories it concerns, and by which rule. `doubts`: what
+    else it meets, and by which rule it is neither the same, nor newer, nor clearly another thing.
+    """
 
     act: Act
     neighbours: tuple[Neighbour, ...] = ()
     rule: str = ""
+    doubts: tuple[tuple[Neighbour, str], ...] = ()
 
     @property
     def targets(self) -> tuple[KnownMemory, ...]:
@@ -107,16 +111,19 @@ class Judge:
         past = next((near for near, _, is_older in updates if is_older), None)
         if past is not None:
             return Decision("past", (past,), OLDER)
+        unsure = [(near, relation.rule) for near, relation, _ in pairs if relation.kind == "unsure"]
+        doubts = tuple(unsure[:MOST_DOUBTS])
         # A machine never supersedes a pinned memory: the newer one waits for a person.
         for near, relation, _ in updates:
             if near.memory.pinned:
-                return Decision("hold", (near,), held_by(PINNED, relation.rule))
+                return Decision("hold", (near,), held_by(PINNED, relation.rule), doubts)
         if updates:
-            return Decision("supersede", tuple(near for near, *_ in updates), updates[0][1].rule)
-        unsure = (pair for pair in pairs if pair[1].kind == "unsure")
-        return next(
-            (Decision("review", (near,), relation.rule) for near, relation, _ in unsure), NEW
-        )
+            newer = tuple(near for near, *_ in updates)
+            return Decision("supersede", newer, updates[0][1].rule, doubts)
+        if not doubts:
+            return NEW
+        (near, rule), *others = doubts
+        return Decision("review", (near,), rule, tuple(others))
 
     def _related(
         self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]

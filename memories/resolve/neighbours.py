@@ -12,8 +12,7 @@ from django.utils import timezone
 from pgvector import HalfVector
 
 from memories.english import lexical
-from memories.english import statements as conflicts
-from memories.english.statements import Reading
+from memories.english.statements import Reading, negates
 from memories.index import nearest, statements
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import LIVE_SQL, Layer, WorkspaceIndex
@@ -121,7 +120,7 @@ def negated(
     """What a statement may deny, end or replace, however far its words are from it."""
     at, terms = [], []
     for index, reading in enumerate(readings):
-        stems = lexical.stems(" ".join(conflicts.negates(reading, judge.words)))
+        stems = lexical.stems(" ".join(negates(reading, judge.words)))
         for key in lexical.term_keys(space.number, Layer.MEMORIES, stems):
             at.append(index)
             terms.append(key)

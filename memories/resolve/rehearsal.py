@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories.english.statements.review_policy import PINNED, Policy, Replacement
 from memories.models import Supersession
 from memories.resolve.decide import OLDER
+from memories.resolve.review_policy import PINNED, Policy, Replacement
 from workspaces.ids import first_uuid7
 
 MOST = 2_000  # decisions that are asked again, the newest first

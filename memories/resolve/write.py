@@ -12,11 +12,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories.english import statements
-from memories.english.statements.review_policy import Policy, Replacement, held_by
+from memories.english.statements import NO_WORDS, OwnWords
 from memories.index import entries, inserts, repair, slot_keys, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
-from memories.resolve import neighbours, rejections, state_changes
+from memories.resolve import cases, neighbours, rejections, state_changes
+from memories.resolve.cases import WaitingPair
 from memories.resolve.claims import (
     Claim,
     Draft,
@@ -28,6 +29,7 @@ from memories.resolve.claims import (
 )
 from memories.resolve.decide import GUARDED, NEAREST, Decision, Judge, Neighbour, Resolver
 from memories.resolve.neighbours import compared
+from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
 
 State = Supersession.State
@@ -43,8 +45,10 @@ class ClaimBatch:
         placement: Placement,
         actor: str,
         session_id: uuid.UUID | None,
+        words: OwnWords = NO_WORDS,
     ) -> None:
         self.space, self.placement, self.actor = space, placement, actor
+        self.words = words
         self.session_id = session_id
         self.now = timezone.now()
         self.outcome = ResolveOutcome()
@@ -52,6 +56,7 @@ class ClaimBatch:
         self.facts: list[dict[str, object]] = []
         self.citations: list[dict[str, object]] = []
         self.supersessions: list[Supersession] = []
+        self.waiting: list[WaitingPair] = []
         self.replaced: dict[uuid.UUID, Draft] = {}
         self.support: dict[uuid.UUID, int] = {}
         self.promoted: set[uuid.UUID] = set()
@@ -90,6 +95,8 @@ class ClaimBatch:
                 self.outcome.reviewed.append(new.id)
             case "supersede":
                 self._supersede(decision, new, resolver)
+                if decision.doubts:
+                    self.outcome.reviewed.append(new.id)
         resolver.add(new.known, index)
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
@@ -136,6 +143,7 @@ class ClaimBatch:
         ]
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
+        cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
             new_items(self.placement, made),
@@ -209,9 +217,14 @@ class ClaimBatch:
         self.supersessions.append(kept)
 
     def _record(self, decision: Decision, new: Draft, state: str) -> None:
-        self.supersessions += [
-            self._decision(decision, near, new.id, state) for near in decision.neighbours
-        ]
+        pairs = [(near, decision.rule, state) for near in decision.neighbours]
+        pairs += [(near, rule, State.PENDING) for near, rule in decision.doubts]
+        for near, rule, its_state in pairs:
+            row = self._decision(replace(decision, rule=rule), near, new.id, its_state)
+            self.supersessions.append(row)
+            if its_state == State.PENDING:
+                is_held = new.held_at is not None
+                self.waiting.append(WaitingPair(row, near.memory, new.known, is_held))
 
     def _decision(
         self, decision: Decision, near: Neighbour, new: uuid.UUID, state: str
@@ -257,7 +270,7 @@ def apply(
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     workspace_index.lock(space)
     repair.repair_locked(space, placement.subject_id)
-    batch = ClaimBatch(space, placement, actor, session_id)
+    batch = ClaimBatch(space, placement, actor, session_id, judge.words)
     resolver = _resolver(batch, claims, readings, keys, whole, judge)
     texts = [claim.statement for claim in claims]
     refused = rejections.refused(space, placement.subject_id, texts, whole)

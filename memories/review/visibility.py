@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
-from memories.english.patterns.workspace_patterns import RULE
 from memories.english.private_life import is_private_life
+from memories.english.workspace_patterns import RULE
 from memories.extraction.extraction_types import TEAM_CATEGORIES
 from memories.index import entries, workspace_index
 from memories.models import Episode, Layer, Memory, Source, Visibility

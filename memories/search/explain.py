@@ -25,7 +25,7 @@ from memories.models import (
 from memories.providers import network
 from memories.search import Hit, SearchRequest, asked_of, candidates, in_layer, search
 from memories.search.conditions import EVERYTHING
-from memories.search.explain_stages import Case, Walk, steps
+from memories.search.explain_stages import Walk, WhyNotQuestion, steps
 from memories.search.request import Placed
 from workspaces.scope import Scope
 
@@ -62,14 +62,14 @@ class WhyNot:
         return not failure
 
 
-def _other_layer(case: Case) -> str:
-    layers = case.request.layers
+def _other_layer(question: WhyNotQuestion) -> str:
+    layers = question.request.layers
     return "" if "memories" in layers else f"The search looks at {' and '.join(layers)} alone."
 
 
-def _unseen(case: Case) -> str:
-    memory = case.memory
-    if Memory.objects.visible_to(case.asked.scope).filter(pk=memory.pk).exists():
+def _unseen(question: WhyNotQuestion) -> str:
+    memory = question.memory
+    if Memory.objects.visible_to(question.asked.scope).filter(pk=memory.pk).exists():
         return ""
     owner = getattr(memory, "agent_external", None)
     if owner is None:
@@ -77,35 +77,35 @@ def _unseen(case: Case) -> str:
     return f"It is {memory.visibility} to {owner}, and the asking agent does not see that."
 
 
-def _other_subject(case: Case) -> str:
-    subject = case.memory.subject_id
-    if case.asked.subject is None or subject == case.asked.subject:
+def _other_subject(question: WhyNotQuestion) -> str:
+    subject = question.memory.subject_id
+    if question.asked.subject is None or subject == question.asked.subject:
         return ""
     if subject is None:
-        beside = Memory.objects.filter(about_nobody(case.asked.scope), pk=case.memory.pk)
-        owner = getattr(case.memory, "agent_external", None)
+        beside = Memory.objects.filter(about_nobody(question.asked.scope), pk=question.memory.pk)
+        owner = getattr(question.memory, "agent_external", None)
         if beside.exists():
             return ""
         return f"It is about nobody and private to {owner}; the search is about a user."
-    told = getattr(case.memory, "user_external", None)
-    return f"It is about {told}, and the search about {case.request.user_id}."
+    told = getattr(question.memory, "user_external", None)
+    return f"It is about {told}, and the search about {question.request.user_id}."
 
 
-def _other_place(case: Case) -> str:
-    memory, asked = case.memory, case.asked
+def _other_place(question: WhyNotQuestion) -> str:
+    memory, asked = question.memory, question.asked
     place = place_of(memory.scope, memory.conversation_id, memory.workflow)
     if SCOPE_CODE[memory.scope] in asked.open_scopes or place in asked.places:
         return ""
     return f"It belongs to a {memory.scope} that the search does not name."
 
 
-def _not_believed(case: Case) -> str:
-    if case.request.at.is_now:
-        return "" if case.memory.is_live else _end(case.memory)
-    anything = replace(case.request, filter=None, fact_types=(), categories=())
-    if not _has_entry(case) or _is_reached(case, anything):
+def _not_believed(question: WhyNotQuestion) -> str:
+    if question.request.at.is_now:
+        return "" if question.memory.is_live else _end(question.memory)
+    anything = replace(question.request, filter=None, fact_types=(), categories=())
+    if not _has_entry(question) or _is_reached(question, anything):
         return ""
-    return _untimely(case.memory, case.request.at)
+    return _untimely(question.memory, question.request.at)
 
 
 def _end(memory: Memory) -> str:
@@ -127,27 +127,31 @@ def _untimely(memory: Memory, at: AsOf) -> str:
     return "It was not believed then." + ("" if memory.is_live else f" {_end(memory)}")
 
 
-def _has_entry(case: Case) -> bool:
-    return Entry.objects.filter(layer=Layer.MEMORIES, item=case.memory.pk).exists()
+def _has_entry(question: WhyNotQuestion) -> bool:
+    return Entry.objects.filter(layer=Layer.MEMORIES, item=question.memory.pk).exists()
 
 
-def _is_reached(case: Case, request: SearchRequest) -> bool:
-    there = in_layer(request, case.asked, "memories")
-    return there is not None and candidates.is_reached(case.index, there, case.memory.pk)
+def _is_reached(question: WhyNotQuestion, request: SearchRequest) -> bool:
+    there = in_layer(request, question.asked, "memories")
+    return there is not None and candidates.is_reached(question.index, there, question.memory.pk)
 
 
-def _missing(case: Case) -> str:
-    now = replace(case.asked, wanted=EVERYTHING)
-    is_now = case.request.at.is_now
-    if candidates.is_reached(case.index, now, case.memory.pk) if is_now else _has_entry(case):
+def _missing(question: WhyNotQuestion) -> str:
+    now = replace(question.asked, wanted=EVERYTHING)
+    is_now = question.request.at.is_now
+    if (
+        candidates.is_reached(question.index, now, question.memory.pk)
+        if is_now
+        else _has_entry(question)
+    ):
         return ""
     return "The index does not hold it as the tables do: run `manage.py checkindex`."
 
 
-def _filtered(case: Case) -> str:
-    if _is_reached(case, case.request):
+def _filtered(question: WhyNotQuestion) -> str:
+    if _is_reached(question, question.request):
         return ""
-    memory, request = case.memory, case.request
+    memory, request = question.memory, question.request
     if request.categories and memory.category not in request.categories:
         return f"Its category is {memory.category}: not {', '.join(request.categories)}."
     if request.fact_types and memory.fact_type not in request.fact_types:
@@ -155,7 +159,7 @@ def _filtered(case: Case) -> str:
     return "The search's filter excludes it."
 
 
-CHECKS: tuple[tuple[str, Callable[[Case], str], str], ...] = (
+CHECKS: tuple[tuple[str, Callable[[WhyNotQuestion], str], str], ...] = (
     ("layer", _other_layer, "Memories are searched."),
     ("visibility", _unseen, "The asker may see it."),
     ("subject", _other_subject, "It is about the subject, or about nobody in particular."),
@@ -175,10 +179,10 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
         return found
     assert mine is not None
     found.memory = mine
-    case = Case(workspace_index.index_of(scope.workspace_id), request, asked, mine)
-    if all(found.note(name, check(case), success) for name, check, success in CHECKS):
-        model = case.index.embedding_model
-        entry = Entry.objects.get(layer=Layer.MEMORIES, item=case.memory.pk)
+    question = WhyNotQuestion(workspace_index.index_of(scope.workspace_id), request, asked, mine)
+    if all(found.note(name, check(question), success) for name, check, success in CHECKS):
+        model = question.index.embedding_model
+        entry = Entry.objects.get(layer=Layer.MEMORIES, item=question.memory.pk)
         if model is None:
             found.steps.append(Step("vector", "noted", "The workspace has no embedding model."))
         elif Vector.objects.filter(entry_id=entry.pk, embedding_model_id=model.pk).exists():
@@ -189,15 +193,15 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
             found.steps.append(Step("vector", "noted", f"It has no vector yet.{told}"))
         # It searches more than once: none of the models is waited for anew each time.
         with network.patience(settings.QUERY_TIMEOUT + settings.RERANK_TIMEOUT):
-            _walk(scope, case, found)
+            _walk(scope, question, found)
     return found
 
 
-def _walk(scope: Scope, case: Case, found: WhyNot) -> None:
+def _walk(scope: Scope, question: WhyNotQuestion, found: WhyNot) -> None:
     """Ask the search itself, and follow the memory through what was left after each step."""
-    answer = search(scope, replace(case.request, include=case.request.include | {"scores"}))
+    answer = search(scope, replace(question.request, include=question.request.include | {"scores"}))
     assert answer.trace is not None
-    walk = Walk(scope, case, answer.hits, answer.trace)
+    walk = Walk(scope, question, answer.hits, answer.trace)
     for name, failure, success in steps(walk):
         if not found.note(name, failure, success):
             break

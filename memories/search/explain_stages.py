@@ -27,7 +27,7 @@ Told = tuple[str, str, str]  # the step, why it failed ("": it did not), what is
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WhyNotQuestion:
     """A question and the memory that should have answered it."""
 
     index: WorkspaceIndex
@@ -41,19 +41,19 @@ class Walk:
     """A memory's way through one search: `hits` and `trace` are that search's."""
 
     scope: Scope
-    case: Case
+    question: WhyNotQuestion
     hits: Sequence[Hit]
     trace: Trace
 
     @property
     def place(self) -> int | None:
         """Among the hits, from 1."""
-        own = self.case.memory.pk
+        own = self.question.memory.pk
         hits = enumerate(self.hits, start=1)
         return next((n for n, hit in hits if hit.layer == "memories" and hit.row.id == own), None)
 
     def at(self, stage: str) -> Placed | None:
-        own = self.case.memory.pk
+        own = self.question.memory.pk
         return next((one for one in self.trace.stages[stage] if one.item == own), None)
 
     def rank_at(self, stage: str) -> int | None:
@@ -78,21 +78,21 @@ class Walk:
     @cached_property
     def _deeper(self) -> tuple[int | None, Placed | None]:
         """Where it stands, and with which score, if very many hits are asked for."""
-        if self.case.memory.pk not in self.trace.ranks:
+        if self.question.memory.pk not in self.trace.ranks:
             return None, None
         include = frozenset({"scores"})
-        plain = replace(self.case.request, threshold=None, rerank=False, include=include)
+        plain = replace(self.question.request, threshold=None, rerank=False, include=include)
         answer = search(self.scope, replace(plain, limit=EVERY))
         assert answer.trace is not None
-        wider = Walk(self.scope, self.case, answer.hits, answer.trace)
+        wider = Walk(self.scope, self.question, answer.hits, answer.trace)
         return wider.rank_at("ranking"), wider.at("ranking")
 
 
 def steps(walk: Walk) -> Iterator[Told]:
     """Each from what the one before it left; asking stops at the first that failed."""
-    request = walk.case.request
-    sides = _sides(walk.case)
-    is_there = walk.case.memory.pk in walk.trace.ranks
+    request = walk.question.request
+    sides = _sides(walk.question)
+    is_there = walk.question.memory.pk in walk.trace.ranks
     brought = "candidates", "" if is_there else f"Nothing brings it up. {sides}", sides
     yield brought
     yield _ordered(walk)
@@ -113,13 +113,13 @@ def _ordered(walk: Walk) -> Told:
     if rank:
         return "ranking", "", f"It is number {rank} of {number}."
     below = f"It is not among the best {number}, which is as far as the ranking looks"
-    return "ranking", f"{below} for {walk.case.request.limit} hits.", ""
+    return "ranking", f"{below} for {walk.question.request.limit} hits.", ""
 
 
 def _told_once(walk: Walk) -> Told:
     if walk.at("echoes"):
         return "echo", "", "Nothing above it says the same."
-    hit = collapsed_into(walk.trace.stages["echoes"])[walk.case.memory.pk]
+    hit = collapsed_into(walk.trace.stages["echoes"])[walk.question.memory.pk]
     manager = Episode.objects if hit.layer == "episodes" else Memory.objects
     above = manager.visible_to(walk.scope).get(pk=hit.item)
     kind = "episode" if hit.layer == "episodes" else "memory"
@@ -132,7 +132,7 @@ def _told_once(walk: Walk) -> Told:
 
 def _reranked(walk: Walk) -> Told:
     before, after = walk.rank_at("echoes"), walk.rank_at("rerank")
-    limit = walk.case.request.limit
+    limit = walk.question.request.limit
     if not after:
         return "rerank", f"Number {before} is further down than the reranker reads.", ""
     if walk.trace.stages["rerank"] is walk.trace.stages["echoes"]:
@@ -143,7 +143,7 @@ def _reranked(walk: Walk) -> Told:
 
 
 def _good_enough(walk: Walk) -> Told:
-    own, least = walk.at("rerank"), walk.case.request.threshold
+    own, least = walk.at("rerank"), walk.question.request.threshold
     if walk.at("threshold") or own is None:
         return (
             "threshold",
@@ -153,25 +153,25 @@ def _good_enough(walk: Walk) -> Told:
     return "threshold", f"Its score is {own.score:.3f}, and {least} is asked for.", ""
 
 
-def _sides(case: Case) -> str:
+def _sides(question: WhyNotQuestion) -> str:
     """Where it stands by meaning and by words, of the sides that the ranking asks."""
-    people = speakers.participants(case.index, case.asked.subject)
+    people = speakers.participants(question.index, question.asked.subject)
     view = ranking.analyse(
-        case.request.query, people, now=timezone.now(), beside=case.index.languages
+        question.request.query, people, now=timezone.now(), beside=question.index.languages
     )
-    vector = query_vector(case.index, view.meaning)
-    there = in_layer(case.request, replace(case.asked, vector=vector), "memories")
+    vector = query_vector(question.index, view.meaning)
+    there = in_layer(question.request, replace(question.asked, vector=vector), "memories")
     assert there is not None
     stems = [*view.terms, *view.names]
-    pool = candidates.pool(case.index, there, stems, Depth(DEEPEST))
-    own = pool.items == np.void(case.memory.pk.bytes)
+    pool = candidates.pool(question.index, there, stems, Depth(DEEPEST))
+    own = pool.items == np.void(question.memory.pk.bytes)
     near = f"by meaning {_place(pool.cosine, own)}"
     said = f"by words {_place(np.where(pool.bm25 > 0, pool.bm25, np.nan), own)}"
-    if case.request.ranking == "linea":
-        whole = case.request.query.casefold() in case.memory.content.casefold()
+    if question.request.ranking == "linea":
+        whole = question.request.query.casefold() in question.memory.content.casefold()
         said = f"its text {'holds' if whole else 'does not hold'} the whole query"
-    asked = {"keyword": [said], "vector": [near]}.get(case.request.ranking, [near, said])
-    taken = brought_up(case.index, case.request, view)
+    asked = {"keyword": [said], "vector": [near]}.get(question.request.ranking, [near, said])
+    taken = brought_up(question.index, question.request, view)
     alone = "each side" if len(asked) > 1 else "this ranking asks nothing else, and"
     told = ", ".join(asked)
     return f"{told[0].upper()}{told[1:]}; {alone} brings up {taken}."

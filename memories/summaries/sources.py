@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from django.db.models import Q, QuerySet
 
-from memories.english.sentences import Said
 from memories.guard import served_line
 from memories.index import statements
 from memories.models import ConversationSummary, Episode
+from memories.summaries.choose_sentences import Said
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]
 

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from memories import leases, prompts
 from memories.chunking import PIECE
-from memories.english import sentences
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
 from memories.index import statements
 from memories.models import ConversationSummary, Episode
 from memories.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import ModelQuestion
+from memories.summaries import choose_sentences
 from memories.summaries.sources import (
     EpisodePlace,
     audience,
@@ -116,8 +116,8 @@ def _made(row: ConversationSummary, heard: Sequence[Episode]) -> NewSummary:
 def chosen(heard: Sequence[Episode]) -> NewSummary:
     """By choosing sentences: their places, with their scores."""
     cited = citations(episode.pk for episode in heard)
-    found = sentences.weighed(texts_with_citations(heard, cited))
-    kept = sentences.choose(found, lambda one: tokens_of(one.text), ROOM)
+    found = choose_sentences.weighed(texts_with_citations(heard, cited))
+    kept = choose_sentences.choose(found, lambda one: tokens_of(one.text), ROOM)
     lines = [
         {
             "episode": str(heard[one.index].pk),
@@ -128,7 +128,7 @@ def chosen(heard: Sequence[Episode]) -> NewSummary:
         for one in kept
     ]
     tokens = sum(tokens_of(one.text) for one in kept)
-    return NewSummary(Method.EXTRACTIVE, sentences.RULE, lines, tokens, place_of(heard[-1]))
+    return NewSummary(Method.EXTRACTIVE, choose_sentences.RULE, lines, tokens, place_of(heard[-1]))
 
 
 def _by_model(

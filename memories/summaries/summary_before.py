@@ -7,11 +7,10 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from memories.english import sentences
-from memories.english.sentences import Sentence
 from memories.guard import served_line
 from memories.models import ConversationSummary, Episode
-from memories.summaries import stale
+from memories.summaries import choose_sentences, stale
+from memories.summaries.choose_sentences import Sentence
 from memories.summaries.sources import (
     UNSAID,
     EpisodePlace,
@@ -96,7 +95,7 @@ def summary_before(
     return Summary(
         lines,
         ConversationSummary.Method.LLM if by_model else ConversationSummary.Method.EXTRACTIVE,
-        row.rule if row is not None and by_model else sentences.RULE,
+        row.rule if row is not None and by_model else choose_sentences.RULE,
         tokens_of(text),
         last,
         is_current,
@@ -132,7 +131,7 @@ def _gathered(
     at = {episode.pk: index for index, episode in enumerate(episodes)}
     cited = citations(at)
     texts = texts_with_citations(episodes, cited)
-    fresh = sentences.weighed(texts_with_citations(fallen, cited))
+    fresh = choose_sentences.weighed(texts_with_citations(fallen, cited))
     found = [replace(one, index=at[fallen[one.index].pk]) for one in fresh]
     before = _Before(episodes, found)
     for line in row.lines if row is not None else ():
@@ -145,7 +144,7 @@ def _gathered(
                 before.lines.append(SummaryLine(plain(line["text"]), tuple(ids)))
             continue
         index, span = at[ids[0]], (line["start"], line["end"])
-        if kept := sentences.again(index, texts[index], span, line["score"]):
+        if kept := choose_sentences.again(index, texts[index], span, line["score"]):
             before.found.append(kept)
     return before
 
@@ -157,7 +156,9 @@ def _chosen(before: _Before, room: int) -> list[SummaryLine]:
         if _cost(line) <= room:
             room -= _cost(line)
             lines.append(line)
-    best = sentences.choose(before.found, lambda one: _cost(_line_of(before.episodes, one)), room)
+    best = choose_sentences.choose(
+        before.found, lambda one: _cost(_line_of(before.episodes, one)), room
+    )
     return [*lines, *(_line_of(before.episodes, one) for one in best)]
 
 

@@ -1,7 +1,6 @@
 """Who somebody is: name, age, home, work, study, health, habits."""
 
-from memories.english.patterns.pattern import Pattern
-from memories.english.patterns.pattern_parts import NOT, S
+from memories.english.patterns.pattern import NOT, Pattern, S
 from memories.english.verbs import ADVERB
 
 PATTERNS = (

@@ -1,7 +1,6 @@
 """Opinions, feelings, and what is told of the speaker's world in other forms."""
 
-from memories.english.patterns.pattern import Pattern
-from memories.english.patterns.pattern_parts import AM, MONEY, NAME, NOT, S
+from memories.english.patterns.pattern import AM, MONEY, NAME, NOT, Pattern, S
 from memories.english.verbs import ADVERB
 
 _who = rf"(?:{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})?|(?:my|our|the) (?:[\w-]+ ){{0,2}}(?:team|manager|boss|lead|colleague|department|group|office))"

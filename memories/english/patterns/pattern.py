@@ -1,8 +1,14 @@
-"""What a pattern is, and what one finds."""
+"""What a pattern is, what one finds, and pieces that several categories share.
+
+Patterns see clauses as `read_clause` leaves them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+
+from memories.english.time_spans import MONTH
+from memories.english.verbs import ADVERB
 
 FACT_TYPES = {
     "preference": "preference",
@@ -73,3 +79,52 @@ class Pattern:
     def visibility(self) -> str:
         """Who sees what it finds unless the caller says otherwise."""
         return "team" if self.category in TEAM_CATEGORIES else "private"
+
+
+NAME = (
+    r"(?!(?:This|That|These|Those|There|Here|Then|What|Who|Why|How|When|Where|Which|It|He|She|They|We|You|Your|My|Our|His|Her"
+    r"|Their|Its|The|One|Some|Any|All|Both|Every\w*|(?:Any|Some|No)(?:thing|body|one|where|how|times?)?|Not|Just|Also|And|But|So|If|As|At|In|On|For|From|Now"
+    r"|Today|Tomorrow|Yesterday|Please|Thanks|Thank|Great|Good|Nice|Cool|Sure|Yes|Yeah|Maybe|Still|Even|Most|Many|Much|More|Such"
+    r"|Life|Love|Work|People|Things?|Time|Nature|Music|Art|Family|Friends|Kids|Dogs?|Cats?|\w+(?:ly|day|ing))\b)(?-i:[A-Z])[\w-]+"
+)
+SUBJECT = rf"^(?:I|we|my \w+ and I|me and my \w+|my family and I|{NAME} and I|me and {NAME}) "
+S = rf"{SUBJECT}{ADVERB}"
+AM = rf"(?:am|are|was|were|have been|'re) {ADVERB}"
+SOME = r"(?:an?|the|my|our|some|this|these|two|three|four|five|six|seven|eight|nine|ten|\d+|several|many|few|lots of|a lot of|another|new|both|no)"
+NOT = r"(?:(?:don't|do not|doesn't|didn't|did not|can't|couldn't|never|won't|wouldn't|haven't) )?"
+KIN = (
+    r"(?:sisters?|brothers?|siblings?|mom|mum|mama|mother|dad|father|parents?|wife|husband|partner|spouse"
+    r"|fianc[eé]e?|girlfriend|boyfriend|sons?|daughters?|kids?|child(?:ren)?|baby|grand\w+|uncles?|aunts?"
+    r"|auntie|cousins?|nephews?|nieces?|family|in-laws|ex(?:-\w+)?|twins?)"
+)
+PEOPLE = (
+    r"(?:friends?|best friends?|buddy|buddies|mate|roommates?|flatmates?|boss|manager|coworkers?|co-workers?|colleagues?"
+    r"|teammates?|teacher|professor|coach|mentor|therapist|doctor|dentist|lawyer|neighbou?rs?|landlord"
+    r"|students?|clients?|customers?|team|employees?|crew|band|church|community|supervisor|assistant)"
+)
+PETS = (
+    r"(?:dogs?|cats?|pets?|pupp(?:y|ies)|pups?|kittens?|kitty|rabbits?|hamsters?|parrots?|horses?|fish|turtles?|birds?|guinea pigs?"
+    r"|snakes?|lizards?|chickens?|hens?|ducks?|goats?|ferrets?|tortoises?|geckos?|pony|ponies|bunny|bunnies"
+    r"|(?:greyhound|labrador|poodle|beagle|terrier|collie|retriever|german shepherd|husky|dachshund|bulldog|corgi|spaniel"
+    r"|chihuahua|pug|tabby|budgie|canary|cockatiel)s?)"
+)
+THING = (
+    r"(?:car|bike|bicycle|motorbike|motorcycle|truck|van|boat|house|home|apartment|flat|condo|garden|room|desk|studio"
+    r"|store|shop|business|company|startup|phone|laptop|computer|pc|tablet|camera|guitar|piano|violin|drums"
+    r"|watch|glasses|collection|library|kitchen|garage|yard|office|website|blog|channel|podcast|server|printer|console|account)"
+)
+
+# a day, an hour or a season, with the small words before it
+WHEN = (
+    r"(?:(?:on|by|at|in|for|until|till|to|before|after|from|this|next|last|the|early|mid|late|end of|beginning of|start of"
+    r"|about|around|now|probably|again) )*"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
+    rf"{MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}-\d\d-\d\d"
+    r"|(?:19|20)\d\d|today|tonight|tomorrow|yesterday|noon|midnight|week|weekend|month|year|quarter|spring|summer|fall|autumn"
+    r"|winter|Q[1-4]|\d{1,2}(?::\d\d)? ?(?:am|pm|h|o'clock)|\d{1,2}:\d\d|(?:an?|one|two|three|four|five|six|\d+)"
+    r" (?:minute|hour|day|week|month|year)s?)(?!\w)"
+)
+MONEY = (
+    r"(?:(?:[$€£¥]|(?:usd|eur|gbp|chf) ?)\d[\d,.]*[km]?|\d[\d,.]*[km]? ?(?:million |billion |thousand )?(?:[$€£¥]|(?:euros?|dollars?|pounds?|bucks|yen|francs?|usd"
+    r"|eur|gbp|chf|cents?|pence|rupees|crowns)\b))"
+)

@@ -1,7 +1,6 @@
 """What happened, what goes on, and since when."""
 
-from memories.english.patterns.pattern import Pattern
-from memories.english.patterns.pattern_parts import AM, NAME, WHEN, S
+from memories.english.patterns.pattern import AM, NAME, WHEN, Pattern, S
 from memories.english.verbs import ADVERB, PAST
 
 _when = (

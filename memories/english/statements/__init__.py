@@ -3,15 +3,19 @@
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """
 
-from memories.english.statements.earlier import came_before
-from memories.english.statements.prefilter import Glance, are_strangers, glance, glance_of, is_still
+from memories.english.statements.compare import (
+    Glance,
+    are_strangers,
+    glance,
+    glance_of,
+    is_still,
+    relation,
+)
+from memories.english.statements.overlap import Relation
 from memories.english.statements.read_statement import Reading, read, slot_keys
-from memories.english.statements.relation import relation
-from memories.english.statements.replacement import NUMBERED, negates
+from memories.english.statements.replacement import NUMBERED, came_before, negates
 from memories.english.statements.restated import restates
-from memories.english.statements.slot_values import Slot
-from memories.english.statements.verdict import Relation
-from memories.english.statements.workspace_slots import NO_WORDS, OwnChange, OwnSlot, OwnWords
+from memories.english.statements.slots import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 
 __all__ = [
     "NO_WORDS",

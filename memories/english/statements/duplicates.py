@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from functools import cache
 
-from memories.english.statements.changes import MUTUAL, TWIN_VERBS
-from memories.english.statements.function_words import PREPOSITIONS
+from memories.english.statements.contradictions import MUTUAL, TWIN_VERBS
 from memories.english.statements.overlap import (
     Overlap,
+    Relation,
+    exchanged,
     light,
     meet,
     same_subject,
@@ -15,9 +16,8 @@ from memories.english.statements.overlap import (
     weight,
     words_after,
 )
-from memories.english.statements.participants import exchanged
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.verdict import Relation
+from memories.english.statements.word_lists import PREPOSITIONS
 from memories.english.statements.wording import Word, root
 
 VERBS_APART = 0.06  # below the threshold; so near are two ways of putting one thing

@@ -4,11 +4,17 @@ from collections.abc import Sequence
 from functools import cache
 
 from memories.bounds import WHOLE
-from memories.english.statements.auxiliaries import QUIT, take
-from memories.english.statements.function_words import FUNCTION, PLAN, SAME_IN_PAST, VERBS
-from memories.english.statements.sentence import RENAMED, Parse, is_date, is_when, plain
-from memories.english.statements.slot_words import CHANGE_TO
+from memories.english.statements.auxiliaries import (
+    QUIT,
+    RENAMED,
+    Parse,
+    is_date,
+    is_when,
+    plain,
+    take,
+)
 from memories.english.statements.tools import tool_role
+from memories.english.statements.word_lists import CHANGE_TO, FUNCTION, PLAN, SAME_IN_PAST, VERBS
 from memories.english.statements.wording import Word, root, words
 
 STARTS = frozenset("every each on in since by at".split())

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from memories.bounds import STATEMENT
-from memories.english.statements.attributes import find
-from memories.english.statements.changes import OLD_AFTER
-from memories.english.statements.function_words import ARTICLES
-from memories.english.statements.opposites import ORDER
+from memories.english.statements.attributes import slots_of
+from memories.english.statements.auxiliaries import RENAMED, Parse, is_date, is_time, key
+from memories.english.statements.contradictions import OLD_AFTER, ORDER
 from memories.english.statements.parse import parse, second_clause
-from memories.english.statements.sentence import RENAMED, Parse, is_date, is_time, key
-from memories.english.statements.slot_values import Slot
+from memories.english.statements.slots import NO_WORDS, OwnSlot, OwnWords, Slot, own_slots
+from memories.english.statements.word_lists import ARTICLES
 from memories.english.statements.wording import RELATIVE_DATES, Word, root, words
-from memories.english.statements.workspace_slots import NO_WORDS, OwnSlot, OwnWords, own_slots
 
 _old_after = frozenset((*OLD_AFTER, "replace"))
 # "left" is a side here; as a verb it has its place among the endings
@@ -128,7 +126,7 @@ def _slots(found: Parse) -> tuple[Slot, ...]:
     if len(found.words) < 2:
         return ()
     later = second_clause(found)
-    return find(found) + (find(later) if later else ())
+    return slots_of(found) + (slots_of(later) if later else ())
 
 
 def slot_keys(reading: Reading) -> tuple[str, ...]:

@@ -1,9 +1,13 @@
 """Does the new statement deny, end or replace what the old one says?"""
 
+import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 
-from memories.english.statements.changes import (
+from memories.english.dates import last_day
+from memories.english.statements.auxiliaries import RENAMED
+from memories.english.statements.contradictions import (
     ENDINGS,
     EVENTS,
     HABITS,
@@ -13,6 +17,7 @@ from memories.english.statements.changes import (
 )
 from memories.english.statements.overlap import (
     Overlap,
+    Relation,
     light,
     meet,
     same_head,
@@ -22,11 +27,8 @@ from memories.english.statements.overlap import (
 )
 from memories.english.statements.parse import change_roots
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.sentence import RENAMED
-from memories.english.statements.slot_values import condition_of
-from memories.english.statements.verdict import Relation
+from memories.english.statements.slots import NO_WORDS, OwnChange, OwnWords, condition_of
 from memories.english.statements.wording import RELATIVE_DATES, Word, root
-from memories.english.statements.workspace_slots import NO_WORDS, OwnChange, OwnWords
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
 NUMBER_WORDS = {"number", "no", "nr"}
@@ -298,3 +300,27 @@ def _now_single() -> frozenset[str]:
 @cache
 def _many_valued() -> frozenset[str]:
     return frozenset(map(root, MANY_VALUED))
+
+
+# Of these the date in a statement is the day on which it came true; a deadline's is its value.
+LASTING = frozenset("residence place employer job school relationship spouse car".split())
+_current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORECASE)
+# A belief without a date holds at least from when it was said on, and for how long before?
+UNKNOWN = timedelta(days=366)
+
+
+def came_before(told: Reading, event: datetime, rule: str, since: datetime, *, dated: bool) -> bool:
+    """Whether `told`, of which `event` is the first day that is meant, came true before what is
+    believed `since` then; `dated`: since a day that was named. `rule` names the attribute."""
+    if rule.removeprefix("slot:") not in LASTING or not _is_over(told):
+        return False
+    margin = timedelta(0) if dated else UNKNOWN
+    last = last_day(told.statement, event.date()) - event.date()
+    return since - event > margin + last
+
+
+def _is_over(told: Reading) -> bool:
+    """It tells what happened, not what is."""
+    if _current.search(told.statement):
+        return False
+    return "to" in told.change or any(word.is_past for word in told.words)

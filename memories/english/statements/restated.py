@@ -8,13 +8,12 @@ and sense; and what it adds must be words that say little.
 import re
 from functools import cache
 
+from memories.english.statements.compare import relation
+from memories.english.statements.contradictions import KIN
 from memories.english.statements.duplicates import breaks, owner, swapped
-from memories.english.statements.function_words import PREPOSITIONS
-from memories.english.statements.opposites import KIN
-from memories.english.statements.overlap import Overlap, compare, light, subject_words
-from memories.english.statements.participants import exchanged
+from memories.english.statements.overlap import Overlap, compare, exchanged, light, subject_words
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.relation import relation
+from memories.english.statements.word_lists import PREPOSITIONS
 from memories.english.statements.wording import root
 
 NEARNESS = ("near", "other-verb")  # rules that trust the embedder

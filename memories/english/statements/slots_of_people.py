@@ -1,6 +1,6 @@
 """Attributes of which a person has one value at a time. Data only."""
 
-from memories.english.statements.slot_form import SlotForm
+from memories.english.statements.slots import SlotForm
 
 OF_PEOPLE = (
     SlotForm(

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from memories.english.statements.opposites import AMBIGUOUS_TOOLS, TOOLS
-from memories.english.statements.sentence import RENAMED, Parse, key
-from memories.english.statements.slot_values import Slot, value_of
+from memories.english.statements.auxiliaries import RENAMED, Parse, key
+from memories.english.statements.slots import Slot, value_of
 from memories.english.statements.wording import Word, root
 
 SHORT = 16  # words; a longer text tells more than one version
@@ -30,6 +29,51 @@ ROLE_NAMES = {
     "email": "mail", "mail": "mail", "call": "calls", "music": "music", "note": "notes",
     "editor": "editor", "search": "search", "styl": "styling",
 }  # fmt: skip
+
+# What a tool is for, where nothing else tells.
+TOOLS = {
+    "database": "mysql postgres postgresql mongodb mongo sqlite mariadb oracle dynamodb cassandra "
+    "cockroachdb couchdb firestore supabase",
+    "authentication": "jwt clerk auth0 oauth okta cognito keycloak firebaseauth",
+    "ci": "jenkins circleci travis buildkite teamcity githubactions gitlabci",
+    "chat": "slack mattermost discord zulip teams",
+    "editor": "vscode vim neovim emacs pycharm intellij webstorm sublime zed nvim cursor",
+    "framework": "react vue angular svelte solid",
+    "server-framework": "django flask fastapi rails laravel express nestjs spring",
+    "hosting": "heroku aws gcp azure vercel netlify fly.io render digitalocean railway hetzner",
+    "bundler": "webpack vite rollup esbuild parcel turbopack",
+    "package-manager": "npm yarn pnpm bun",
+    "queue": "rabbitmq kafka sqs",
+    "cache": "redis memcached valkey",
+    "tracker": "jira linear trello asana notion todoist",
+    "browser": "chrome firefox safari edge brave",
+    "version-control": "git mercurial svn",
+    "vault": "lastpass bitwarden 1password keepass",
+    "language": "python go golang rust java kotlin scala ruby php typescript javascript c# c++ "
+    "elixir haskell swift",
+    "system": "ubuntu debian fedora windows macos arch",
+    "state": "redux zustand mobx recoil pinia vuex",
+    "tests": "jest vitest mocha pytest unittest cypress playwright selenium",
+    "orm": "prisma sequelize typeorm drizzle sqlalchemy",
+    "monitoring": "datadog prometheus newrelic grafana sentry",
+    "search": "elasticsearch opensearch algolia meilisearch solr",
+    "styling": "tailwind bootstrap sass bulma",
+    "infrastructure": "terraform pulumi cloudformation ansible",
+    "container": "docker podman",
+    "mail": "gmail protonmail outlook fastmail yahoo hotmail",
+    "calls": "zoom webex meet skype",
+    "phone-system": "android ios",
+    "music": "spotify deezer tidal",
+    "notes": "evernote obsidian onenote",
+    "assistant": "chatgpt claude gemini copilot",
+}
+
+# Everyday words too: tools only where they are written like names.
+AMBIGUOUS_TOOLS = frozenset(
+    "express go solid spring teams edge render arch meet tidal swift oracle cursor linear notion ruby rust bun "
+    "zed safari brave bootstrap vault sass jest mocha opera windows fly slack discord azure svelte "
+    "puppet drizzle react python java c prisma".split()
+)
 
 
 _running = TOOL_VERBS | frozenset(

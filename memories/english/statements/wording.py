@@ -6,14 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from memories.english import lexical, numbers, time_spans
-from memories.english.statements.function_words import (
-    BE,
-    DO,
-    FUNCTION,
-    HAVE,
-)
-from memories.english.statements.phrases import PHRASES
-from memories.english.statements.synonyms import CLASSES
+from memories.english.statements.word_lists import BE, CLASSES, DO, FUNCTION, HAVE, PHRASES
 from memories.english.verbs import is_past
 
 Replacement = str | Callable[[re.Match[str]], str]

@@ -1,13 +1,13 @@
 """Cutting a text into clauses that each say one thing, with their places in the text."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.english.patterns import footers, foreign, presuppositions
+from memories.english import unspoken
+from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
-MESSAGE = 4_000  # characters; longer texts are not kept in mind
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
 # most characters fail at the first look and are not tried any further
 _sentence_end = re.compile(
@@ -76,22 +76,6 @@ _owned = re.compile(
     r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE
 )
 _companion = re.compile(r"(?:[Mm]y|[Oo]ur) [\w-]+(?: [\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+")
-# context blocks in which memories come back from where they were served to
-_served = re.compile(
-    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-_photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
-_quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
-_fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-# what is no speech, and a sign that each of them needs
-_unspoken = (
-    (_served, "<"),
-    (_fence, "```"),
-    (_fence, "~~~"),
-    (_quoted_line, ">"),
-    (_photo, "[shared"),
-)
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
     r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
@@ -126,57 +110,9 @@ class Clause:
     is_item: bool = False
 
 
-def without_served(text: str) -> str:
-    """`text` without the blocks that mark what a memory server had put in."""
-    return _served.sub("", text)
-
-
-def served_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Where the blocks stand that mark what a memory server had put in."""
-    yield from (block.span() for block in _served.finditer(text))
-
-
-def spoken(text: str) -> str:
-    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks, and
-    words of others."""
-    return _spoken_message(text) if len(text) <= MESSAGE else _spoken(text)
-
-
-@lru_cache(maxsize=64)  # of a message told in its turn, the ones before are known
-def _spoken_message(text: str) -> str:
-    return _spoken(text)
-
-
-def _spoken(text: str) -> str:
-    text = unmarked(text)
-    return _without(text, foreign.passages(text))
-
-
-def unmarked(text: str) -> str:
-    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks,
-    footers."""
-    for block, sign in _unspoken:
-        if sign in text:
-            text = block.sub(_blank, text)
-    return _without(text, footers.spans(text))
-
-
-def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    kept, position = [], 0
-    for start, end in sorted(spans):
-        if end > position:
-            kept += [text[position:start], "\n" * (end - max(start, position))]
-            position = end
-    return "".join([*kept, text[position:]]) if kept else text
-
-
-def _blank(found: re.Match[str]) -> str:
-    return "\n" * len(found.group())
-
-
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of `text` stand; code between fences is none."""
-    text = spoken(text)
+    text = unspoken.spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
         if _abbreviated.search(text[max(start, match.start() - 24) : match.start()]):
@@ -199,7 +135,7 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def of_text(text: str) -> Sequence[Clause]:
     """The clauses of all sentences of `text`, in order."""
-    return _of_message(text) if len(text) <= MESSAGE else tuple(_of_text(text))
+    return _of_message(text) if len(text) <= unspoken.MESSAGE else tuple(_of_text(text))
 
 
 @lru_cache(maxsize=16)
@@ -223,9 +159,7 @@ def _of_text(text: str) -> Iterator[Clause]:
             continue  # "Shopping list:" says nothing by itself
         is_question = sentence.rstrip("\"'”’)*_").endswith("?")
         if is_question:
-            yield from (
-                Clause(told, start, end, False) for told in presuppositions.presupposed(sentence)
-            )
+            yield from (Clause(told, start, end, False) for told in presupposed(sentence))
         position = 0
         for joint in _joint.finditer(sentence):
             if _belongs(sentence[position : joint.start()], joint.group(), sentence[joint.end() :]):
@@ -278,3 +212,37 @@ def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clau
     body = body.rstrip(".!,;:…")
     if body:
         yield Clause(body, start, end, is_question)
+
+
+_self = r"(?:I|we)(?:['’]m|['’]re|['’]ve| (?:am|are|have|has|don['’]t|can['’]t|do not|cannot|live|work|own|study|moved|use|never|no longer|hate|love))\b"
+_given = re.compile(
+    rf"(?:^|[,;] )(?:but |so |and )?(?:given that|given|since|because|considering(?: that)?|seeing that|seeing as|now that)"
+    rf" (?P<told>{_self}[^,?]{{2,120}})(?=[,?])",
+    re.IGNORECASE,
+)
+_known = re.compile(
+    r"\b(?:did(?:n['’]t)? I (?:not )?(?:tell you|mention|say)|(?:do|did)(?:n['’]t)? you (?:know|remember)|you (?:do )?(?:know|remember)"
+    r"|(?:do|should|can|could|would) I (?:tell|explain to) (?:my [\w-]+|him|her|them|people|everyone|(?-i:[A-Z])[\w-]+)"
+    rf"|remember) (?:that )?(?P<told>{_self}[^,?]{{2,120}}?)(?:, (?:right|no|yes|don['’]t you))?\?",
+    re.IGNORECASE,
+)
+_somebody = rf"(?P<whose>my|our) (?P<who>(?:[\w-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}))"
+_who = re.compile(
+    rf"\b{_somebody},? (?:who|that)(?:['’]s| (?P<is>is|has|can['’]t|doesn['’]t|lives|works|loves|hates)) (?P<told>[^,?]{{3,80}}?)\?",
+    re.IGNORECASE,
+)
+_called = re.compile(rf"\b{_somebody},? (?P<name>(?-i:[A-Z][a-z]+)) (?=[a-z])", re.IGNORECASE)
+_signs = ("my ", "our ", " i", "i'", "i’", "we")
+
+
+def presupposed(question: str) -> Iterator[str]:
+    """The statements that `question` takes to be so, in its asker's words."""
+    small = question.lower()
+    if not any(sign in small for sign in _signs):
+        return
+    for form in (_given, _known):
+        yield from (found["told"] for found in form.finditer(question))
+    for found in _who.finditer(question):
+        yield f"{found['whose']} {found['who']} {found['is'] or 'is'} {found['told']}"
+    for found in _called.finditer(question):
+        yield f"{found['whose']} {found['who']} is called {found['name']}"

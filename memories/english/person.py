@@ -1,7 +1,7 @@
 """From the first person to the third: "I love my dog" by Alex is "Alex loves their dog".
 
 The first mention gets the speaker's name, later ones "they", "them" and "their": a text does not
-tell how its speaker wants to be called. Clauses come here as reading.py leaves them.
+tell how its speaker wants to be called. Clauses come here as `read_clause` leaves them.
 """
 
 import re

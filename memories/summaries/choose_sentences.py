@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
 
-from memories.english import lexical
-from memories.english.patterns import clauses
+from memories.english import clauses, lexical
 
 RULE = "sentences-1"
 FACT, CENTRAL, RECENT, TELLING = 0.5, 0.35, 0.1, 0.05  # weights; they add up to one

@@ -14,9 +14,9 @@ from itertools import islice, takewhile
 from typing import Any
 
 from memories.bounds import Budget
+from memories.english import clauses, person, read_clause, unspoken
+from memories.english.clauses import Clause
 from memories.english.dates import event_date
-from memories.english.patterns import clauses, content, entities, foreign, person, plain_clause
-from memories.english.patterns.clauses import Clause
 from memories.english.patterns.pattern import FACT_TYPES, Found
 from memories.expressions import Fault, compiled, regex_faults
 
@@ -85,7 +85,7 @@ def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | N
     text, name, at = said.text, said.name, said.at
     sentence = text[slice(*span)]
     match = compiled(pattern.regex).search(sentence) if _claims(sentence) else None
-    if match and foreign.is_quoted(sentence, match.start()):
+    if match and unspoken.is_quoted(sentence, match.start()):
         return None
     if match and SPEAKER in pattern.template and _of_others.search(sentence[: match.start()]):
         return None
@@ -99,7 +99,7 @@ def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | N
         fact_type=FACT_TYPES[pattern.category],
         confidence=pattern.confidence,
         rule=f"{RULE}{pattern.name}",
-        entities=tuple(entities.find(sentence)),
+        entities=tuple(read_clause.names(sentence)),
         event_date=event_date(text[start:end], at),
         start=start,
         end=end,
@@ -163,8 +163,8 @@ def _left(found: Sequence[Found], hits: Sequence[Found]) -> Iterator[Found]:
 
 def _claims(sentence: str) -> bool:
     is_question = sentence.rstrip("\"'”’)*_").endswith("?")
-    words = plain_clause.plain(sentence)
-    return not (is_question or content.is_supposed(words) or content.is_for_others(words))
+    words = read_clause.plain(sentence)
+    return not (is_question or read_clause.is_supposed(words) or read_clause.is_for_others(words))
 
 
 def _statement(template: str, match: Any, name: str) -> str:

@@ -3,16 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from memories.english.statements.compare import relation
 from memories.english.statements.read_statement import read
-from memories.english.statements.relation import relation
-from memories.english.statements.workspace_slots import (
-    KEY,
-    SUBJECT,
-    VALUE,
-    OwnChange,
-    OwnSlot,
-    OwnWords,
-)
+from memories.english.statements.slots import KEY, SUBJECT, VALUE, OwnChange, OwnSlot, OwnWords
 from memories.expressions import Fault, compiled, regex_faults
 
 ARROW = "=>"

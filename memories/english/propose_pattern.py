@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memories.english import verbs
-from memories.english.patterns import clauses, workspace_patterns
+from memories.english import clauses, verbs, workspace_patterns
 from memories.expressions import compiled, regex_faults
 
 LONGEST_SHAPE = 120

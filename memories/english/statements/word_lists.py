@@ -1,4 +1,11 @@
-"""English function words and verb forms, as far as comparing statements needs them. Data only."""
+"""English words by what they do in a statement. Data only."""
+
+from pathlib import Path
+
+
+def _lines(name: str) -> list[str]:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+
 
 ARTICLES = frozenset("a an the some this that these those his her their its own just".split())
 BE = frozenset("be is are was were am been being 'm 're".split())
@@ -70,5 +77,73 @@ VERBS = frozenset(
     save scare scrub seem send sew shout sing sit skate ski skip snore solve spend spread stare
     steal stretch struggle suffer suggest surf suspect swear swim tend terrify thank throw
     translate treasure tutor understand update warn worship wrestle
+    """.split()
+)
+
+
+# Heads of noun phrases that say what somebody or something has one of.
+SINGLE = frozenset(
+    """
+    email phone address birthday age budget price deadline manager boss ceo cto lead leader owner
+    editor browser framework language database timezone location capital height weight salary rent
+    title nickname job major hometown car laptop bank doctor dentist landlord insurance gym school
+    office branch limit timeout port region status priority severity size husband boyfriend partner
+    name bedtime password username goal-weight dose frequency rate version coverage temperature
+    interval threshold quota capacity headquarters host hosting provider supplier vendor maintainer
+    computer tablet camera watch diagnosis employer position role rank score balance pin room seat
+    motto nationality religion citizenship airline hotel destination venue theme password-manager
+    license currency handle website url homepage domain iban theme font shell terminal stack
+    """.split()
+)
+# Heads of which there may be several: one more is no change.
+MANY = frozenset(
+    """
+    hobby friend goal dream sister brother child son daughter dog cat pet colleague interest skill
+    book photo picture idea plan concern reason part advice memory experience project problem issue
+    feature tip thing habit client customer cousin uncle aunt grandchild song strength weakness
+    value challenge task trip event visit race game match session lesson question sibling parent
+    teammate neighbor roommate student
+    """.split()
+)
+ROLES = frozenset(
+    """
+    lead leader owner manager ceo cto cfo coo head chair chairman president director maintainer
+    captain coach principal editor secretary treasurer coordinator mayor mentor host moderator
+    supervisor boss administrator admin champion sponsor organizer
+    """.split()
+)
+# An event or thing "is on" a day; these verbs say no more than that.
+WHEN_VERBS = frozenset(
+    "be start schedule plan postpone move change happen set book shift push reschedule delay".split()
+)
+# With a time of day each of them is an attribute of its own.
+CLOCK_VERBS = frozenset("open close leave arrive end wake sleep finish expire board".split())
+# "rose to", "was moved to", "changed to": as "is", and the value is new
+CHANGE_TO = frozenset(
+    """
+    change move switch rise rose fall fell drop increase raise decrease reduce cut lower grow climb
+    reach reschedule postpone shift extend shorten upgrade update bump push delay jump decline
+    shrink slip transfer turn convert migrate set adjust revise double correct downgrade
+    """.split()
+)
+
+# `synonyms.txt` has one class per line, named by its first word. Words are compared by their stems,
+# so that one form of a regular word stands for all; irregular forms are listed.
+CLASSES = tuple(tuple(line.split()) for line in _lines("synonyms.txt"))
+# `phrases.txt` has several words for one. The left side is matched after contractions are spelled out
+# and hyphens are spaces; empty on the right: it says nothing.
+PHRASES = {
+    phrase: instead.strip()
+    for phrase, _, instead in (line.partition(" =") for line in _lines("phrases.txt"))
+}
+
+# They carry little of the meaning: a paraphrase may lack them.
+LIGHT = frozenset(
+    """
+    have get make do go take be use person people thing time kind type sort way lot work
+    activity language time place lesson called product most biggest spot tool system service app application software project one
+    something someone really very quite also too even time account name call keep different various
+    certain own general overall city town whole entire number amount total level
+    play hold give wear issue session provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
     """.split()
 )

@@ -1,11 +1,13 @@
-"""Passages of a text that are no claim of its speaker: what others wrote, texts handed over to be
-worked on, and fiction.
+"""What stands in a text and is not said in it by its speaker: code, quoted lines, served blocks, what
+others wrote, texts handed over to be worked on, fiction, and what mail programs put below.
 
-Only where words of the first person stand in them: "My doctor said: no salt" is news all the same.
+Words of others count only where the first person stands in them: "My doctor said: no salt" is news all
+the same.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 LONGEST = 2_000  # characters of a quotation
 
@@ -146,3 +148,121 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
         is_all = len(match.group()) >= len(text.strip()) - 1
         if not is_all and _several.search(said) and _first.search(said):
             yield match.span()
+
+
+MOST_LINES = 12  # of a signature
+_speaker = r"(?![^\n]*\b(?:I|we|my|our|me)\b)"
+_signature = re.compile(
+    rf"^--[ \t]*\n(?:[^\n]*(?:\n|\Z)){{1,{MOST_LINES}}}|^_{{5,}}[ \t]*\n(?=[^\n]*\b(?:from|confidential|disclaimer)\b)"
+    rf"(?:[^\n]*(?:\n|\Z)){{1,{MOST_LINES}}}",
+    re.MULTILINE | re.IGNORECASE,
+)
+_footer = re.compile(
+    r"^[ \t>]*(?:"
+    r"(?:sent|written|typed) (?:from|with|via|on) (?:my (?:[\w-]+ ){0,3}[\w-]+|(?:[\w-]+ )?(?:mail|protonmail|gmail|yahoo|outlook|spark"
+    r"|iphone|ipad|android|phone|tablet|mobile|samsung|galaxy|blackberry)\b[^\n]{0,40})[ .!]*"
+    r"|get (?:outlook|\w+ mail|the app) for \w+[ .]*"
+    r"|on [^\n]{6,80}, [^\n]{2,80} wrote:"
+    r"|-{2,} ?(?:original|forwarded) message ?-{2,}"
+    rf"|{_speaker}[^\n]*\b(?:unsubscribe|opt out of (?:these|this)|manage (?:your )?(?:email )?(?:preferences|subscriptions?)"
+    r"|view (?:this|it)(?: \w+)? in (?:your|a) browser|you(?: are|'re|’re) receiving this|no longer (?:wish|want) to receive"
+    r"|all rights reserved|do not reply to this (?:e-?mail|message)|(?:consider|think of) the environment before printing)\b[^\n]*"
+    r"|[^\n]{0,60}(?:privacy policy|terms of (?:use|service)) *[|·•][^\n]*|(?:©|\(c\)|copyright) ?(?:©|\(c\))? ?(?:19|20)\d\d[^\n]*"
+    r"|(?:this|the information (?:contained )?in this) (?:e-?mail|message|communication|transmission)\b[^\n]*"
+    r"\b(?:confidential|privileged|intended (?:only|solely)|intended recipient|addressee)\b[^\n]*"
+    r"|(?:confidentiality (?:notice|note)|disclaimer|legal notice)\b ?:[^\n]*"
+    r"|if you (?:have received this|are not the intended|received this)[^\n]*"
+    r")[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+# one of these, in small letters, stands in each
+_signs = (
+    "--", "___", "sent from", "sent with", "sent via", "sent on", "written on", "typed on", "get outlook", " for ios",
+    " for android", "wrote:", "unsubscribe", "opt out", "manage your", "manage email", "manage preferences",
+    "manage subscription", " browser", "receiving this", "to receive", "rights reserved", "do not reply",
+    "environment before", "privacy policy", "terms of", "©", "(c)", "copyright", "confidential", "privileged",
+    "intended", "addressee", "disclaimer", "legal notice", "received this",
+)  # fmt: skip
+_footer_line = re.compile(r"[^\n]+")
+
+
+def footers(text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` holds what no person says in it, whole lines each."""
+    small = text.lower()
+    if not _has_sign(small):
+        return
+    yield from (found.span() for found in _signature.finditer(text))
+    for line in _footer_line.finditer(text):
+        if _has_sign(line[0].lower()) and _footer.fullmatch(text, *line.span()):
+            yield line.span()
+
+
+def _has_sign(small: str) -> bool:
+    return any(sign in small for sign in _signs)
+
+
+MESSAGE = 4_000  # characters; longer texts are not kept in mind
+# context blocks in which memories come back from where they were served to
+_served = re.compile(
+    r"<(memory|memories|context|relevant[_-]memories|retrieved[_-]\w{1,20}|system-reminder)>.*?(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
+_quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+# what is no speech, and a sign that each of them needs
+_unspoken = (
+    (_served, "<"),
+    (_fence, "```"),
+    (_fence, "~~~"),
+    (_quoted_line, ">"),
+    (_photo, "[shared"),
+)
+
+
+def without_served(text: str) -> str:
+    """`text` without the blocks that mark what a memory server had put in."""
+    return _served.sub("", text)
+
+
+def served_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where the blocks stand that mark what a memory server had put in."""
+    yield from (block.span() for block in _served.finditer(text))
+
+
+def spoken(text: str) -> str:
+    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks, and
+    words of others."""
+    return _spoken_message(text) if len(text) <= MESSAGE else _spoken(text)
+
+
+@lru_cache(maxsize=64)  # of a message told in its turn, the ones before are known
+def _spoken_message(text: str) -> str:
+    return _spoken(text)
+
+
+def _spoken(text: str) -> str:
+    text = unmarked(text)
+    return _without(text, passages(text))
+
+
+def unmarked(text: str) -> str:
+    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks,
+    footers."""
+    for block, sign in _unspoken:
+        if sign in text:
+            text = block.sub(_blank, text)
+    return _without(text, footers(text))
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    kept, position = [], 0
+    for start, end in sorted(spans):
+        if end > position:
+            kept += [text[position:start], "\n" * (end - max(start, position))]
+            position = end
+    return "".join([*kept, text[position:]]) if kept else text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * len(found.group())

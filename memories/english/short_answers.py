@@ -5,8 +5,7 @@ The outcome is a clause in the answerer's first person, which patterns read like
 
 import re
 
-from memories.english import verbs
-from memories.english.patterns import plain_clause
+from memories.english import read_clause, verbs
 
 LONGEST = 10  # words of an answer that may lean on its question
 _first_sentence = re.compile(r"[^.!?\n]+[.!\n]")
@@ -154,8 +153,8 @@ _second = re.compile(r"\b(?:you|yours?|yourself)\b", re.IGNORECASE)
 def says(question: str, answer: str) -> bool:
     """Whether a short `answer` claims something by what `question` had asked."""
     first = _first_sentence.match(answer)
-    words = plain_clause.plain(answer)
-    opening = plain_clause.plain(first[0]) if first else words
+    words = read_clause.plain(answer)
+    opening = read_clause.plain(first[0]) if first else words
     return bool(
         assented(question, words) or affirmed(question, opening) or completed(question, opening)
     )
@@ -209,7 +208,7 @@ def completed(question: str, words: str) -> str:
 
 def _is_clause(answer: str) -> bool:
     """Whether `answer` tells something by itself, its subject left out: "Took some time"."""
-    said = plain_clause.with_subject(answer)
+    said = read_clause.with_subject(answer)
     return said.startswith("I ") and not said.startswith("I am ")
 
 

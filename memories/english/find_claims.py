@@ -1,0 +1,269 @@
+"""Claims in plain language, found without any model: patterns as data over clauses of a text.
+
+Which of the clauses that fit a pattern say enough to be kept: first the message, in which signs of
+news about its speaker's life are weighed against signs of mere courtesy. Then its clauses: the looser
+a pattern, the more a clause must say. Weights and limits were fitted to labelled conversations
+(logistic regression, each conversation judged by weights from the others), one set for talk between
+people and one for talk with an assistant.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memories.bounds import Budget
+from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english.clauses import Clause
+from memories.english.dates import event_date
+from memories.english.patterns import library
+from memories.english.patterns.pattern import Found, Pattern
+from memories.english.talk import UNKNOWN, Talk
+
+CERTAIN, SURE, FIRM, FAIR, LOOSE = (
+    0.95,
+    0.9,
+    0.8,
+    0.7,
+    0.55,
+)  # confidence from which a pattern counts as such
+FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
+FEW = 3  # clauses of a message of which each is heard for itself
+AMONG_PEOPLE: Mapping[str, float] = {
+    "mentions": 0.22,
+    "questions": -0.22,
+    "weight": 0.19,
+    "is_answer": 0.53,
+    "exclamations": -0.06,
+    "new_words": 0.185,
+    "opens": -0.2,
+    "": -0.93,
+}
+WITH_ASSISTANT: Mapping[str, float] = {
+    "length": -0.73,
+    "times": 0.28,
+    "second_person": -0.32,
+    "clauses": 0.49,
+    "new_words": 0.076,
+    "owned": 0.38,
+    "is_answer": 0.54,
+    "opens": -0.25,
+    "": -0.4,
+}
+_time = re.compile(
+    r"\b(?:last|yesterday|ago|recently|lately|since|weeks?|months?|years?|today|tonight|tomorrow|weekend|next"
+    r"|just|still|already|soon|finally|new|first)\b",
+    re.IGNORECASE,
+)
+_second_person = re.compile(r"\b(?:you|your|yours|u|ur|you're|you've)\b", re.IGNORECASE)
+_owned = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A pattern that fits a clause; `weight` counts the telling words of the clause."""
+
+    pattern: Pattern
+    match: re.Match[str]
+    clause: Clause
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWorth:
+    """What a message says as a whole: whether it tells `news`, how many clauses are no courtesy
+    (`heard`), whether any is about its speaker, and whether it is said to a machine. No news is
+    below 0."""
+
+    news: float
+    heard: int
+    is_about_speaker: bool
+    to_machine: bool
+
+
+def message_worth(
+    text: str, name: str, read: Sequence[tuple[Clause, str]], fits: Sequence[Fit], talk: Talk
+) -> MessageWorth:
+    """`read` holds the clauses of `text` with their words as patterns read them."""
+    told = " ".join(words for _, words in read)
+    to_machine = name == UNKNOWN or talk.with_assistant
+    # What a message is judged by; each sign has an end, so that no long text wins by length.
+    said = [words for clause, words in read if not clause.is_question]
+    signs = {
+        "mentions": min(6, sum(person.mentions(words) for words in said)),
+        "questions": min(3, len(read) - len(said)),
+        "exclamations": min(4, text.count("!")),
+        "new_words": min(20, len(read_clause.telling(text) - talk.words - {name.lower()})),
+        "is_answer": bool(talk.question_to(name)),
+        "length": math.log1p(len(text.split())),
+        "times": min(3, len(_time.findall(text))),
+        "second_person": min(4, len(_second_person.findall(text))),
+        "clauses": min(6, len(read)),
+        "owned": min(3, len(_owned.findall(text))),
+        "opens": not talk.words,
+        "": 1.0,
+    }
+    signs["weight"] = max((f.weight for f in fits if f.pattern.confidence >= FAIR), default=0)
+    weights = WITH_ASSISTANT if to_machine else AMONG_PEOPLE
+    return MessageWorth(
+        news=sum(weight * signs[sign] for sign, weight in weights.items()),
+        heard=sum(not read_clause.is_courtesy(words) for _, words in read),
+        is_about_speaker=person.mentions_speaker(told),
+        to_machine=to_machine,
+    )
+
+
+def _kept(fits: Sequence[Fit], told: MessageWorth) -> list[Fit]:
+    """Those of a message's fits that claim something, in their order."""
+    is_all = len(fits) >= told.heard  # no clause beside those that claim something
+    firm = [fit for fit in fits if _says_enough(fit, told)]
+    if not firm and told.news >= 0:
+        heaviest = max(fits, key=lambda fit: fit.weight)
+        firm = [heaviest] if heaviest.weight else []
+    places = {fit.clause.start for fit in firm}
+    return [
+        fit for fit in fits if fit.clause.start in places or (is_all and _stands_alone(fit, told))
+    ]
+
+
+def _stands_alone(fit: Fit, told: MessageWorth) -> bool:
+    """Whether a clause that is all of a message is a claim: it needs no more around it."""
+    if told.heard > 1:
+        return _is_own(fit) and fit.weight >= 1
+    if fit.pattern.confidence >= FAIR:
+        return fit.weight >= 1
+    return told.is_about_speaker and fit.pattern.confidence >= LOOSE and fit.weight >= 3
+
+
+def _is_own(fit: Fit) -> bool:
+    """Whether a clause surely tells of its speaker."""
+    return fit.pattern.confidence >= FIRM and person.mentions_speaker(fit.match.string)
+
+
+def _says_enough(fit: Fit, told: MessageWorth) -> bool:
+    confidence = fit.pattern.confidence
+    if confidence >= SURE and fit.weight >= (1 if confidence >= CERTAIN else 2):
+        return True
+    if (fit.clause.is_item or fit.clause.is_answer) and confidence >= FAIR and fit.weight:
+        return True
+    # To a machine, what somebody tells of themselves stands beside what they ask it to do.
+    if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
+        return True
+    if told.news < 0 or not fit.weight:
+        return False
+    if confidence >= FIRM:
+        return True
+    least = FAIR_WEIGHT if confidence >= FAIR else LOOSE_WEIGHT
+    return confidence >= LOOSE and fit.weight >= least
+
+
+MERE = 60  # characters; no mere yes or no is longer
+
+
+def extract(
+    text: str,
+    speaker: str,
+    occurred_at: datetime,
+    talk: Talk | None = None,
+    budget: Budget | None = None,
+) -> list[Found]:
+    """What `speaker` claims in `text`, each claim with its place; relative dates count from
+    `occurred_at` (aware). A speaker without a name is "User". `talk` is what was said before;
+    the text itself is not added to it. Clauses are read as long as the `budget` lasts."""
+    name, talk, budget = speaker.strip() or UNKNOWN, talk or Talk(), budget or Budget()
+    read, fits = [], []
+    for clause, words in _assented(text, name, talk) or _read(text, name, talk):
+        if not budget.lasts():
+            break
+        read.append((clause, words))
+        fits += _fit(clause, words, name)
+    kept = _kept(fits, message_worth(unspoken.spoken(text), name, read, fits, talk)) if fits else []
+    claim = _claim(name, talk.listener(name), occurred_at)
+    found = {each.statement.lower(): each for each in map(claim, kept)}
+    return list(found.values())
+
+
+def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
+    """A mere yes or no, as the clause that it agrees to."""
+    question = talk.question_to(name)
+    if len(text) > MERE or not question:
+        return []
+    words = short_answers.assented(question, read_clause.plain(text))
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    return [(Clause(words, start, end, False, True), words)] if words else []
+
+
+def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
+    """The clauses of `text` with their words as patterns read them; the first may be an answer."""
+    people, question = replace(talk.people), talk.question_to(name)
+    for clause in clauses.of_text(text):
+        words = read_clause.plain(clause.text)
+        answer = _answered(question, words, text[clause.start : clause.end]) if question else ""
+        question = ""
+        if answer:
+            yield replace(clause, is_answer=True), answer
+        else:
+            yield clause, people.resolved(read_clause.with_subject(words), name)
+
+
+def _answered(question: str, words: str, said: str) -> str:
+    """What the first clause says by what was asked: `words` are `said` without its "yes"."""
+    whole = read_clause.plain(said)
+    return short_answers.affirmed(question, whole) or short_answers.completed(question, words)
+
+
+def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
+    """The first pattern that fits a clause, if it claims anything."""
+    if clause.is_question or not read_clause.is_claim(words):
+        return []
+    first = library.first(words, is_request=read_clause.is_request(words))
+    return [Fit(*first, clause, read_clause.weight(words, name))] if first else []
+
+
+def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:
+    def claim(fit: Fit) -> Found:
+        pattern, words = fit.pattern, fit.match.string
+        return Found(
+            statement=_statement(pattern, fit.match, name, listener),
+            category=pattern.category,
+            fact_type=pattern.fact_type,
+            confidence=pattern.confidence,
+            rule=pattern.name,
+            entities=_entities(pattern, fit.match, fit.clause.text),
+            event_date=event_date(words, at),
+            start=fit.clause.start,
+            end=fit.clause.end,
+            is_answer=fit.clause.is_answer,
+        )
+
+    return claim
+
+
+def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
+    us = person.TEAM if pattern.is_team else ""
+    words = person.with_listener(match.string, listener)
+    if pattern.statement:
+        groups = {
+            group: person.third_person(_inside(said or "", match.start(group)), name, us)
+            for group, said in match.groupdict().items()
+        }
+        return _sentence(pattern.statement.format(speaker=name, **groups).rstrip(" .,;!"))
+    told = person.third_person(words, name, us)
+    if pattern.is_team or pattern.is_plain or person.mentions_speaker(words):
+        return _sentence(told)
+    return f"{name} says {words[0].lower()}{words[1:]}"
+
+
+def _sentence(told: str) -> str:
+    return told[:1].upper() + told[1:]
+
+
+def _inside(said: str, start: int) -> str:
+    """`said` without the capital of a sentence's beginning: it goes into another sentence."""
+    return said if start or not said[1:2].islower() else said[0].lower() + said[1:]
+
+
+def _entities(pattern: Pattern, match: re.Match[str], clause: str) -> tuple[str, ...]:
+    named = [match[group] for group in pattern.entities if match[group]]
+    return tuple(dict.fromkeys([*named, *read_clause.names(clause)]))

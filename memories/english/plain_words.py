@@ -1,0 +1,106 @@
+"""What rules and attributes are called to people: the one table of words for pages and answers."""
+
+# Of single-valued attributes, by the names of slots.
+ATTRIBUTES = {
+    "age": "age",
+    "assignee": "is assigned to",
+    "birthday": "birthday",
+    "boyfriend": "partner",
+    "car": "drives",
+    "color": "colour",
+    "commute": "way to work",
+    "count": "how many",
+    "deadline": "deadline",
+    "diet": "diet",
+    "email": "email address",
+    "employer": "works for",
+    "favorite": "favourite",
+    "fiance": "is engaged to",
+    "hair": "hair",
+    "height": "height",
+    "hours": "hours",
+    "household": "lives with",
+    "income": "income",
+    "job": "works as",
+    "language": "is written in",
+    "level": "level",
+    "manager": "manager",
+    "name": "name",
+    "owner": "owner",
+    "phone": "phone number",
+    "place": "is at",
+    "plan": "plan",
+    "preferred": "prefers",
+    "price": "price",
+    "reading": "is reading",
+    "relationship": "relationship",
+    "residence": "lives in",
+    "role": "role",
+    "school": "goes to school at",
+    "spouse": "is married to",
+    "status": "status",
+    "timezone": "time zone",
+    "tool": "uses",
+    "version": "version",
+    "weight": "weight",
+}
+# Where no single-valued attribute is told: by the category of the memory.
+CATEGORIES = {
+    "preference": "preference",
+    "identity": "who they are",
+    "relationship": "relationship",
+    "possession": "possession",
+    "plan": "plan",
+    "temporal": "event",
+    "policy": "policy",
+    "technology": "technology",
+    "decision": "decision",
+    "instruction": "instruction",
+    "other": "statement",
+}
+# Why a machine replaces, or asks, by rule.
+RULES = {
+    "edit": "corrected by hand",
+    "case": "decided in a case",
+    "richer": "says the same with more words",
+    "older": "was true before",
+    "denied": "one says the opposite of the other",
+    "replaced": "names what it replaces",
+    "number": "the same with another number",
+    "numbered": "the same with another number, which may tell two apart",
+    "instead": "one instead of the other",
+    "now": "says that it is so now",
+    "turned": "the same words, who did it turned round",
+    "near": "nearly the same words, and not clearly the same",
+    "nearest": "the nearest memory",
+    "contained": "one contains the other",
+    "quarantine": "not believed without a person's word",
+    "ground": "what it rests on has ended",
+    "intent": "asked for in a message",
+}
+# Why policy holds something back; stands before the rule: "pinned: slot:residence".
+REASONS = {
+    "pinned": "the old one is pinned",
+    "protected": "a protected category",
+    "untrusted": "written by an agent that is not trusted",
+    "unsure": "low confidence",
+    "grey": "as similar as policy lets no machine decide",
+}
+SLOT, ENDED = "slot:", "ended:"
+
+
+def attribute_words(attribute: str) -> str:
+    """ "lives in" of "residence"; a workspace's own attributes have plain names already."""
+    return ATTRIBUTES.get(attribute) or CATEGORIES.get(attribute) or attribute.replace("_", " ")
+
+
+def rule_words(rule: str) -> str:
+    """ "the old one is pinned · lives in: one at a time" of "pinned: slot:residence"."""
+    reason, _, rest = rule.partition(": ")
+    if rest and reason in REASONS:
+        return f"{REASONS[reason]} · {rule_words(rest)}"
+    if rule.startswith(SLOT):
+        return f"{attribute_words(rule.removeprefix(SLOT))}: one at a time"
+    if rule.startswith(ENDED):
+        return f"ended: {rule.removeprefix(ENDED)}"
+    return RULES.get(rule) or REASONS.get(rule) or f"rule {rule}"

@@ -1,0 +1,247 @@
+"""Whether a new statement says the same as an old one, replaces it, or stands beside it.
+
+A quick look comes first, before they are taken apart: can they be about the same at all? Of a
+thousand statements most neighbours are only near: ten thousand texts to be parsed for nothing. The
+words alone take a fourth of that. What is told apart by it, `relation` calls different too.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from memories.bounds import WHOLE
+from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
+from memories.english.statements.duplicates import duplicate, identical, is_richer, near
+from memories.english.statements.overlap import (
+    DIFFERENT,
+    SHARED_START,
+    Overlap,
+    Relation,
+    compare,
+    light,
+    turned_round,
+    weight,
+)
+from memories.english.statements.parse import ME, MY, change_roots
+from memories.english.statements.read_statement import Reading
+from memories.english.statements.replacement import denied, ended, ending_verbs, new_value, replaced
+from memories.english.statements.slots import NO_WORDS, OwnWords, Slot
+from memories.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
+from memories.english.statements.wording import Word, root, texts
+
+APART = 0.2  # below the threshold, a text within another is about something else
+LONG = 24  # content words; a text of so many says more than the one thing that has changed
+
+
+def relation(
+    old: Reading,
+    new: Reading,
+    *,
+    cosine: float | None,
+    threshold: float,
+    words: OwnWords = NO_WORDS,
+) -> Relation:
+    """How `new` stands to `old`, which was said before it.
+
+    `cosine`: similarity of their embeddings, None without any; `threshold`: from where on the
+    embedding model takes two texts for one; `words`: those of the workspace's own.
+    """
+    overlap = compare(old, new)
+    found = _first_rule(old, new, overlap, words) or (
+        near(old, new, overlap, cosine, threshold) or DIFFERENT
+    )
+    if found.rule == "contained" and cosine is not None and cosine < threshold - APART:
+        return DIFFERENT
+    if found.kind == "update" and len(old.stems) > LONG:
+        return Relation("unsure", found.rule)
+    return found
+
+
+def _first_rule(old: Reading, new: Reading, overlap: Overlap, words: OwnWords) -> Relation | None:
+    return (
+        identical(old, new)
+        or by_slot(old, new, overlap)
+        or denied(old, new, overlap)
+        or ended(old, new, words)
+        or replaced(old, new, overlap)
+        or new_value(old, new, overlap)
+        or turned_round(old, new, overlap)
+        or duplicate(old, new, overlap)
+    )
+
+
+# Of these another word of the name is another one; of a person it is the surname.
+PLACES = frozenset("residence place school employer".split())
+
+
+def by_slot(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    pairs = list(_shared_slots(old, new))
+    changed = next((slot for was, slot in pairs if _is_other(was, slot, old, new)), None)
+    if changed:
+        return Relation("update", f"slot:{changed.name}")
+    if pairs and old.is_negated == new.is_negated and _same_but_for_slot(old, new, overlap, pairs):
+        return Relation("same", f"slot:{pairs[0][1].name}", is_richer(old, new, overlap))
+    return None
+
+
+def _shared_slots(old: Reading, new: Reading) -> Iterator[tuple[Slot, Slot]]:
+    for slot in new.slots:
+        for was in old.slots:
+            if (was.name, was.key) == (slot.name, slot.key) and _is_of_one(was, slot, old, new):
+                yield was, slot
+
+
+def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
+    """ "The build on main is green" and "the build is red on main" have the same subject."""
+    if was.subject == slot.subject:
+        return True
+    if slot.name not in ("status", "deadline"):
+        return False
+    one, other = set(was.subject.split("-")), set(slot.subject.split("-"))
+    return one <= new.stems and other <= old.stems
+
+
+def _is_other(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
+    return _differs(was.value, slot.value) or (
+        slot.name in PLACES and (_is_longer_name(was, new) or _is_longer_name(slot, old))
+    )
+
+
+def _is_longer_name(slot: Slot, reading: Reading) -> bool:
+    """ "Porto Alegre" is not Porto; "Porto, Portugal" is."""
+    value, words = set(slot.value.split()), reading.words
+    return any(
+        words[i].root in value
+        and words[i + 1].is_name
+        and words[i + 1].root not in value
+        or words[i + 1].root in value
+        and words[i].is_name
+        and words[i].root not in value
+        for i in range(reading.verb_at + 1, len(words) - 1)
+    )
+
+
+def _differs(old: str, new: str) -> bool:
+    was, now = set(old.split()), set(new.split())
+    numbers = [{word for word in words if word[:1].isdigit()} for words in (was, now)]
+    if all(numbers) and numbers[0] != numbers[1]:
+        return True
+    return not (was <= now or now <= was)
+
+
+def _same_but_for_slot(
+    old: Reading, new: Reading, overlap: Overlap, pairs: Sequence[tuple[Slot, Slot]]
+) -> bool:
+    """The attribute is the whole of what the shorter one says."""
+    if old.numbers != new.numbers or old.dates != new.dates:
+        return False
+    if pairs[0][1].name in ("status", "relationship", "color", "diet", "count"):
+        return False
+    # Words that tell the attribute itself, in one way or the other.
+    found: set[str] = set()
+    for pair in pairs:
+        for slot in pair:
+            found |= {slot.name, root(slot.name), *slot.value.split(), *slot.subject.split("-")}
+    said = frozenset(found) | _attribute_words()
+    missing = weight(frozenset(w for w in overlap.only_old if w not in said))
+    added = weight(frozenset(w for w in overlap.only_new if w not in said))
+    return min(missing, added) < 1 and max(missing, added) <= 4
+
+
+@cache
+def _attribute_words() -> frozenset[str]:
+    text = (
+        "live drive work employ call name report boss manager own lead host handle born car "
+        "commute plan schedule date use"
+    )
+    return frozenset(map(root, text.split()))
+
+
+START = SHARED_START - 1  # letters that all forms of a word have in common
+UNSHARED = 2  # words of one side only: one of them may be the verb, which has its twins
+TURNS = frozenset("better best most more".split())
+TILL = frozenset("to until till".split())
+# Parsing may take these out of a statement, or put another word in their place.
+PASSING = (
+    *ADVERBS, *ARTICLES, *MODAL, *NOW, *PAST_TIMES, *NO, *QUIT, *GETS, *ME, *MY, *TURNS, *TILL,
+    "always", "nolonger", "once", "will",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """The first letters of a statement's content words: of those that it surely has and that
+    weigh, no numbers; and of all that it may have."""
+
+    sure: frozenset[str]
+    possible: frozenset[str]
+
+
+def glance(statement: str) -> Glance:
+    return _glance(statement[:WHOLE])
+
+
+@lru_cache(maxsize=8192)
+def _glance(statement: str) -> Glance:
+    said = texts(statement)
+    seen = [_seen(text) for text in said]
+    possible = _put_in().union([start for _, start in seen])
+    if not negatives().keys().isdisjoint(said):
+        possible |= _starts(root(negatives().get(text, text)) for text in said)
+    if _may_be_cut(said):
+        return Glance(frozenset(), possible)
+    return Glance(frozenset([start for start, _ in seen if start]), possible)
+
+
+def glance_of(reading: Reading) -> Glance:
+    """The same of what is taken apart already: nothing is unsure."""
+    weigh = reading.stems - light() - reading.numbers
+    return Glance(_starts(weigh), _starts(reading.stems))
+
+
+def are_strangers(one: Glance, other: Glance) -> bool:
+    """Each says at least two things of which the other has no form of a word. Where the newer of
+    them is `still`, and an embedder does not take them for one, they are different."""
+    return len(one.sure - other.possible) >= UNSHARED and len(other.sure - one.possible) >= UNSHARED
+
+
+def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
+    """It tells of no change, denies and ends nothing, and gives no attribute a value."""
+    if reading.is_negated or reading.change or reading.ousted or reading.slots:
+        return False
+    return ending_verbs(own.changes).isdisjoint(reading.clause_verbs)
+
+
+def _may_be_cut(said: Sequence[str]) -> bool:
+    """ "rose from 3 to 5": what stands between is left out."""
+    return not TILL.isdisjoint(said) and not change_roots().isdisjoint(map(root, said))
+
+
+@lru_cache(maxsize=50_000)
+def _seen(text: str) -> tuple[str, str]:
+    """How the word's root begins: "" where it may be left out or says little, and in any case."""
+    word = Word(text, root(text))
+    says_little = word.is_function or word.is_number or word.root in light() | _turned()
+    start = word.root[:START]
+    return "" if says_little or text in _passing() else start, start
+
+
+@cache
+def _passing() -> frozenset[str]:
+    return frozenset(PASSING) | negatives().keys()
+
+
+@cache
+def _turned() -> frozenset[str]:
+    """ "likes A better" is read as "prefers A"."""
+    return frozenset({RENAMED, root("love")})
+
+
+@cache
+def _put_in() -> frozenset[str]:
+    """Words that a statement may have without saying them."""
+    return _starts(map(root, (*ME.values(), *MY.values(), "prefer")))
+
+
+def _starts(roots: Iterable[str]) -> frozenset[str]:
+    return frozenset([each[:START] for each in roots])

@@ -1,0 +1,165 @@
+"""What waits for a person: one subject and one attribute, with all that was said of it."""
+
+import uuid
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from memories.models.fact import Fact
+from memories.models.memory import Memory
+from workspaces.models import Membership, Row, Subject, Workspace
+from workspaces.scope import Scope
+
+AGEING = 30 * 86_400.0  # seconds in which waiting lifts a case as far as the highest risk does
+
+
+class CaseQuerySet(models.QuerySet["Case"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Cases of which every item is seen; what somebody told the memory is for people and
+        unbound keys alone."""
+        rows = self.filter(workspace_id=scope.workspace_id)
+        if scope.subject_ids is not None:
+            rows = rows.filter(subject_id__in=scope.subject_ids)
+        if not scope.is_bound:
+            return rows
+        memories, facts = Memory.objects.visible_to(scope), Fact.objects.visible_to(scope)
+        seen = Exists(memories.filter(pk=OuterRef("memory_id"))) | Exists(
+            facts.filter(pk=OuterRef("fact_id"))
+        )
+        return rows.exclude(Exists(CaseItem.objects.filter(~seen, case=OuterRef("pk"))))
+
+    def undecided(self) -> Self:
+        return self.filter(state__in=Case.UNDECIDED)
+
+    def wake(self, now: datetime) -> int:
+        """Those that were put off until now are open again."""
+        due = self.filter(state=Case.State.SNOOZED, snoozed_until__lte=now)
+        return due.update(state=Case.State.OPEN, snoozed_until=None)
+
+
+class Case(Row):
+    """All that waits to be decided about one attribute of one subject, decided together.
+
+    `attribute` is the name of a single-valued attribute, or the category of the memories; `topic`
+    tells two of one name apart (the home of the user, of her sister) and holds no words. `rank`
+    orders: the risk, and the longer it waits the more. `steps` is what a decision did, by ids, so
+    that it can be taken back. `version` grows whenever the case changes.
+    """
+
+    class Kind(models.TextChoices):
+        CONTRADICTION = "contradiction"
+        HELD = "held"
+        QUARANTINE = "quarantine"
+        UNCERTAIN = "uncertain"
+        INTENT = "intent"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        DECIDED = "decided"
+        SNOOZED = "snoozed"
+
+    UNDECIDED = (State.OPEN, State.SNOOZED)
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    attribute = models.CharField(max_length=60)
+    topic = models.UUIDField()
+    kind = models.CharField(max_length=13, choices=Kind)
+    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    risk = models.FloatField(default=0.0)
+    rank = models.FloatField()
+    version = models.PositiveIntegerField(default=1)
+    assignee = models.ForeignKey(Membership, models.SET_NULL, null=True, related_name="+")
+    snoozed_until = models.DateTimeField(null=True)
+    decided_by = models.CharField(max_length=200, blank=True)
+    decided_at = models.DateTimeField(null=True)
+    note = models.TextField(blank=True)
+    steps = models.JSONField(default=list)
+
+    objects = CaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-rank", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "subject", "attribute", "topic"],
+                name="case_once",
+                condition=Q(state__in=["open", "snoozed"]),
+                nulls_distinct=False,
+            ),
+            models.CheckConstraint(
+                condition=Q(state="decided") ^ Q(decided_at=None), name="case_decided_when"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="snoozed") ^ Q(snoozed_until=None), name="case_snoozed_until"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "-rank", "-id"],
+                name="case_waiting",
+                condition=Q(state__in=["open", "snoozed"]),
+            ),
+            models.Index(fields=["workspace", "-id"], name="case_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.attribute} ({self.state})"
+
+    @property
+    def is_decided(self) -> bool:
+        return self.state == self.State.DECIDED
+
+    @property
+    def risk_now(self) -> float:
+        """From 0 to 1: its risk, and how long it has waited."""
+        until = self.decided_at or timezone.now()
+        waited = (until - self.created_at).total_seconds()
+        return round(min(self.risk + max(waited, 0.0) / AGEING, 1.0), 3)
+
+
+def rank_of(risk: float, since: datetime) -> float:
+    """Two cases keep their order while both grow older, so that the rank is no matter of the clock."""
+    return risk - since.timestamp() / AGEING
+
+
+class CaseItem(models.Model):
+    """A memory, a fact in quarantine or an intent that a case is about. `why` is the rule that
+    brought it in; `at` is when it was said."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    case = models.ForeignKey(Case, models.CASCADE, related_name="items", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, null=True, related_name="case_items")
+    fact = models.ForeignKey(Fact, models.CASCADE, null=True, related_name="case_items")
+    intent = models.UUIDField(null=True)
+    why = models.CharField(max_length=60, blank=True)
+    at = models.DateTimeField()
+    added_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["at", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(memory__isnull=False, fact=None, intent=None)
+                | Q(memory=None, fact__isnull=False, intent=None)
+                | Q(memory=None, fact=None, intent__isnull=False),
+                name="caseitem_of_one_thing",
+            ),
+            models.UniqueConstraint(
+                fields=["case", "memory", "fact", "intent"],
+                name="caseitem_once",
+                nulls_distinct=False,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.why} in case {self.case_id}"
+
+
+def topic_of(name: str) -> uuid.UUID:
+    """The topic of a case by what tells it apart; the words cannot be read from it."""
+    return uuid.uuid5(uuid.NAMESPACE_OID, name)

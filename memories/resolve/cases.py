@@ -1,0 +1,260 @@
+"""Cases: what waits for a person is gathered by subject and attribute, whoever found it.
+
+All within the caller's transaction. Two who open a case of the same thing at once get one row.
+"""
+
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from memories.english import statements as english
+from memories.english.statements import NO_WORDS, OwnWords
+from memories.index import slot_keys, statements
+from memories.models import (
+    Case,
+    CaseItem,
+    Fact,
+    Memory,
+    Supersession,
+    WorkspaceIndex,
+    rank_of,
+    topic_of,
+)
+from memories.models.case import AGEING
+from memories.resolve.decide import KnownMemory
+from workspaces.ids import uuid7
+
+Kind = Case.Kind
+# Of several reasons to ask, the one that a case is listed under: the last of these.
+KINDS = [Kind.UNCERTAIN, Kind.QUARANTINE, Kind.CONTRADICTION, Kind.HELD, Kind.INTENT]
+QUARANTINED, GROUND = "quarantine", "ground"  # why a fact, or what rests on another, is in a case
+# How contradictory: of a rule, without the reason of a policy and what follows the colon.
+SHARPNESS = {
+    "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
+    "now": 0.6, "turned": 0.6, "nearest": 0.5, "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
+    "near": 0.3, "numbered": 0.3, "contained": 0.2,
+}  # fmt: skip
+WAITING = 500  # pairs that a sweep files of one workspace
+
+OPEN = f"""
+insert into memories_case (
+  id, created_at, updated_at, workspace_id, subject_id, attribute, topic, kind, state, risk, rank,
+  version, decided_by, note, steps)
+values (
+  %(id)s::uuid, %(now)s::timestamptz, %(now)s, %(workspace)s::uuid, %(subject)s::uuid,
+  %(attribute)s::text, %(topic)s::uuid, %(kind)s::text, 'open', %(risk)s::float8, %(rank)s::float8,
+  1, '', '', '[]')
+on conflict (workspace_id, subject_id, attribute, topic) where state in ('open', 'snoozed')
+do update set
+  version = memories_case.version + 1, updated_at = excluded.updated_at,
+  kind = case when array_position(%(kinds)s::text[], excluded.kind::text)
+                 > array_position(%(kinds)s::text[], memories_case.kind::text)
+              then excluded.kind else memories_case.kind end,
+  risk = greatest(memories_case.risk, excluded.risk),
+  rank = greatest(memories_case.rank,
+    excluded.risk - extract(epoch from memories_case.created_at)::float8 / {AGEING})
+returning id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAbout:
+    """What a case is about. `attribute` is a slot's name or a category; `topic` is what tells two
+    of one attribute apart, as `topic_of` makes it, or an id of a row."""
+
+    workspace_id: uuid.UUID
+    subject_id: uuid.UUID | None
+    attribute: str
+    topic: uuid.UUID
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """Exactly one of the three ids; `at` is when it was said, `why` the rule that brings it in."""
+
+    at: datetime
+    why: str = ""
+    memory_id: uuid.UUID | None = None
+    fact_id: uuid.UUID | None = None
+    intent_id: uuid.UUID | None = None
+
+
+def open_case(
+    about: CaseAbout, kind: str, items: Sequence[NewItem], *, risk: float = 0.5
+) -> uuid.UUID:
+    """The undecided case about this, made or extended by these items; its id.
+
+    `risk`: 0 to 1. The rows that items name may be written later in the same transaction.
+    """
+    now = timezone.now()
+    values = {
+        "id": uuid7(), "now": now, "workspace": about.workspace_id, "subject": about.subject_id,
+        "attribute": about.attribute[: Case._meta.get_field("attribute").max_length],
+        "topic": about.topic, "kind": str(kind), "risk": risk, "rank": rank_of(risk, now),
+        "kinds": [str(each) for each in KINDS],
+    }  # fmt: skip
+    case_id: uuid.UUID = statements.rows(OPEN, values)[0].id
+    longest = CaseItem._meta.get_field("why").max_length
+    CaseItem.objects.bulk_create(
+        (
+            CaseItem(
+                workspace_id=about.workspace_id, case_id=case_id, memory_id=each.memory_id,
+                fact_id=each.fact_id, intent=each.intent_id, at=each.at, why=each.why[:longest],
+            )
+            for each in items
+        ),
+        ignore_conflicts=True,
+    )  # fmt: skip
+    return case_id
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPair:
+    """A supersession that a person has to decide, with both of its memories."""
+
+    decision: Supersession
+    old: KnownMemory
+    new: KnownMemory
+    is_held: bool
+
+
+def file_pairs(
+    subject_id: uuid.UUID | None, pairs: Iterable[WaitingPair], words: OwnWords = NO_WORDS
+) -> None:
+    """Put pairs that wait into cases, and name these in the decisions, which are not saved."""
+    for pair in pairs:
+        decision, now = pair.decision, timezone.now()
+        about = _about(decision.workspace_id, subject_id, pair.old, pair.new, words)
+        items = [
+            NewItem(each.since or now, decision.rule, memory_id=each.id)
+            for each in (pair.old, pair.new)
+        ]
+        kind = Kind.HELD if pair.is_held else Kind.CONTRADICTION
+        decision.case_id = open_case(about, kind, items, risk=risk_of(pair))
+
+
+def risk_of(pair: WaitingPair) -> float:
+    """How contradictory the two are, and how much of what is served stands on them."""
+    supported = pair.old.support + pair.new.support + 3 * pair.old.pinned
+    # Both are served while they wait, unless the new one is held back.
+    served = (1 - 1 / (1 + supported)) * (0.8 if pair.is_held else 1.0)
+    rule = pair.decision.rule.rpartition(": ")[2].partition(":")[0]
+    return round(SHARPNESS.get(rule, 0.5) * (0.5 + 0.5 * served), 3)
+
+
+def _about(
+    workspace_id: uuid.UUID,
+    subject_id: uuid.UUID | None,
+    old: KnownMemory,
+    new: KnownMemory,
+    words: OwnWords,
+) -> CaseAbout:
+    """The attribute that both tell; else the case that one of them stands in; else one of the old
+    memory's own."""
+    ours, theirs = (set(english.slot_keys(english.read(m.content, words))) for m in (old, new))
+    if shared := sorted(ours & theirs):
+        return CaseAbout(workspace_id, subject_id, shared[0].split("|")[1], topic_of(shared[0]))
+    about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
+    beside = Case.objects.undecided().filter(
+        about, workspace_id=workspace_id, items__memory__in=[old.id, new.id]
+    )
+    if case := beside.order_by("pk").first():
+        return CaseAbout(workspace_id, subject_id, case.attribute, case.topic)
+    return CaseAbout(workspace_id, subject_id, old.category or "other", old.id)
+
+
+def file_facts(facts: Iterable[Fact], words: OwnWords = NO_WORDS) -> None:
+    """Put facts in quarantine into cases: of the attribute that they tell, else of their own."""
+    for fact in facts:
+        keys = english.slot_keys(english.read(fact.statement, words))
+        attribute, topic = fact.category, fact.pk
+        if keys:
+            attribute, topic = keys[0].split("|")[1], topic_of(keys[0])
+        about = CaseAbout(fact.workspace_id, fact.subject_id, attribute, topic)
+        at = fact.quarantined_at or timezone.now()
+        item = NewItem(at, QUARANTINED, fact_id=fact.pk)
+        open_case(about, Kind.QUARANTINE, [item], risk=SHARPNESS[QUARANTINED] / 2)
+
+
+def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
+    """Close the undecided ones among these cases in which nothing waits any more; how many."""
+    waiting = CaseItem.objects.filter(case=OuterRef("pk")).filter(
+        Q(memory__held_at__isnull=False, memory__forgotten_at=None, memory__superseded_by=None)
+        | Q(fact__quarantined_at__isnull=False)
+        | Q(intent__isnull=False)
+    )
+    pairs = Supersession.objects.filter(case=OuterRef("pk"), state=Supersession.State.PENDING)
+    rows = Case.objects.undecided().filter(~Exists(waiting), ~Exists(pairs), pk__in=case_ids)
+    now = timezone.now()
+    return rows.update(
+        state=Case.State.DECIDED, decided_by=actor, decided_at=now, snoozed_until=None,
+        version=F("version") + 1, updated_at=now,
+    )  # fmt: skip
+
+
+def unfiled() -> set[uuid.UUID]:
+    """The workspaces in which something waits that is in no undecided case."""
+    rows = (_pairs(), _facts(), _held())
+    return {workspace for each in rows for workspace in each.values_list("workspace_id", flat=True)}
+
+
+def file_unfiled(index: WorkspaceIndex) -> int:
+    """Put what waits in no case into one: pairs, facts in quarantine, held memories; how many.
+
+    What older versions left is found so, and what came back. The workspace's lock is held.
+    """
+    words, mine = slot_keys.words_of(index), {"workspace_id": index.workspace_id}
+    pairs = list(_pairs().filter(**mine).select_related("old", "new").order_by("pk")[:WAITING])
+    for row in pairs:
+        is_held = row.new.held_at is not None
+        pair = WaitingPair(row, known_memory(row.old), known_memory(row.new), is_held)
+        file_pairs(row.new.subject_id, [pair], words)
+    Supersession.objects.bulk_update(pairs, ["case"])
+    facts = list(_facts().filter(**mine).order_by("pk")[:WAITING])
+    file_facts(facts, words)
+    held = list(_held().filter(**mine).order_by("pk")[:WAITING])
+    for memory in held:
+        about = CaseAbout(index.workspace_id, memory.subject_id, memory.category, memory.pk)
+        at = memory.valid_from or memory.created_at
+        open_case(about, Kind.HELD, [NewItem(at, memory_id=memory.pk)], risk=0.3)
+    return len(pairs) + len(facts) + len(held)
+
+
+def _pairs() -> QuerySet[Supersession]:
+    rows = Supersession.objects.filter(state=Supersession.State.PENDING)
+    return rows.filter(Q(case=None) | Q(case__state=Case.State.DECIDED))
+
+
+def _facts() -> QuerySet[Fact]:
+    rows = Fact.objects.filter(quarantined_at__isnull=False)
+    return rows.exclude(Exists(_undecided().filter(fact=OuterRef("pk"))))
+
+
+def _held() -> QuerySet[Memory]:
+    rows = Memory.objects.filter(held_at__isnull=False, forgotten_at=None, superseded_by=None)
+    return rows.exclude(Exists(_undecided().filter(memory=OuterRef("pk"))))
+
+
+def _undecided() -> QuerySet[CaseItem]:
+    return CaseItem.objects.filter(case__state__in=Case.UNDECIDED)
+
+
+def known_memory(memory: Memory) -> KnownMemory:
+    """A row as the resolver sees one."""
+    return KnownMemory(
+        id=memory.pk,
+        content=memory.content,
+        fingerprint=bytes(memory.fingerprint),
+        group=memory.visibility,
+        pinned=memory.pinned,
+        version=memory.version,
+        since=min(memory.valid_from or memory.created_at, memory.created_at),
+        event_date=memory.event_date,
+        support=memory.source_count,
+        slots=frozenset(memory.slots),
+        category=memory.category,
+    )

@@ -1,0 +1,104 @@
+"""What waits for a person stands in cases: one of each subject and attribute."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from memories import resolve, review, sweep
+from memories.models import Case, CaseItem, Fact, Memory, Supersession, topic_of
+from memories.resolve import CaseAbout, NewItem
+from tests.people import Person
+from workspaces.models import Subject
+
+LIVED, LIVES, ALSO = "I live in Oslo.", "I live in Bergen.", "I live in Rome."
+
+
+def pin(person: Person, content: str) -> Memory:
+    memory = Memory.objects.get(content__contains=content)
+    return review.edit(person.scope, memory.pk, {"pinned": True})
+
+
+def home_waits(alice: Person) -> Case:
+    """Oslo is pinned; Bergen and Rome wait."""
+    alice.say(LIVED, user_id="u")
+    pin(alice, "Oslo")
+    alice.say(LIVES, user_id="u")
+    alice.say(ALSO, user_id="u")
+    return Case.objects.get()
+
+
+def test_siblings_stand_in_one_case_with_what_they_contradict(alice: Person) -> None:
+    case = home_waits(alice)
+    assert (case.kind, case.state, case.attribute) == ("held", "open", "residence")
+    contents = [item.memory.content.split()[-1].strip(".") for item in case.items.all()]
+    assert sorted(contents) == ["Bergen", "Oslo", "Rome"]
+    pairs = Supersession.objects.filter(state="pending")
+    assert {pair.case_id for pair in pairs} == {case.pk}
+
+
+def test_two_subjects_have_two_cases(alice: Person) -> None:
+    for user in ("u", "v"):
+        alice.say(LIVED, user_id=user)
+    Memory.objects.update(pinned=True)
+    for user in ("u", "v"):
+        alice.say(LIVES, user_id=user)
+    assert Case.objects.count() == 2
+
+
+def test_a_claim_without_evidence_stands_in_a_case(alice: Person) -> None:
+    session = alice.tell("Something.", user_id="u")
+    [claim] = [
+        resolve.Claim(
+            statement="Ada lives in Lima", category="identity", fact_type="profile",
+            visibility="private", method="llm", rule="", source="extracted",
+            occurred_at=timezone.now(),
+        )
+    ]  # fmt: skip
+    with transaction.atomic():
+        resolve.quarantine(resolve.placement_of(session, [claim]), [(claim, "no")], session.pk)
+    case = Case.objects.get()
+    assert (case.kind, case.attribute) == ("quarantine", "residence")
+    assert case.items.get().fact == Fact.objects.get(quarantined_at__isnull=False)
+
+
+def test_the_sweep_files_what_older_versions_left(alice: Person) -> None:
+    home_waits(alice)
+    before = {(item.memory_id, item.why) for item in CaseItem.objects.all()}
+    Case.objects.all().delete()
+    assert sweep.file_cases() == 2
+    case = Case.objects.get()
+    assert {(item.memory_id, item.why) for item in case.items.all()} == before
+    assert not Supersession.objects.filter(case=None).exists()
+    assert sweep.file_cases() == 0
+
+
+def test_a_case_that_was_put_off_wakes_when_its_time_has_come(alice: Person) -> None:
+    home_waits(alice)
+    Case.objects.update(state="snoozed", snoozed_until=timezone.now())
+    sweep.file_cases()
+    assert Case.objects.get().state == "open"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_open_a_case_at_once_get_one(alice: Person) -> None:
+    subject = Subject.objects.create(workspace=alice.workspace, external_id="u")
+    about = CaseAbout(alice.workspace.pk, subject.pk, "residence", topic_of("user|residence|"))
+    together, number = Barrier(6), 6
+
+    def open_one(_: int) -> uuid.UUID:
+        try:
+            with transaction.atomic():
+                together.wait(10)
+                item = NewItem(timezone.now(), "slot:residence", intent_id=uuid.uuid4())
+                return resolve.open_case(about, "contradiction", [item])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(number) as threads:
+        opened = set(threads.map(open_one, range(number)))
+    case = Case.objects.get()
+    assert (opened, case.version, case.items.count()) == ({case.pk}, number, number)
