@@ -15,7 +15,16 @@ from memories import ingest, outbox, sweep
 from memories.erase import workspace_removal
 from memories.erase.workspace_removal import WorkspaceTable, tables
 from memories.ingest import IngestRequest
-from memories.models import Entry, EvaluationRun, Figure, LargeLayer, Layer, WorkspaceIndex
+from memories.models import (
+    Entry,
+    Episode,
+    EvaluationRun,
+    Figure,
+    LargeLayer,
+    Layer,
+    MaskedSpan,
+    WorkspaceIndex,
+)
 from tests.admin_pages import SECRET, rows_of
 from tests.api_fixtures import caller
 from tests.api_operations import furnish
@@ -39,6 +48,10 @@ def full(alice: Person) -> Person:
         span=1, name="searches", at=timezone.now(), workspace=alice.workspace.pk, count=1
     )
     ingest.ingest(alice.scope, IngestRequest(content="Later.", mode="async"))
+    MaskedSpan.objects.create(
+        workspace=alice.workspace, episode=Episode.objects.latest("pk"), start=0, end=5,
+        words="Later", kind=MaskedSpan.Kind.SECRET,
+    )  # fmt: skip
     return alice
 
 

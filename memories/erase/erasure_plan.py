@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from memories.erase.target import ErasureTarget, Kind
 from memories.features import redact
 from memories.index import statements
+from memories.masks import ANSWERED, WRITTEN
 from memories.models import (
     Citation,
     ConversationSummary,
@@ -31,12 +32,6 @@ from workspaces.models import AuditEntry
 MemoryRows: TypeAlias = QuerySet[Memory]
 RejectionRows: TypeAlias = QuerySet[Rejection]
 AuditRows: TypeAlias = QuerySet[AuditEntry]
-WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # lines with values
-# Ids that stand in a kept answer, compared with those that go.
-ANSWERED = """a.workspace_id = %(workspace)s and exists (
-  select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
-  where m[1]::uuid = any(%(ids)s::uuid[]))
-"""
 COUNT_ANSWERS = f"select count(*) as n from memories_idempotentanswer a where {ANSWERED}"
 
 

@@ -10,7 +10,8 @@ from django.db.models.functions import Cast
 from memories.english import clauses
 from memories.erase.copies import CONTENT, UNREADABLE
 from memories.erase.target import ErasureTarget
-from memories.models import Entry, Episode, Memory, WorkspaceIndex
+from memories.masked_text import BLOCK
+from memories.models import Entry, Episode, MaskedSpan, Memory, WorkspaceIndex
 from memories.search import SearchRequest, search
 from memories.search.request import LAYERS
 from workspaces.models import Subject
@@ -19,15 +20,17 @@ from workspaces.scope import worker_scope
 MOST = 12  # texts that are looked for
 LOOKED_AT = 200  # of the newest rows
 SHORTEST = 16  # characters
-# What JSON writes otherwise than it was said could not be found in it.
-_plain = re.compile(r"[^\"\\\n\r\t]+")
+# What JSON writes otherwise than it was said could not be found in it; blocks are nobody's words.
+_plain = re.compile(rf"[^\"\\\n\r\t{BLOCK}]+")
 
 
 def probes(target: ErasureTarget) -> tuple[list[str], int]:
     """Words that nothing else of the workspace says, and how many others say too."""
     said = list(target.episodes.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
-    found = dict.fromkeys([*_pieces(said), *_pieces(believed)])
+    own = Q(episode__in=target.episodes.values("pk")) | Q(memory__in=target.memories.values("pk"))
+    kept = MaskedSpan.objects.filter(own).order_by("-pk").values_list("words", flat=True)
+    found = dict.fromkeys(_pieces([*said, *believed, *kept[:LOOKED_AT]]))
     longest = sorted(found, key=lambda text: (-len(text), text))
     chosen: list[str] = []
     shared = 0
@@ -52,6 +55,13 @@ def _pieces(texts: Sequence[str]) -> Iterator[str]:
 def _is_shared(target: ErasureTarget, text: str) -> bool:
     others = Episode.objects.filter(workspace_id=target.workspace_id, content__contains=text)
     if others.exclude(pk__in=target.episodes.values("pk")).exists():
+        return True
+    masks = MaskedSpan.objects.filter(workspace_id=target.workspace_id, words__contains=text)
+    if (
+        masks.exclude(episode__in=target.episodes.values("pk"))
+        .exclude(memory__in=target.memories.values("pk"))
+        .exists()
+    ):
         return True
     own = Memory.objects.filter(workspace_id=target.workspace_id, content__contains=text)
     rest = own.exclude(facts__in=target.facts).exclude(pk__in=target.memories.values("pk"))

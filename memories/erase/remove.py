@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from django.db.models import F, Q, QuerySet
 
-from memories import outbox, resolve
-from memories.erase.erasure_plan import ANSWERED, WRITTEN, vectors_of, with_edits
+from memories import masks, outbox, resolve
+from memories.erase.erasure_plan import vectors_of, with_edits
 from memories.erase.recompute import recompute, unlink_all
 from memories.features import redact
 from memories.features.queue import unmark
@@ -37,36 +37,19 @@ from memories.models import (
     WorkspaceSlot,
 )
 from memories.summaries import stale
-from workspaces.models import AuditEntry, erasing_audit
+from workspaces.models import AuditEntry
 
 QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
 Ids: TypeAlias = Collection[uuid.UUID]
 
-# Beside an episode that goes stand those whose index entries borrowed words from it.
-BESIDE = """
-select distinct n.id from memories_episode e
-cross join lateral (
-  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
-     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
-     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at desc, p.position desc limit 1)
-  union all
-  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
-     and (p.occurred_at, p.position) > (e.occurred_at, e.position)
-     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at, p.position limit 1)
-  union all
-  (select p.id from memories_episode p where e.conversation_id is null
-     and p.conversation_id is null and p.session_id = e.session_id
-     and p.position between e.position - 1 and e.position + 1 and p.id <> all(%(ids)s::uuid[]))
-) n where e.id = any(%(ids)s::uuid[])
-"""
-ANSWERS = f"delete from memories_idempotentanswer a where {ANSWERED}"
+ANSWERS = f"delete from memories_idempotentanswer a where {masks.ANSWERED}"
 TALLY: TypeAlias = Counter[str]
 
 
 def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     """Episodes, with what was read out of them; what stands on others too is made of those."""
     episodes = list(Episode.objects.filter(pk__in=ids).order_by("pk"))
-    beside = [row.id for row in statements.rows(BESIDE, {"ids": list(ids)})]
+    beside = truth.beside(ids)
     sessions = {e.session_id for e in episodes if e.session_id}
     # What cites the episodes; and what a session of theirs read without citing anything.
     cited = Fact.objects.filter(citations__episode__in=ids)
@@ -203,9 +186,7 @@ def _unindex(space: WorkspaceIndex, layer: int, ids: Ids) -> TALLY:
 
 
 def blank(lines: QuerySet[AuditEntry]) -> TALLY:
-    with erasing_audit():
-        number = lines.filter(WRITTEN).update(before=None, after=None, reason="")
-    return Counter({"audit values": number})
+    return Counter({"audit values": masks.blank(lines)})
 
 
 def _remove_misses(space: WorkspaceIndex, episodes: Ids) -> TALLY:

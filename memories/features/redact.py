@@ -5,7 +5,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
@@ -21,6 +21,7 @@ from memories.models import (
     Feature,
     FeatureChange,
     FeatureCitation,
+    FeatureRefusal,
     Layer,
     WorkspaceIndex,
 )
@@ -49,6 +50,30 @@ class Redaction:
         """Nothing is left that it could say; what a person took back does not return."""
         says = any(change.after for change in self.standing)
         return not says or self.standing[-1].undone_at is not None
+
+
+def remove_standing_on(
+    space: WorkspaceIndex, spans: Mapping[uuid.UUID, Collection[tuple[int, int]]]
+) -> list[uuid.UUID]:
+    """Take away the features, with their history, that stand on any of these spans of episodes; all
+    that they stood on is taken in again."""
+    cited = FeatureCitation.objects.filter(episode__in=spans)
+    gone = {
+        row.feature_id
+        for row in cited
+        if any(row.start < end and start < row.end for start, end in spans[row.episode_id])
+    }
+    features = Feature.objects.filter(pk__in=gone).select_related("set")
+    others = FeatureCitation.objects.filter(feature__in=gone).values_list("episode_id", flat=True)
+    again = {each for each in others if each}
+    FeatureRefusal.objects.filter(episode_ids__overlap=list(spans)).delete()
+    for touched in {feature.set_id: feature.set for feature in features}.values():
+        apply.mark_changed(touched)
+    entries.remove(space, Layer.FEATURES, gone)
+    features.delete()
+    if again:
+        unmark(space.workspace_id, again)
+    return list(gone)
 
 
 def redactions(episodes: QuerySet[Episode] | Ids) -> list[Redaction]:

@@ -1,7 +1,7 @@
 """Items of the index as the truth has them: what an entry should say, whatever it says now."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from django.db.models import Func, IntegerField, QuerySet
@@ -46,6 +46,24 @@ left join lateral (
 where e.id = any(%(ids)s::uuid[])
 """
 
+# Beside an episode stand those whose index entries borrowed words from it.
+BESIDE_EPISODES = """
+select distinct n.id from memories_episode e
+cross join lateral (
+  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at desc, p.position desc limit 1)
+  union all
+  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) > (e.occurred_at, e.position)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at, p.position limit 1)
+  union all
+  (select p.id from memories_episode p where e.conversation_id is null
+     and p.conversation_id is null and p.session_id = e.session_id
+     and p.position between e.position - 1 and e.position + 1 and p.id <> all(%(ids)s::uuid[]))
+) n where e.id = any(%(ids)s::uuid[])
+"""
+
 
 class OctetLength(Func):
     """The bytes of a text, which Postgres knows without reading it."""
@@ -80,6 +98,11 @@ def items(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
     around = {row.id: row for row in statements.rows(AROUND, values)}
     episodes = Episode.objects.filter(pk__in=around).order_by("pk")
     return [_episode_item(episode, around[episode.pk]) for episode in episodes]
+
+
+def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
+    """Other episodes, whose entries borrowed words of these."""
+    return [row.id for row in statements.rows(BESIDE_EPISODES, {"ids": list(ids)})]
 
 
 def _rows(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:

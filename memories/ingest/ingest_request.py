@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
+from memories import masks
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.index import statements
 from memories.models import (
@@ -179,7 +180,7 @@ def known_episodes(
     known = {episode.external_id or "": episode for episode in rows}
     for external_id, episode in known.items():
         position, message = asked[external_id]
-        if episode.content != message.content:
+        if message.content not in (episode.content, masks.originals([episode])[episode.pk]):
             raise Conflict(
                 "An episode with this id says something else already.",
                 field=f"messages[{position}].id",

@@ -32,6 +32,7 @@ from memories.models.index import (
     Vector,
     WorkspaceIndex,
 )
+from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
     Category,
     FactType,
@@ -115,6 +116,7 @@ __all__ = [
     "MemoryScope",
     "MemorySession",
     "MemoryState",
+    "MaskedSpan",
     "MergedRows",
     "Miss",
     "Rejection",

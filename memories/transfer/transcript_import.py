@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memories import ingest
+from memories import ingest, masks
 from memories.errors import Conflict
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, MemorySession
@@ -89,7 +89,10 @@ def _import_batch(
     words = {message.id: content_of(message) for message in messages}
     # An episode without a session was recorded without learning: now it is learned from.
     fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
-    changed = tuple(name for name, row in known.items() if row.content != words[name])
+    original = masks.originals(list(known.values()))
+    changed = tuple(
+        name for name, row in known.items() if words[name] not in (row.content, original[row.pk])
+    )
     new = [m for m in fresh if m.id not in changed]
     begun = {row.session_id: row.session for row in known.values() if row.session}
     sessions = []

@@ -9,8 +9,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0032_names_of_periods'),
-        ('workspaces', '0005_one_spelling_of_settings'),
+        ('memories', '0001_first_release'),
+        ('workspaces', '0001_first_release'),
     ]
 
     operations = [

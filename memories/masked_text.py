@@ -1,0 +1,88 @@
+"""Words kept from whoever reads a text: each of their characters is a full block, so that every
+place in the text stays where it was."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+BLOCK = "█"
+Span: TypeAlias = tuple[int, int]
+ESCAPES = (("~", "~0"), ("/", "~1"))  # of a JSON pointer
+
+
+def masked(text: str, spans: Iterable[Span]) -> str:
+    """`text` with blocks in the place of the spans, which may overlap; as long as before."""
+    signs = list(text)
+    for start, end in spans:
+        signs[start:end] = BLOCK * (min(end, len(signs)) - start)
+    return "".join(signs)
+
+
+def unmasked(text: str, taken: Sequence[tuple[int, str]]) -> str:
+    """The text as it was before words were taken from these places, in this order."""
+    signs = list(text)
+    for start, words in reversed(taken):
+        signs[start : start + len(words)] = words
+    return "".join(signs)
+
+
+def is_masked(text: str) -> bool:
+    return BLOCK in text
+
+
+def without_words(value: Any, words: Iterable[str]) -> Any:
+    """A JSON value whose texts have blocks wherever one of `words` stands."""
+    if isinstance(value, str):
+        for each in words:
+            value = value.replace(each, BLOCK * len(each))
+        return value
+    if isinstance(value, list):
+        return [without_words(each, words) for each in value]
+    if isinstance(value, dict):
+        return {key: without_words(each, words) for key, each in value.items()}
+    return value
+
+
+def places_of(value: Any, words: Sequence[str], pointer: str = "") -> Iterator[tuple[str, Span]]:
+    """Where `words` stand in the texts of a JSON value: JSON pointer, start and end there."""
+    if isinstance(value, str):
+        for each in words:
+            start = value.find(each)
+            while start >= 0:
+                yield pointer, (start, start + len(each))
+                start = value.find(each, start + len(each))
+    elif isinstance(value, list | dict):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in pairs:
+            name = str(key)
+            for sign, escape in ESCAPES:
+                name = name.replace(sign, escape)
+            yield from places_of(each, words, f"{pointer}/{name}")
+
+
+def text_at(value: Any, pointer: str) -> str:
+    """The text at a JSON pointer; "" is the value itself. Raises LookupError."""
+    text = value
+    for name in _names(pointer):
+        text = text[int(name)] if isinstance(text, list) else text[name]
+    if not isinstance(text, str):
+        raise LookupError(pointer)
+    return text
+
+
+def with_text_at(value: Any, pointer: str, text: str) -> Any:
+    """A JSON value with `text` at the pointer instead of what stands there; `value` is as before."""
+    if not pointer:
+        return text
+    name, *rest = _names(pointer)
+    below = "".join(f"/{each}" for each in pointer.split("/")[2:]) if rest else ""
+    if isinstance(value, list):
+        at = int(name)
+        return [*value[:at], with_text_at(value[at], below, text), *value[at + 1 :]]
+    return {**value, name: with_text_at(value[name], below, text)}
+
+
+def _names(pointer: str) -> list[str]:
+    names = pointer.split("/")[1:]
+    for sign, escape in reversed(ESCAPES):
+        names = [name.replace(escape, sign) for name in names]
+    return names

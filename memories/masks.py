@@ -1,0 +1,289 @@
+"""Words kept from everybody: taken out of rows and index, kept aside, put back when it is undone.
+
+Whatever reads a row reads blocks there, so no place that serves text has to know of masks. Each act
+runs in the caller's transaction, which holds the workspace's lock; `fill` comes after it. A new episode
+is masked before it is written: `of_new`.
+"""
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from memories.features import queue
+from memories.features.redact import remove_standing_on
+from memories.index import due, entries, slot_keys, statements, truth
+from memories.masked_text import (
+    Span,
+    masked,
+    places_of,
+    text_at,
+    unmasked,
+    with_text_at,
+    without_words,
+)
+from memories.models import (
+    Episode,
+    Fact,
+    IdempotentAnswer,
+    Layer,
+    MaskedSpan,
+    Memory,
+    MemorySession,
+    Miss,
+    Rejection,
+    WorkspaceIndex,
+)
+from memories.summaries import stale
+from workspaces.models import AuditEntry, erasing_audit
+from workspaces.scope import Scope
+
+Target = Episode | Memory | Fact
+MODELS: Mapping[str, type[Target]] = {"episode": Episode, "memory": Memory, "fact": Fact}
+JSON_COLUMNS = ("payload", "metadata")  # of an episode, which repeat what it says
+SHORTEST = 4  # characters; what is shorter stands in a payload by chance
+# Ids that stand in a kept answer, compared with those of `ids`.
+ANSWERED = """a.workspace_id = %(workspace)s and exists (
+  select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
+  where m[1]::uuid = any(%(ids)s::uuid[]))
+"""
+WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # lines with values
+QUOTES = """
+update {table} c set quote = substr(e.content, c.start + 1, c."end" - c.start)
+from memories_episode e where e.id = c.episode_id and e.id = any(%(ids)s::uuid[])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MaskReason:
+    """Why words are masked; `cause` is the intent or the quarantined fact, whose undoing undoes it."""
+
+    kind: str
+    reason: str = ""
+    cause: uuid.UUID | None = None
+
+
+def of_new(episode: Episode, spans: Iterable[Span], why: MaskReason) -> list[MaskedSpan]:
+    """Mask an episode that is not written yet, wherever it repeats the words; the unsaved masks,
+    which are written after it."""
+    return _take(episode, _places(episode, sorted(spans)), why)
+
+
+def mask_episodes(
+    space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
+) -> list[MaskedSpan]:
+    """Mask these spans of episodes. Features, summaries and notes that stand on them go, and are made
+    anew of what is left; quotes and kept answers are masked with them."""
+    rows = list(Episode.objects.filter(pk__in=spans).select_for_update().order_by("pk"))
+    made: list[MaskedSpan] = []
+    for episode in rows:
+        own = [(a, b) for a, b in spans[episode.pk] if episode.content[a:b].strip("█ \n")]
+        taken = _take(episode, _places(episode, sorted(own)), why)
+        _save(episode, taken)
+        made += taken
+    MaskedSpan.objects.bulk_create(made)
+    ids = [episode.pk for episode in rows if any(one.episode_id == episode.pk for one in made)]
+    words = [one.words for one in made]
+    _follow_episodes(space, ids)
+    remove_standing_on(space, {pk: tuple(spans[pk]) for pk in ids})
+    Miss.objects.filter(episode__in=ids).delete()
+    sessions = {episode.session_id for episode in rows if episode.session_id}
+    _mask_notes(sessions, words)
+    _mask_answers(space, [*ids, *sessions], words)
+    return made
+
+
+def mask_memories(
+    space: WorkspaceIndex, ids: Iterable[uuid.UUID], why: MaskReason
+) -> list[MaskedSpan]:
+    """Mask whole memories, which the caller forgets, with the statements of their facts, and what the log says of them."""
+    memories = list(Memory.objects.filter(pk__in=ids).select_for_update().order_by("pk"))
+    facts = list(Fact.objects.filter(memory__in=memories).order_by("pk"))
+    made: list[MaskedSpan] = []
+    for row in [*memories, *facts]:
+        text = row.content if isinstance(row, Memory) else row.statement
+        place = "content" if isinstance(row, Memory) else "statement"
+        taken = _take(row, [(place, (0, len(text)))], why)
+        taken += _take(row, _all_of("entities", row.entities), why)
+        _save(row, taken)
+        made += taken
+    MaskedSpan.objects.bulk_create(made)
+    known = [memory.pk for memory in memories]
+    for rejection in Rejection.objects.filter(memory__in=known):
+        words = masked(rejection.content, [(0, len(rejection.content))])
+        Rejection.objects.filter(pk=rejection.pk).update(content=words)
+    _reindex(space, Layer.MEMORIES, known)
+    named = [*known, *(fact.pk for fact in facts)]
+    blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=named))
+    texts = [one.words for one in made if len(one.words) >= SHORTEST]
+    _mask_notes({fact.session_id for fact in facts if fact.session_id}, texts)
+    _mask_answers(space, named, texts)
+    return made
+
+
+def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID]:
+    """Put words back, but for those that another mask keeps; the rows they are of. Features and
+    summaries of them are made anew."""
+    rows = list(masks)
+    going = {each.pk for each in rows}
+    touched: dict[str, list[uuid.UUID]] = {}
+    for name, model in MODELS.items():
+        ids = {pk for each in rows if (pk := getattr(each, f"{name}_id"))}
+        for row in model._default_manager.filter(pk__in=ids).select_for_update().order_by("pk"):
+            _give_back(row, list(row.masks.order_by("pk")), going)
+            touched.setdefault(name, []).append(row.pk)
+    MaskedSpan.objects.filter(pk__in=going).delete()
+    episodes, memories = touched.get("episode", []), touched.get("memory", [])
+    for rejection in Rejection.objects.filter(memory__in=memories).select_related("memory"):
+        if rejection.memory is not None:
+            text = rejection.memory.content
+            Rejection.objects.filter(pk=rejection.pk).update(content=text)
+    _follow_episodes(space, episodes)
+    if episodes:
+        queue.unmark(space.workspace_id, episodes)
+    _reindex(space, Layer.MEMORIES, memories)
+    return [pk for ids in touched.values() for pk in ids]
+
+
+def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
+    """The vectors of what is left of masked rows; after the transaction, for an embedder may be far."""
+    due.fill(space, {pk for each in masks if (pk := each.episode_id or each.memory_id)})
+
+
+def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
+    """What was said in these episodes, masked or not. For comparisons: whoever shows it, audits it."""
+    masks = MaskedSpan.objects.filter(episode__in=episodes, place="content").order_by(
+        "episode_id", "pk"
+    )
+    taken = {pk: list(own) for pk, own in groupby(masks, key=lambda each: each.episode_id)}
+    return {
+        episode.pk: unmasked(
+            episode.content, [(each.start, each.words) for each in taken.get(episode.pk, ())]
+        )
+        for episode in episodes
+    }
+
+
+def reveal(scope: Scope, episode: Episode) -> str:
+    """What was said in an episode, to a person who may see it; the log keeps who looked."""
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, "reveal", episode, subject_id=episode.subject_id
+    ).save()
+    return originals([episode])[episode.pk]
+
+
+def blank(lines: QuerySet[AuditEntry]) -> int:
+    """Take the values out of lines of the log: that somebody did something stays."""
+    with erasing_audit():
+        return lines.filter(WRITTEN).update(before=None, after=None, reason="")
+
+
+def _places(episode: Episode, spans: Sequence[Span]) -> list[tuple[str, Span]]:
+    """The spans of an episode's content, and where its payload and metadata repeat their words."""
+    words = [
+        text
+        for text in dict.fromkeys(episode.content[start:end].strip() for start, end in spans)
+        if len(text) >= SHORTEST
+    ]
+    found = [("content", span) for span in spans]
+    for name in JSON_COLUMNS:
+        found += _under(name, getattr(episode, name), words)
+    return found
+
+
+def _all_of(column: str, texts: Sequence[str]) -> list[tuple[str, Span]]:
+    return [(f"{column}/{at}", (0, len(text))) for at, text in enumerate(texts) if text]
+
+
+def _under(column: str, value: Any, words: Sequence[str]) -> list[tuple[str, Span]]:
+    return [(column + pointer, span) for pointer, span in places_of(value, words)]
+
+
+def _take(row: Target, places: Iterable[tuple[str, Span]], why: MaskReason) -> list[MaskedSpan]:
+    """Blocks in the row, the words in unsaved masks."""
+    made = []
+    for place, (start, end) in places:
+        mask = MaskedSpan(
+            workspace_id=row.workspace_id,
+            place=place,
+            start=start,
+            end=end,
+            kind=why.kind,
+            reason=why.reason,
+            cause=why.cause,
+            **{next(name for name, model in MODELS.items() if isinstance(row, model)): row},
+        )
+        text = text_at(getattr(row, mask.column), mask.pointer)
+        mask.words = text[start:end]
+        changed = with_text_at(
+            getattr(row, mask.column), mask.pointer, masked(text, [(start, end)])
+        )
+        setattr(row, mask.column, changed)
+        made.append(mask)
+    return made
+
+
+def _save(row: Target, masks: Iterable[MaskedSpan]) -> None:
+    values = {name: getattr(row, name) for name in {each.column for each in masks}}
+    if values:
+        type(row)._default_manager.filter(pk=row.pk).update(**values)
+
+
+def _give_back(row: Target, masks: Sequence[MaskedSpan], going: set[uuid.UUID]) -> None:
+    """All words back, then those of the masks that stay taken again, oldest first."""
+    staying = [each for each in masks if each.pk not in going]
+    for each in reversed(masks):
+        value = getattr(row, each.column)
+        text = unmasked(text_at(value, each.pointer), [(each.start, each.words)])
+        setattr(row, each.column, with_text_at(value, each.pointer, text))
+    for each in staying:
+        value = getattr(row, each.column)
+        text = text_at(value, each.pointer)
+        each.words = text[each.start : each.end]
+        hidden = masked(text, [(each.start, each.end)])
+        setattr(row, each.column, with_text_at(value, each.pointer, hidden))
+    MaskedSpan.objects.bulk_update(staying, ["words"])
+    _save(row, masks)
+
+
+def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
+    """What is made of the words of episodes: quotes, index, neighbours' index, summaries."""
+    if not ids:
+        return
+    for table in ("memories_citation", "memories_featurecitation"):
+        statements.execute(QUOTES.format(table=table), {"ids": list(ids)})
+    _reindex(space, Layer.EPISODES, ids)
+    for item in truth.items(Layer.EPISODES, truth.beside(ids)):
+        entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
+    conversations = Episode.objects.filter(pk__in=ids).values_list("conversation_id", flat=True)
+    stale.start_again({each for each in conversations if each})
+
+
+def _reindex(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> None:
+    if ids:
+        if layer == Layer.MEMORIES:
+            slot_keys.rebuild(ids, slot_keys.words_of(space))
+        entries.remove(space, layer, ids)
+        entries.write(space, truth.items(layer, ids), None)
+
+
+def _mask_notes(sessions: set[uuid.UUID], words: Sequence[str]) -> None:
+    """What sessions say of themselves may repeat a statement."""
+    for row in MemorySession.objects.filter(pk__in=sessions):
+        notes = {name: getattr(row, name) for name in ("reason", "error", "steps", "metadata")}
+        if (clean := without_words(notes, words)) != notes:
+            MemorySession.objects.filter(pk=row.pk).update(**clean)
+
+
+def _mask_answers(space: WorkspaceIndex, ids: Sequence[uuid.UUID], words: Sequence[str]) -> None:
+    """Answers that are kept for requests which come again."""
+    sql = f"select a.id, a.body::text as body from memories_idempotentanswer a where {ANSWERED}"
+    values = {"workspace": space.workspace_id, "ids": list(ids)}
+    for row in statements.rows(sql, values):
+        body = json.loads(row.body)
+        if (clean := without_words(body, words)) != body:
+            IdempotentAnswer.objects.filter(pk=row.id).update(body=clean)
