@@ -18,7 +18,7 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Maybe, OneOf, Text, Trimmed, declared
+from workspaces.request_fields import AnyText, Maybe, OneOf, Text, Trimmed, declared
 from workspaces.scope import Scope
 
 DECIDES = NEEDS | {"POST": Capability.CURATE}
@@ -55,9 +55,12 @@ class FactQuery(PageQuery):
 @dataclass(frozen=True, slots=True)
 class AcceptBody:
     quote: Annotated[
-        Text,
-        Field(max_length=10_000, description="Words of a message of its ingest that say so."),
-    ]
+        AnyText,
+        Field(
+            max_length=10_000,
+            description="Words of a message of its ingest that say so; empty where it cites some.",
+        ),
+    ] = ""
 
 
 def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:

@@ -101,6 +101,7 @@ FREE = {
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
     "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
+    "Team": None,
     "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
     "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,
     "RecoveryCode": None,

@@ -6,8 +6,9 @@ the text they cite, and a model's words against its quotes; what has no evidence
 
 import re
 import time
+import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from memories import bounds, languages
@@ -18,6 +19,8 @@ from memories.english.patterns.pattern import Found
 from memories.english.private_life import is_private_life
 from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
+    HOLD,
+    IGNORE,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -101,8 +104,13 @@ def _keep_whole(
 ) -> None:
     """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
     short = [message for message in messages if not _is_too_long(message)]
-    found.claims += [_whole(message, options, rule) for message in short]
+    found.add((_whole(message, options, rule) for message in short), unsure(messages, options))
     found.too_long += len(messages) - len(short)
+
+
+def unsure(messages: Iterable[Message], options: ExtractOptions) -> list[uuid.UUID]:
+    """Those whose words are not believed unless a person says so."""
+    return [message.id for message in messages if options.trust_in(message) == HOLD]
 
 
 def _too_long(found: Extraction) -> Iterator[str]:
@@ -170,7 +178,7 @@ def read_by_patterns(
             budget = bounds.Budget()
             read = _pattern_claims(message, text, options, talk, budget)
             claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
-            found.claims += claims
+            found.add(claims, unsure([message], options))
             unmatched += [] if claims else [message]
             found.unread += budget.is_spent or len(text) < len(message.readable)
             found.cut += len(read) - len(claims)
@@ -199,20 +207,15 @@ def _pattern_claims(
     message: Message, text: str, options: ExtractOptions, talk: Talk, budget: Budget
 ) -> list[Claim]:
     """What the workspace's own patterns find in `text`, and of the library's what they leave."""
-    if options.extract == MemorySession.Extract.LLM:
+    # An assistant's advice is nobody's rule, and what it says of a person it was told.
+    is_ignored = options.trust_in(message) == IGNORE
+    if options.extract == MemorySession.Extract.LLM or is_ignored:
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
     hits += find_claims.extract(*said, talk, budget)
-    library = [hit for hit in hits if _is_read_of(message, hit.category)]
-    tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
-    left = workspace_patterns.with_library(library, tried, *said, budget)
+    left = workspace_patterns.with_library(hits, options.patterns, *said, budget)
     return [_pattern_claim(message, hit, options, talk) for hit in left]
-
-
-def _is_read_of(message: Message, category: str) -> bool:
-    """An assistant's advice is nobody's rule, and what it says of a person it was told."""
-    return message.kind != Episode.Kind.ASSISTANT
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:

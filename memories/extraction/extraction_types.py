@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from memories.english.private_life import is_private_life
 from memories.english.talk import UNKNOWN
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
+from memories.masked_text import is_masked
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
 from memories.resolve import Claim
 
@@ -30,6 +32,8 @@ SPEAKING = (
     Episode.Kind.ACTIVITY,
 )
 Span = tuple[int, int]
+# What becomes of claims that stand on the words of an assistant, or of a tool, alone.
+TRUST = BELIEVE, HOLD, IGNORE = ("believe", "hold", "ignore")
 NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 
 
@@ -94,6 +98,7 @@ class ExtractOptions:
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English.
     `shares`: what a team decides is the team's, as it is where no person speaks for himself.
+    `trust` in an assistant's and a tool's words, by the names of `memories.workspace_settings`.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -105,6 +110,13 @@ class ExtractOptions:
     subject: str = ""
     languages: tuple[str, ...] = ()
     shares: bool = True
+    trust: Mapping[str, str] = field(default_factory=dict)
+
+    def trust_in(self, message: Message) -> str:
+        if message.kind == Episode.Kind.ASSISTANT:
+            return self.trust.get("assistant", IGNORE)
+        is_tool = message.kind in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT)
+        return self.trust.get("tool", BELIEVE) if is_tool else BELIEVE
 
     def visibility_of(self, category: str, statement: str) -> str:
         return self.visibility or visibility_of(category, statement, shares=self.shares)
@@ -115,7 +127,7 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
     kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be."""
+    statements were longer than one may be; so many claims held `masked` words."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -126,8 +138,21 @@ class Extraction:
     too_long: int = 0
     unread: int = 0
     cut: int = 0
+    masked: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, claims: Iterable[Claim], unsure: Collection[uuid.UUID] = ()) -> None:
+        """What may be believed of `claims`: none of masked words; those that stand on `unsure`
+        messages alone are held."""
+        for claim in claims:
+            cited = {quote.episode_id for quote in claim.quotes}
+            if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
+                self.masked += 1
+            elif cited and cited <= set(unsure):
+                self.quarantined.append((claim, "only an assistant or a tool said it"))
+            else:
+                self.claims.append(claim)
 
     @property
     def reason(self) -> str:

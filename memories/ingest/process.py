@@ -120,6 +120,7 @@ def _options_of(kept: Kept) -> ExtractOptions:
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
         kept.space.languages,
         is_shared_by_default(session.subject_id, session.agent, session.conversation),
+        kept.space.guard,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries
 from memories.ingest import session_queue
+from memories.ingest.screen import GUARD
 from memories.ingest.store import Kept
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
@@ -166,7 +167,8 @@ class SessionSteps:
         }
         rejected = self.earlier.rejected
         rejected.extend(outcome.rejected)
-        reasons = [found.reason] if found.reason else []
+        reasons = [step["outcome"] for step in session.steps if step["rule"] == GUARD]
+        reasons += [found.reason] if found.reason else []
         if rejected:
             statements = "; ".join(rejected)[:LONGEST_NOTE]
             reasons.append(f"{len(rejected)} rejected before by a person: {statements}")

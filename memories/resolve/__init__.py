@@ -1,6 +1,14 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.resolve.cases import CaseAbout, NewItem, file_unfiled, open_case, settle, unfiled
+from memories.resolve.cases import (
+    CaseAbout,
+    NewItem,
+    file_facts,
+    file_unfiled,
+    open_case,
+    settle,
+    unfiled,
+)
 from memories.resolve.claims import (
     Claim,
     Quote,
@@ -21,6 +29,7 @@ __all__ = [
     "ResolveOutcome",
     "Quote",
     "apply",
+    "file_facts",
     "file_unfiled",
     "open_case",
     "placement_of",

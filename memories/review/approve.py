@@ -14,6 +14,7 @@ from memories.resolve import state_changes
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import audit, forget_locked, locked, reject_claim
+from memories.review.hold import show
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
@@ -117,6 +118,7 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 def release(space: WorkspaceIndex, memory: Memory) -> None:
     """Let a held memory live; one that waited for review lives already."""
     if memory.state is MemoryState.HELD:
+        show(space, memory)
         believe_again(space, memory, MemoryPeriod.Cause.APPROVED)
 
 

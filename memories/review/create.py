@@ -1,5 +1,6 @@
 """A memory written by hand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -7,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import Field
 
-from memories import resolve
+from memories import guard, resolve
 from memories.bounds import WHOLE
 from memories.errors import Forbidden, Invalid
 from memories.extraction import type_of, visibility_of
@@ -22,10 +23,12 @@ from memories.models import (
     MemoryScope,
     Source,
     Visibility,
+    WorkspaceIndex,
 )
 from memories.models.audience import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
+from memories.review.hold import hold_new, places_in
 from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.request_fields import (
     ExternalId,
@@ -93,12 +96,15 @@ def create(scope: Scope, new: NewMemory) -> Memory:
     if new.valid_from and new.valid_until and new.valid_until < new.valid_from:
         raise Invalid("validUntil", "Must not be before validFrom.")
     space = workspace_index.index_of(scope.workspace_id)
-    vectors = due.embed_or_leave(space, [entries.texts_of(content)])
+    places = places_in(space, content)
+    vectors = None if places else due.embed_or_leave(space, [entries.texts_of(content)])
     with transaction.atomic(durable=True):
         placement, shares = _placement(scope, new)
         claim = _claim(new, content, shares)
         if claim.is_of_team and scope.subject_ids is None:
             placement = replace(placement, subject_id=None)
+        if places:
+            return _hold(scope, space, placement, claim, places)
         # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
         vector = vectors[0][0] if vectors else None
         rejections.take_back(space, placement.subject_id, content, vector)
@@ -107,6 +113,41 @@ def create(scope: Scope, new: NewMemory) -> Memory:
         memory = Memory.objects.with_names().get(pk=memory_id)
         audit(scope, "create", memory, after={"content": memory.content})
     return memory
+
+
+def _hold(
+    scope: Scope,
+    space: WorkspaceIndex,
+    placement: Placement,
+    claim: Claim,
+    places: Sequence[guard.Finding],
+) -> Memory:
+    """What nobody may read before a person says so."""
+    workspace_index.lock(space)
+    memory = Memory(
+        workspace_id=placement.workspace_id,
+        subject_id=placement.subject_id,
+        agent_id=placement.agent_id,
+        conversation_id=placement.conversation_id,
+        workflow=placement.workflow,
+        scope=placement.scope,
+        content=claim.statement,
+        category=claim.category,
+        fact_type=claim.fact_type,
+        source=claim.source,
+        visibility=claim.visibility,
+        confidence=claim.confidence,
+        event_date=claim.event_date,
+        valid_from=claim.valid_from,
+        valid_until=claim.until,
+        forget_after=claim.forget_after,
+        pinned=claim.pinned,
+        source_count=1,
+        metadata=dict(claim.metadata),
+    )
+    hold_new(space, memory, places)
+    audit(scope, "hold", memory, after={"content": memory.content})
+    return Memory.objects.with_names().get(pk=memory.pk)
 
 
 def _claim(new: NewMemory, content: str, shares: bool) -> Claim:
