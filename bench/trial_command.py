@@ -14,8 +14,7 @@ from bench import bounds
 from bench.bounds import Bound
 from bench.server import ServerFailed, TrialServer
 from bench.spare_folder import NotSpare, spare_folder
-from memories.management.examples import CommandWithExamples
-from memories.management.result_file import add_result_file
+from memories.management.command_options import CommandWithExamples, add_result_file
 
 
 class TrialCommand(CommandWithExamples):

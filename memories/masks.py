@@ -122,10 +122,10 @@ def mask_memories(
     memories = list(Memory.objects.filter(pk__in=ids).select_for_update().order_by("pk"))
     facts = list(Fact.objects.filter(memory__in=memories).order_by("pk"))
     made: list[MaskedSpan] = []
-    for row in [*memories, *facts]:
-        text = row.content if isinstance(row, Memory) else row.statement
+    rows: list[Memory | Fact] = [*memories, *facts]
+    for row in rows:
         place = "content" if isinstance(row, Memory) else "statement"
-        taken = _take(row, [(place, (0, len(text)))], why)
+        taken = _take(row, [(place, (0, len(getattr(row, place))))], why)
         taken += _take(row, _all_of("entities", row.entities), why)
         _save(row, taken)
         made += taken

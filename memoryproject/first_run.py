@@ -8,7 +8,7 @@ from pathlib import Path
 from django.db import transaction
 
 from workspaces.keys import scope_for_key
-from workspaces.onboarding import FirstRun, first_run, is_first_password
+from workspaces.new_workspace import FirstRun, first_run, is_first_password
 
 FILE = "first_run.json"
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 # Set while a request is answered; lines of the server's own have none.
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
-# Answers of which one line is written by workspaces.api.refusals: Django's own says less.
+# Answers of which one line is written by workspaces.middleware: Django's own says less.
 NOTED = frozenset({401, 403, 429, 503})
 
 

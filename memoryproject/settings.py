@@ -53,7 +53,7 @@ SESSION_COOKIE_NAME = f"{_host}sessionid"
 CSRF_COOKIE_NAME = f"{_host}csrftoken"
 KNOWN_BROWSER_COOKIE = f"{_host}knownbrowser"
 AUTH_USER_MODEL = "workspaces.User"
-AUTHENTICATION_BACKENDS = ["workspaces.login.backend.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["workspaces.login.passwords.ThrottledBackend"]
 # The first makes new hashes; the second reads old ones, which become new when somebody logs in.
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
@@ -96,17 +96,17 @@ INSTALLED_APPS = [
     *(["bench"] if (BASE_DIR / "bench" / "apps.py").is_file() else []),
 ]
 MIDDLEWARE = [
-    "workspaces.api.request_ids.RequestIdMiddleware",
-    "workspaces.page_headers.PageHeadersMiddleware",
+    "workspaces.middleware.RequestIdMiddleware",
+    "workspaces.middleware.PageHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "workspaces.api.transport.PlainHttpMiddleware",
+    "workspaces.middleware.PlainHttpMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memories.api.metrics_page.MeasuringMiddleware",
-    "workspaces.browser_middleware.SessionMiddleware",
+    "workspaces.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "workspaces.browser_middleware.AuthenticationMiddleware",
-    "workspaces.browser_middleware.MessageMiddleware",
+    "workspaces.middleware.AuthenticationMiddleware",
+    "workspaces.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
@@ -234,7 +234,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemberRole": "workspaces.models.Role",
         "Capability": "workspaces.models.Capability",
-        "MessageRole": "memories.api.messages.ROLES",
+        "MessageRole": "memories.api.ingest_routes.ROLES",
         "FactType": "memories.models.FactType",
         "Category": "memories.models.Category",
         "MemoryScope": "memories.models.MemoryScope",

@@ -3,7 +3,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import counters, metrics, review, unmatched
-from memories.admin.rows_by_day import by_day, last_days
+from memories.admin.home_page import by_day, last_days
 from memories.models import Episode, FeatureSet, Memory
 from tests.desk import list_of, member
 from tests.factories import (

@@ -9,7 +9,7 @@ from django.utils import timezone
 from bench.speed import acts, facts, report
 from bench.speed.recall import FILTERS
 from memories import counters, metrics
-from memories.admin.plots_page import PERIODS, PlotPeriod
+from memories.admin.run_admin import PERIODS, PlotPeriod
 from memories.admin.run_charts import drawings
 from memories.evaluation.conflicts import Judged
 from memories.evaluation.extraction import Turns

@@ -25,7 +25,7 @@ from tests.factories import (
     chain_of,
     evidence,
 )
-from workspaces.adminbase import counting
+from workspaces.adminbase import list_admin
 from workspaces.models import Workspace
 
 MOST = 19
@@ -138,8 +138,8 @@ def test_no_count_reads_a_whole_table(workspace: Workspace, noun: str) -> None:
 def test_more_rows_than_are_counted_are_told_as_more(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "MOST", 3)
-    monkeypatch.setattr(counting.bounded_count, "__defaults__", (3,))
+    monkeypatch.setattr(list_admin, "MOST", 3)
+    monkeypatch.setattr(list_admin.bounded_count, "__defaults__", (3,))
     fifty(memory_of, workspace)
 
     assert "more than 10,000" in member(workspace).sees(list_of(Memory))

@@ -1,4 +1,4 @@
-from memories.admin.highlighting import CitedSpan, excerpt, segments
+from memories.admin.memory_rows import CitedSpan, excerpt, segments
 from workspaces.adminbase.word_diff import side, word_diff
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.people import Person
-from workspaces.server_keys import issue_server_key
+from workspaces.keys import issue_server_key
 
 FEW = 12
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", FEW))

@@ -6,8 +6,8 @@ from tests.api_fixtures import Answer, Caller, anonymous, caller, member, sessio
 from tests.api_operations import OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.factories import MembershipFactory
 from tests.people import Person
+from workspaces.keys import issue_server_key
 from workspaces.models import ApiKey, Workspace
-from workspaces.server_keys import issue_server_key
 
 READS_BY_POST = {"search", "packContext"}
 FOR_ADMINISTRATORS = ("keys", "members", "invitations", "erasures")

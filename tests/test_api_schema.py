@@ -16,7 +16,7 @@ from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import BODIES, OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.factories import FactFactory
 from tests.people import Person
-from workspaces.server_keys import issue_server_key
+from workspaces.keys import issue_server_key
 
 FILE = Path(__file__).parent.parent / "openapi.yaml"
 READS = [operation for operation in operations() if operation.method == "GET"]

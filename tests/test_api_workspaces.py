@@ -12,6 +12,7 @@ from django.utils import timezone
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
 from tests.factories import MembershipFactory, UserFactory, WorkspaceFactory
 from tests.people import Person
+from workspaces.keys import issue_server_key, revoke_server_key
 from workspaces.models import (
     ApiKey,
     AuditEntry,
@@ -22,7 +23,6 @@ from workspaces.models import (
     Workspace,
 )
 from workspaces.scope import Scope
-from workspaces.server_keys import issue_server_key, revoke_server_key
 
 ALL = "//api/v1/workspaces"
 ACME = {"slug": "acme", "name": "Acme Ltd"}

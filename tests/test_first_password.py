@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 
 from memoryproject import first_run
 from workspaces.models import User
-from workspaces.onboarding import FirstRun
+from workspaces.new_workspace import FirstRun
 
 NEW = "one that I chose myself"
 CHANGE = "/admin/password_change/"

@@ -123,7 +123,7 @@ def test_who_reads_a_long_answer_slowly_or_not_to_its_end_keeps_nobody_waiting(
 @pytest.mark.parametrize(
     ("logger", "rest"),
     [
-        ("workspaces.api.refusals", "\r\n"),
+        ("workspaces.middleware", "\r\n"),
         ("memoryproject.front", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     ],
 )

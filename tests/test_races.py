@@ -27,8 +27,8 @@ from memories.models import (
 from tests.api_fixtures import Answer, Caller
 from tests.live_server import PATIENCE
 from tests.people import Person
+from workspaces.keys import issue_server_key
 from workspaces.models import ApiKey, Invitation, Subject, Workspace
-from workspaces.server_keys import issue_server_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "The orchard gate is painted green"

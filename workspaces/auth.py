@@ -11,10 +11,9 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from memoryproject.front.wire import TENANT
-from workspaces.keys import NOTHING, scope_for_key
+from workspaces.keys import NOTHING, ServerAsker, asker_for_key, is_server_key, scope_for_key
 from workspaces.models import Membership, User
 from workspaces.scope import ROLE_CAPABILITIES, Scope
-from workspaces.server_keys import ServerAsker, asker_for_key, is_server_key
 
 SCHEMES = ("bearer", "token")
 

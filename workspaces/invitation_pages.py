@@ -14,9 +14,9 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from workspaces import invitations
+from workspaces import members
 from workspaces.external_ids import NotAllowed
-from workspaces.invitations import InvitationOver
+from workspaces.members import InvitationOver
 from workspaces.models import Invitation, User
 from workspaces.models.invitation import InvitationQuerySet
 
@@ -35,7 +35,7 @@ class InvitationView(View):
     """What the link opens looks the same whether or not the address has an account."""
 
     def get(self, request: HttpRequest, row: uuid.UUID, token: str) -> HttpResponse:
-        invitation = invitations.invitation_of(row, token)
+        invitation = members.invitation_of(row, token)
         if invitation is None:
             return render(request, OVER, status=404)
         opened = [each for each in _opened(request) if each != str(invitation.pk)]
@@ -43,16 +43,16 @@ class InvitationView(View):
         return self._page(request, invitation, None)
 
     def post(self, request: HttpRequest, row: uuid.UUID, token: str) -> HttpResponse:
-        invitation = invitations.invitation_of(row, token)
+        invitation = members.invitation_of(row, token)
         if invitation is None:
             return render(request, OVER, status=404)
         try:
             if request.user.is_authenticated:
                 user = request.user
                 if request.POST.get("answer") == "decline":
-                    invitations.decline(user, invitation)
+                    members.decline(user, invitation)
                     return render(request, OVER)
-                invitations.accept(user, invitation)
+                members.accept(user, invitation)
                 messages.success(request, f"You are a member of {invitation.workspace} now.")
                 return redirect("admin:index")
             return self._joined(request, invitation)
@@ -65,7 +65,7 @@ class InvitationView(View):
         form = _form(invitation, request.POST)
         if not form.is_valid():
             return self._page(request, invitation, form)
-        invitations.join(invitation, form.cleaned_data["new_password1"])
+        members.join(invitation, form.cleaned_data["new_password1"])
         return redirect("password_reset_complete")
 
     def _page(
@@ -104,7 +104,7 @@ class OwnInvitationsView(View):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         rows = self._rows(request, request.user)
         try:
-            invitations.decline(request.user, get_object_or_404(rows, pk=_id(request)))
+            members.decline(request.user, get_object_or_404(rows, pk=_id(request)))
         except InvitationOver:
             messages.info(request, "It was over already.")
         return redirect("invitations")

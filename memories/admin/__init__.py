@@ -3,8 +3,7 @@
 from django.contrib import admin
 from django_q.models import Success
 
-from memories.admin.conversation_admin import ConversationAdmin
-from memories.admin.episode_admin import EpisodeAdmin
+from memories.admin.conversation_admin import ConversationAdmin, EpisodeAdmin
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
@@ -12,11 +11,10 @@ from memories.admin.memory_admin import MemoryAdmin
 from memories.admin.miss_admin import MissAdmin
 from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAdmin
 from memories.admin.pattern_admin import WorkspacePatternAdmin
-from memories.admin.rejection_admin import RejectionAdmin
 from memories.admin.run_admin import RunAdmin
 from memories.admin.session_admin import SessionAdmin
 from memories.admin.subject_admin import SubjectAdmin
-from memories.admin.supersession_admin import SupersessionAdmin
+from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
 from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
 from memories.admin.workspace_settings_admin import WorkspaceSettingsAdmin
 from memories.models import (

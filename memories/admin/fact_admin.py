@@ -3,23 +3,70 @@
 from typing import Any
 
 from django import forms
+from django.contrib.admin.options import ModelAdmin
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
+from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from memories import review
-from memories.admin.fact_filters import ConfidenceFilter, EntityFilter, RuleFilter
-from memories.admin.highlighting import excerpt
-from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, text_column
+from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
 from memories.admin.repeats_page import RepeatsPage
-from memories.admin.state_filters import (
-    ChoicesDropdownFilter,
-    DayFilter,
-    FactStateFilter,
-    PickFilter,
-)
 from memories.models import Citation, Episode, Fact
+from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
+
+MOST_OFFERED = 300
+NEWEST = 20_000  # facts that are looked through for the rules that may be chosen
+
+
+class RuleFilter(DropdownFilter):
+    """Rules as the newest facts have them, and the one that is asked for."""
+
+    title = "rule"
+    parameter_name = "rule"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        mine = access_of(request).limit(Fact.objects.all(), "workspace")
+        newest = Fact.objects.filter(pk__in=mine.order_by("-pk").values("pk")[:NEWEST])
+        rules = newest.exclude(rule="").order_by().values_list("rule", flat=True)
+        shown = set(rules.distinct()[:MOST_OFFERED])
+        asked = request.GET.get(self.parameter_name)
+        return [(rule, rule) for rule in sorted(shown | ({asked} if asked else set()))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(rule=self.value()) if self.value() else queryset
+
+
+class EntityFilter(TextFilter):
+    """Facts that name somebody or something, written as they write it."""
+
+    title = "entity"
+    parameter_name = "entity"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        asked = (self.value() or "").strip()
+        return queryset.filter(entities__contains=[asked]) if asked else queryset
+
+
+class ConfidenceFilter(DropdownFilter):
+    title = "confidence"
+    parameter_name = "confidence"
+    least = {"0.9": 0.9, "0.8": 0.8, "0.7": 0.7, "0.5": 0.5}
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [*((each, f"At least {each}") for each in self.least), ("low", "Below 0.5")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        asked = self.value()
+        if asked == "low":
+            return queryset.filter(confidence__lt=0.5)
+        return (
+            queryset.filter(confidence__gte=self.least[asked]) if asked in self.least else queryset
+        )
 
 
 class QuoteForm(forms.Form):
@@ -30,6 +77,22 @@ class QuoteForm(forms.Form):
         help_text="May be left empty where the fact cites words.",
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
+
+
+class FactStateFilter(StateFilter):
+    states = {
+        "believed": "Under a memory",
+        "quarantined": "In quarantine",
+        "loose": "Rejected before",
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        wanted = {
+            "believed": Q(memory__isnull=False),
+            "quarantined": Q(quarantined_at__isnull=False),
+            "loose": Q(memory=None, quarantined_at=None),
+        }
+        return rows.filter(wanted[state])
 
 
 class FactAdmin(MemoryRowAdmin):

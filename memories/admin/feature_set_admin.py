@@ -9,13 +9,12 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import outbox
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
-from memories.admin.set_config_form import NUMBERS, TEXTS, setting_text
-from memories.admin.set_config_page import SetConfigPage
-from memories.admin.state_filters import ChoicesDropdownFilter, PickFilter
+from memories.admin.set_config_page import NUMBERS, TEXTS, SetConfigPage, setting_text
 from memories.features import manual, sets, undo
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
@@ -25,7 +24,7 @@ from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefu
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
-from workspaces.adminbase.scoped_filters import StateFilter
+from workspaces.adminbase.scoped_admin import PickFilter, StateFilter
 from workspaces.models import Capability
 
 MOST_FEATURES, MOST_CHANGES, MOST_REFUSALS = 500, 30, 20

@@ -3,9 +3,12 @@
 from typing import Any
 
 from django import forms
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
+from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -13,22 +16,15 @@ from unfold.widgets import (
 )
 
 from memories import review
-from memories.admin.as_of import chain_as_of
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
-from memories.admin.memory_timeline import timeline
+from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.search_page import SearchPage
-from memories.admin.state_filters import (
-    BooleanRadioFilter,
-    ChoicesDropdownFilter,
-    DayFilter,
-    LifeFilter,
-    PickFilter,
-)
 from memories.admin.visibility_page import VisibilityPage
 from memories.admin.why_not_page import WhyNotPage
-from memories.models import Layer, Memory, Supersession, versions_of
+from memories.models import DueVector, Layer, Memory, MemoryState, Supersession, versions_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
 from workspaces.models import Capability
 
 REASONS = {
@@ -61,6 +57,54 @@ class ForgetForm(forms.Form):
 
 class CorrectForm(forms.Form):
     content = forms.CharField(max_length=100_000, widget=UnfoldAdminTextareaWidget)
+
+
+def said_twice(rows: Any) -> Any:
+    """Of live memories those whose text another one about the same subject has, too."""
+    # The first look reads an index alone and leaves few rows for the second, which knows the clock.
+    texts = (
+        rows.order_by()
+        .filter(is_head=True)
+        .values("workspace", "fingerprint")
+        .annotate(same=Count("pk"))
+    )
+    others = rows.model.objects.live().filter(
+        workspace=OuterRef("workspace"), fingerprint=OuterRef("fingerprint")
+    )
+    others = others.exclude(pk=OuterRef("pk"))
+    alike = Q(Exists(others.filter(subject=OuterRef("subject"))))
+    of_nobody = Q(Exists(others.filter(subject=None)), subject=None)
+    return rows.live().filter(
+        alike | of_nobody, fingerprint__in=texts.filter(same__gt=1).values("fingerprint")
+    )
+
+
+class LifeFilter(StateFilter):
+    """What we believe now, and what we do not (any more, or yet)."""
+
+    first = MemoryState.LIVE.value
+    states = {
+        **dict(MemoryState.choices),
+        "twice": "Live, and the same text twice",
+        "unembedded": "Without a vector yet",
+    }
+
+    def narrow(self, rows: Any, state: str) -> QuerySet[Any]:
+        if state == "twice":
+            return said_twice(rows)
+        if state == "unembedded":
+            due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
+            return rows.filter(pk__in=due.values("entry__item"))
+        if state == MemoryState.LIVE:
+            return rows.live()
+        # What was superseded and then forgotten is both.
+        wanted = {
+            MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
+            MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
+            MemoryState.HELD: Q(held_at__isnull=False, forgotten_at=None),
+            MemoryState.EXPIRED: Q(is_head=True, forget_after__lte=timezone.now()),
+        }
+        return rows.filter(wanted[MemoryState(state)])
 
 
 class MemoryAdmin(MemoryRowAdmin):

@@ -1,15 +1,20 @@
 """The base of what is remembered: pages to read, changed only through the verbs."""
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from memories.admin.row_search import in_index
+from memories.english import lexical
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from workspaces.adminbase.access import access_of, workspace_id_of
+from memories.index import statements
+from memories.models import WorkspaceIndex
+from workspaces.adminbase.access import Access, access_of, workspace_id_of
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import RowAdmin
 from workspaces.auth import as_uuid
@@ -20,6 +25,18 @@ MOST_SCANNED = 20_000
 INGEST = """curl {url} \\
     -H 'Authorization: Bearer <key>' -H 'Content-Type: application/json' \\
     -d '{{"content": "I prefer tea to coffee.", "userId": "ada"}}'"""
+
+MOST_FOUND = 2_000
+MOST_WORKSPACES = 50
+# Materialized, or the planner may walk the primary key instead of the trigrams.
+CONTAINING = """
+with containing as materialized (
+  select e.id, e.item from memories_entry e
+  cross join unnest(%(starts)s::int4[], %(ends)s::int4[]) k(s, t)
+  where e.live and e.layer = %(layer)s
+    and e.trigrams @> (%(keys)s::int8[])[k.s:k.t])
+select item from containing order by id desc limit %(most)s
+"""
 
 
 class MemoryRowAdmin(RowAdmin):
@@ -81,3 +98,66 @@ def one_line(text: str, most: int = 160) -> str:
 
 def text_column(text: str, most: int = 160) -> str:
     return format_html('<span class="desk-told">{}</span>', one_line(text, most))
+
+
+def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID] | None:
+    """Live items that may contain all words, the newest 2,000; None where the index cannot tell.
+
+    It cannot for words under three characters, nor across very many workspaces.
+    """
+    indexes = access.limit(WorkspaceIndex.objects.all(), "workspace")
+    numbers = list(
+        indexes.order_by("number").values_list("number", flat=True)[: MOST_WORKSPACES + 1]
+    )
+    by_index = [
+        sorted({key for word in words for key in lexical.ilike_keys(number, layer, word)})
+        for number in numbers
+    ]
+    if len(numbers) > MOST_WORKSPACES or not all(by_index):
+        return None
+    # Lists of several lengths as one, with where each begins and ends, counted from 1.
+    ends = list(accumulate(map(len, by_index)))
+    starts = [1, *(end + 1 for end in ends[:-1])]
+    keys = list(chain.from_iterable(by_index))
+    values = {
+        "starts": starts, "ends": ends, "keys": keys, "layer": int(layer), "most": MOST_FOUND,
+    }  # fmt: skip
+    return [row.item for row in statements.rows(CONTAINING, values)]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """Characters `start` to `end` of a text, and what they are cited for."""
+
+    start: int
+    end: int
+    cited_for: Any
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A run of text under the same spans; none for plain text."""
+
+    text: str
+    spans: tuple[CitedSpan, ...] = ()
+
+
+def segments(text: str, spans: Sequence[CitedSpan]) -> list[MarkedText]:
+    """The whole of `text` in order; spans may overlap, and what lies outside of it is left out."""
+    inside = [s for s in spans if 0 <= s.start < s.end <= len(text)]
+    cuts = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
+    result = []
+    for start, end in zip(cuts, cuts[1:], strict=False):
+        over = tuple(s for s in inside if s.start <= start and end <= s.end)
+        result.append(MarkedText(text[start:end], over))
+    return result
+
+
+def excerpt(text: str, start: int, end: int, *, around: int = 240) -> tuple[str, str, str]:
+    """What stands before, in and after a span, cut at `around` characters on each side."""
+    before, after = text[max(0, start - around) : start], text[end : end + around]
+    if start > around:
+        before = "…" + before
+    if end + around < len(text):
+        after += "…"
+    return before, text[start:end], after

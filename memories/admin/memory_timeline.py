@@ -1,18 +1,29 @@
 """A memory's chain as a timeline: versions, what changed, who decided, what each stands on."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
 from typing import Any
 
 from django.db.models import Prefetch, Q
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, chain
+from memories.models import AsOf, Citation, Fact, Memory, MemoryPeriod, Supersession, chain
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.word_diff import Piece, word_diff
 from workspaces.scope import Scope
 
 SHOWN_FACTS = 5
+
+MOST_STEPS = 400
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+STEPS = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY)
+# What each axis shows, and what its end means.
+WORDS = {"known": ("When we believed it", "now"), "valid": ("When it was true", "any time")}
+Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(slots=True)
@@ -76,3 +87,142 @@ def decisions_beside(memories: Sequence[Any]) -> list[Supersession]:
     touching = Supersession.objects.filter(Q(old__in=memories) | Q(new__in=memories))
     others = touching.exclude(state=Supersession.State.APPLIED).select_related("old", "new")
     return list(others.order_by("-id")[:50])
+
+
+@dataclass(frozen=True, slots=True)
+class SpanBar:
+    """A span on an axis, in percent of it."""
+
+    left: float
+    width: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A slider in seconds since 1970; at `last` it stands for no instant."""
+
+    name: str
+    first: int
+    last: int
+    step: int
+    at: datetime | None
+    typed: str
+    fault: str
+    bars: tuple[tuple[int, tuple[SpanBar, ...]], ...]
+
+    @property
+    def label(self) -> str:
+        return WORDS[self.name][0]
+
+    @property
+    def open_end(self) -> str:
+        """What `last` means."""
+        return WORDS[self.name][1]
+
+    @property
+    def value(self) -> int:
+        if self.at is None:
+            return self.last
+        steps = round((self.at.timestamp() - self.first) / self.step)
+        return min(max(self.first + steps * self.step, self.first), self.last - self.step)
+
+    @property
+    def marker(self) -> float:
+        return _percent(self.value, self.first, self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainAsOf:
+    """Both axes, and the versions that were believed there."""
+
+    known: Axis
+    valid: Axis
+    believed: tuple[Memory, ...]
+
+    @property
+    def ids(self) -> list[Any]:
+        return [memory.pk for memory in self.believed]
+
+    @property
+    def is_now(self) -> bool:
+        return self.known.at is None and self.valid.at is None
+
+    @property
+    def axes(self) -> tuple[Axis, Axis]:
+        return self.known, self.valid
+
+
+def chain_as_of(
+    asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[MemoryPeriod]]
+) -> ChainAsOf:
+    """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest first."""
+    as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
+    believed = [[(life.from_at, life.until_at) for life in each] for each in lives]
+    true = [
+        [(m.valid_from, m.valid_until)] if m.valid_from or m.valid_until else [] for m in memories
+    ]
+    rows = Memory.objects.filter(pk__in=[memory.pk for memory in memories])
+    believed_there = rows.believed(memories[0].workspace_id, as_of).order_by("created_at", "pk")
+    versions = [memory.version for memory in memories]
+    return ChainAsOf(
+        _axis("known", as_of.known_at, asked, list(zip(versions, believed, strict=True))),
+        _axis("valid", as_of.valid_at, asked, list(zip(versions, true, strict=True))),
+        tuple(believed_there),
+    )
+
+
+def _instant(asked: QueryDict, name: str) -> datetime | None:
+    """The typed date where there is one (its end, where it has no time), else the slider's."""
+    typed, slid = asked.get(f"{name}_on", ""), asked.get(name, "")
+    try:
+        if typed:
+            # Raises ValueError for a day that no calendar has.
+            if day := parse_date(typed):
+                return datetime.combine(day, time.max, UTC)
+            at = parse_datetime(typed)
+            return at.replace(tzinfo=UTC) if at and not at.tzinfo else at
+        return datetime.fromtimestamp(int(slid), UTC) if slid else None
+    except (ValueError, OverflowError, OSError):
+        return None  # what no calendar has is no date
+
+
+def _axis(
+    name: str,
+    at: datetime | None,
+    asked: QueryDict,
+    spans: Sequence[tuple[int, Sequence[Span]]],
+) -> Axis:
+    ends = [end for _, each in spans for span in each for end in span if end is not None]
+    now = timezone.now()
+    first, last, step = _ends_of(min([*ends, now]), max([*ends, now]))
+    typed = asked.get(f"{name}_on", "")
+    if at is not None and at.timestamp() >= last and not typed:
+        at = None
+    fault = f"“{typed[:40]}” is no day: write 2026-03-31" if typed and at is None else ""
+    bars = [(version, tuple(_bar(s, first, last) for s in each)) for version, each in spans]
+    return Axis(name, first, last, step, at, typed, fault, tuple(bars))
+
+
+def _ends_of(start: datetime, end: datetime) -> tuple[int, int, int]:
+    """First, last and step in seconds; a step before the first event and one after the last."""
+    seconds = end.timestamp() - start.timestamp()
+    step = next((each for each in STEPS if seconds / each <= MOST_STEPS), STEPS[-1])
+    first = int(start.timestamp() // step - 1) * step
+    return first, int(end.timestamp() // step + 2) * step, step
+
+
+def _bar(span: Span, first: int, last: int) -> SpanBar:
+    start, end = span
+    left = _percent(start.timestamp(), first, last) if start else 0.0
+    right = _percent(end.timestamp(), first, last) if end else 100.0
+    words = f"{_minute_text(start) or 'always'} to {_minute_text(end) or 'open'}"
+    return SpanBar(round(left, 2), round(max(right - left, 0.6), 2), words)
+
+
+def _minute_text(at: datetime | None) -> str:
+    return at.strftime("%Y-%m-%d %H:%M") if at else ""
+
+
+def _percent(value: float, first: int, last: int) -> float:
+    return round(min(max((value - first) / (last - first), 0.0), 1.0) * 100, 2)

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from memories.models import MemorySession, Supersession
 from workspaces.adminbase.access import Access, access_of
-from workspaces.adminbase.counting import bounded_count, count_text
+from workspaces.adminbase.list_admin import bounded_count, count_text
 from workspaces.models import Capability
 
 MOST_WAITING = 99

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import escape
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from memories import unmatched
 from memories.admin.memory_rows import one_line
-from memories.admin.state_filters import ChoicesDropdownFilter
 from memories.english import find_claims, gatekeeper, workspace_patterns
 from memories.english.propose_pattern import proposal
 from memories.english.workspace_patterns import OwnPattern

@@ -8,8 +8,8 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from memories import ingest
-from memories.admin.highlighting import CitedSpan, MarkedText, segments
-from memories.admin.search_form import text
+from memories.admin.memory_rows import CitedSpan, MarkedText, segments
+from memories.admin.search_page import text
 from memories.english import gatekeeper
 from memories.errors import Forbidden, Invalid
 from memories.extraction import Message
@@ -17,7 +17,7 @@ from memories.ingest import IngestRequest, NewMessage, Preview
 from memories.resolve import Claim
 from memories.skip_counts import verdicts
 from workspaces.adminbase.access import Access
-from workspaces.adminbase.admin_page import AdminPage
+from workspaces.adminbase.list_admin import AdminPage
 from workspaces.models import Capability, Workspace
 
 MOST_MESSAGES = 200

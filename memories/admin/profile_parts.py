@@ -1,17 +1,19 @@
 """What a subject's page shows, gathered in few queries however much there is."""
 
+import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.utils import timezone
 
 from memories.features.profile import GROUPS
 from memories.index import subjects, workspace_index
 from memories.models import (
+    Citation,
     Conversation,
     Episode,
     Fact,
@@ -21,7 +23,7 @@ from memories.models import (
     Supersession,
 )
 from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.counting import bounded_counts, count_text
+from workspaces.adminbase.list_admin import bounded_counts, count_text
 from workspaces.ids import first_uuid7
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
@@ -35,6 +37,9 @@ WEEK = timedelta(days=7)
 # What people and programs do to a memory; what came in shows as the memories of the week.
 ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
         "merge", "separate")  # fmt: skip
+
+Sections = dict[str, dict[str, list[Feature]]]
+CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +133,6 @@ def merges(subject: Subject) -> list[SubjectMerge]:
     return rows
 
 
-Sections = dict[str, dict[str, list[Feature]]]
-
-
 def features(scope: Scope, subject: Subject) -> Sections:
     """By category and tag, in alphabetical order."""
     rows = Feature.objects.visible_to(scope).live().filter(subject=subject)
@@ -155,3 +157,79 @@ def plan(subject: Subject) -> str:
 def of_ids(texts: Sequence[str]) -> list[uuid.UUID]:
     """Raises ValueError for what is no id."""
     return [uuid.UUID(text) for text in texts]
+
+
+def as_json(scope: Scope, subject: Subject) -> str:
+    sections = features(scope, subject)
+    profile = {
+        "userId": subject.external_id,
+        "name": subject.name,
+        "metadata": subject.metadata,
+        "exportedAt": timezone.now().isoformat(),
+        **{name: list(map(_memory, each)) for name, each in _grouped(scope, subject).items()},
+        "features": {
+            category: {tag: list(map(_feature, each)) for tag, each in tags.items()}
+            for category, tags in sections.items()
+        },
+    }
+    return json.dumps(profile, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_markdown(scope: Scope, subject: Subject) -> str:
+    lines = [f"# {_line(str(subject))}", "", f"`{subject.external_id}`, {timezone.now():%Y-%m-%d}"]
+    for name, memories in _grouped(scope, subject).items():
+        if memories:
+            lines += ["", f"## {name.capitalize()}", ""]
+        for memory in memories:
+            about = f"{memory.category}, {memory.created_at:%Y-%m-%d}"
+            lines.append(f"- {_line(memory.content)} ({about})")
+            lines += [f"  > {_line(quote)}" for quote in _quotes(memory)]
+    for category, tags in features(scope, subject).items():
+        lines += ["", f"## {category.capitalize()}"]
+        for tag, rows in tags.items():
+            lines += ["", f"### {tag}", ""]
+            lines += [f"- {_line(each.feature)}: {_line(each.value)}" for each in rows]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: dict[str, tuple[str, Callable[[Scope, Subject], str]]] = {
+    "json": ("application/json", as_json),
+    "md": ("text/markdown; charset=utf-8", as_markdown),
+}
+
+
+def _grouped(scope: Scope, subject: Subject) -> dict[str, list[Memory]]:
+    """All live memories, oldest first, with the quotes that they stand on."""
+    quotes = Prefetch("citations", Citation.objects.only("fact_id", "quote"))
+    facts = Prefetch("facts", Fact.objects.visible_to(scope).prefetch_related(quotes))
+    rows = Memory.objects.visible_to(scope).live().filter(subject=subject)
+    grouped: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
+    for memory in rows.prefetch_related(facts).order_by("id").iterator(chunk_size=CHUNK):
+        grouped[GROUPS[memory.fact_type]].append(memory)
+    return grouped
+
+
+def _quotes(memory: Memory) -> list[str]:
+    return [citation.quote for fact in memory.facts.all() for citation in fact.citations.all()]
+
+
+def _memory(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": str(memory.pk),
+        "content": memory.content,
+        "category": memory.category,
+        "confidence": memory.confidence,
+        "pinned": memory.pinned,
+        "version": memory.version,
+        "eventDate": memory.event_date and memory.event_date.isoformat(),
+        "createdAt": memory.created_at.isoformat(),
+        "quotes": _quotes(memory),
+    }
+
+
+def _feature(feature: Feature) -> dict[str, Any]:
+    return {"id": str(feature.pk), "feature": feature.feature, "value": feature.value}
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

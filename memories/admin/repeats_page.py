@@ -8,7 +8,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidge
 from memories.models import Category
 from memories.repeats import Repeat, RepeatQuery, repeats
 from workspaces.adminbase.access import Access
-from workspaces.adminbase.admin_page import AdminPage
+from workspaces.adminbase.list_admin import AdminPage
 from workspaces.models import Workspace
 
 

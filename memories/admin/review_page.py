@@ -4,16 +4,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.dateparse import parse_datetime
 
 from memories.admin.decision_cards import decision_cards, deed, meanwhile
 from memories.admin.navigation import MOST_WAITING
 from memories.models import Supersession
-from workspaces.adminbase.admin_page import AdminPage
-from workspaces.adminbase.counting import bounded_count, count_text
+from workspaces.adminbase.access import actor_of
+from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.adminbase.row_admin import MOST_AT_ONCE, RowAdmin, Verb, back_to, refusal_text
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
@@ -25,6 +26,10 @@ QUESTIONS = {
     "keep-both": "Keep both of {count}: all of these memories are believed.",
     "reject": "Reject {count}: the old memories stay, the new ones are not learned again.",
 }
+
+DECIDED_PER_PAGE = 40
+PEOPLE, KEYS = Q(decided_by__startswith="user:"), Q(decided_by__startswith="key:")
+WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +150,41 @@ class DecidePage(PendingPage):
             sentence = meanwhile(now) if is_changed else refusal_text(refusal)
             return DecisionResult(str(row.pk), False, sentence, now.state)
         return DecisionResult(asked, True, sentence, rows.get(pk=row.pk).state)
+
+
+class DecidedPage(AdminPage):
+    path, name, title = "decided/", "memories_decided", "Decided"
+    template_name = "admin/memories/decided.html"
+    model_admin: RowAdmin
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        who = self.request.GET.get("who", "all")
+        rows = self.model_admin.get_queryset(self.request)
+        rows = rows.exclude(state=Supersession.State.PENDING)
+        try:
+            before = parse_datetime(self.request.GET.get("before", ""))
+        except ValueError:  # a day that no calendar has
+            before = None
+        if before is not None and before.tzinfo is not None:
+            rows = rows.filter(decided_at__lt=before)
+        narrow = {
+            "me": Q(decided_by=actor_of(self.request.user)),
+            "people": PEOPLE,
+            "keys": KEYS,
+            "machines": ~(PEOPLE | KEYS),
+        }
+        shown = list(
+            rows.filter(narrow.get(who, Q())).order_by("-decided_at")[: DECIDED_PER_PAGE + 1]
+        )
+        return super().get_context_data(
+            **kwargs,
+            cases=decision_cards(shown[:DECIDED_PER_PAGE]),
+            who=who if who in WHO else "all",
+            choices=WHO,
+            before=shown[DECIDED_PER_PAGE - 1].decided_at.isoformat()
+            if len(shown) > DECIDED_PER_PAGE
+            else "",
+            may_decide=self.model_admin.may(self.request, Capability.CURATE),
+            here=self.request.get_full_path(),
+            tab="decided",
+        )

@@ -1,15 +1,133 @@
 """Runs of benchmark and evaluate, for those who administer a workspace: they are of no workspace."""
 
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils import timezone
 
-from memories.admin.plots_page import PlotsPage
+from memories import counters
+from memories.admin.run_charts import run_series
+from memories.counters import Point
 from memories.models import EvaluationRun
-from workspaces.adminbase.access import access_of
-from workspaces.adminbase.list_admin import Empty, ListAdmin, display
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart, line_chart
+from workspaces.adminbase.list_admin import AdminPage, Empty, ListAdmin, display
 from workspaces.models import Capability
+
+Points = dict[datetime, Point]
+
+
+@dataclass(frozen=True, slots=True)
+class PlotPeriod:
+    """How far back a plot looks, and in what steps."""
+
+    name: str
+    label: str
+    length: timedelta
+    step: timedelta
+    form: str
+
+    def times(self, now: datetime) -> list[datetime]:
+        """The beginnings of all steps, the last one still running; as `date_bin` cuts them."""
+        size = self.step.total_seconds()
+        last = now.timestamp() // size * size
+        count = int(self.length.total_seconds() / size)
+        return [
+            datetime.fromtimestamp(last - size * back, tz=now.tzinfo)
+            for back in reversed(range(count))
+        ]
+
+
+PERIODS = (
+    PlotPeriod("day", "24 hours", timedelta(days=1), timedelta(minutes=15), "%d %b %H:%M"),
+    PlotPeriod("week", "7 days", timedelta(days=7), timedelta(hours=2), "%d %b %H:%M"),
+    PlotPeriod("quarter", "90 days", timedelta(days=90), timedelta(days=1), "%d %b"),
+)
+
+
+class PlotsPage(AdminPage):
+    path, name, title = "plots/", "memories_plots", "Performance"
+    template_name = "admin/memories/plots.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        asked = self.request.GET.get("reach", "")
+        period = next((each for each in PERIODS if each.name == asked), PERIODS[0])
+        runs_everything = self.access.may_somewhere(Capability.ADMIN)
+        return super().get_context_data(
+            **kwargs,
+            reach=period,
+            reaches=PERIODS,
+            charts=served(self.access, period, timezone.now()),
+            runs=run_series() if runs_everything else None,
+        )
+
+
+def served(access: Access, period: PlotPeriod, now: datetime) -> list[Chart]:
+    """What was served in the person's workspaces; calls of providers are the whole server's."""
+    mine = None if access.everywhere else list(access.roles)
+    times = period.times(now)
+    searches = _series("searches", period, times, mine)
+    vectors = _series("query_vectors", period, times, mine, "outcome")
+    calls = _series("provider_calls", period, times, None, "outcome")
+    hits, misses = (_counts(vectors.get(name, {}), times) for name in ("hit", "miss"))
+    rates = [100 * h / (h + m) if h + m else None for h, m in zip(hits, misses, strict=True)]
+    frame = _frame(
+        "Query cache", period, times, unit="%", note="vectors of queries that were not made again",
+        empty="Nothing to keep: the embedding model runs in this server, or nobody searched.",
+    )  # fmt: skip
+    cache = line_chart(frame, [ChartLine("hit rate", rates, 3)])
+    return [
+        _latency(period, times, searches.get("", {})),
+        bar_chart(
+            _frame("Searches", period, times, note="how many", empty="No search in this time."),
+            [ChartLine("searches", _counts(searches.get("", {}), times))],
+        ),
+        cache,
+        bar_chart(
+            _frame("Calls of models", period, times, note="of the whole server",
+                   empty="No model over a network was asked in this time."),
+            [
+                ChartLine("ok", _counts(calls.get("ok", {}), times), 3),
+                ChartLine("failed", _counts(calls.get("failed", {}), times), 4),
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def _series(
+    name: str,
+    period: PlotPeriod,
+    times: Sequence[datetime],
+    workspaces: Sequence[uuid.UUID] | None,
+    label: str = "",
+) -> dict[str, Points]:
+    points_of = counters.series(name, times[0], period.step, workspaces=workspaces, label=label)
+    return {value: {point.at: point for point in points} for value, points in points_of.items()}
+
+
+def _frame(title: str, period: PlotPeriod, times: Sequence[datetime], **words: str) -> Frame:
+    return Frame(title, [f"{at:{period.form}}" for at in times], **words)
+
+
+def _counts(points: Points, times: Sequence[datetime]) -> list[float]:
+    return [points[at].count if at in points else 0.0 for at in times]
+
+
+def _latency(period: PlotPeriod, times: Sequence[datetime], points: Points) -> Chart:
+    def over(share: float) -> list[float | None]:
+        seconds = [points[at].quantile(share) if at in points else None for at in times]
+        return [None if value is None else value * 1e3 for value in seconds]
+
+    frame = _frame(
+        "Search latency", period, times, unit="ms", note="inside the server, without the network",
+        empty="No search in this time.",
+    )  # fmt: skip
+    return line_chart(frame, [ChartLine("p50", over(0.5)), ChartLine("p95", over(0.95), 2)])
 
 
 class RunAdmin(ListAdmin):

@@ -12,12 +12,12 @@ from django import forms
 from django.http import QueryDict
 from django.urls import reverse
 from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
 
-from memories.admin.search_form import SearchForm
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import AsOf, Category, FactType, MemoryScope
 from memories.search import (
@@ -31,11 +31,63 @@ from memories.search import (
     search,
 )
 from workspaces.adminbase.access import Access
-from workspaces.adminbase.admin_page import AdminPage
+from workspaces.adminbase.list_admin import AdminPage
+from workspaces.models import Workspace
 from workspaces.scope import Scope
 
 SIDE_BY_SIDE = "all"
 MOST_QUOTES = 3
+
+
+def text(label: str, hint: str = "", most: int = 255) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        help_text=hint,
+        max_length=most,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+
+class SearchForm(forms.Form):
+    """Only the person's own workspaces can be chosen; what is left out has its default."""
+
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+    )
+    query = text("Query", most=10_000)
+    user = text("User id", "Whom the search is about.")
+    agent = text("Agent id", "Who asks.")
+    thread = text("Thread id")
+    ranking = forms.ChoiceField(
+        choices=[(name, name) for name in RANKINGS], widget=UnfoldAdminSelectWidget
+    )
+    limit = forms.IntegerField(
+        min_value=1, max_value=100, label="Hits shown", widget=UnfoldAdminIntegerFieldWidget
+    )
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        first = access.workspaces().order_by("name").first()
+        asked = {"workspace": first.slug if first else "", "ranking": RANKINGS[0], "limit": "10"}
+        super().__init__(asked | data)
+        choice = self.fields["workspace"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = access.workspaces().order_by("name")
+
+    @property
+    def request(self) -> SearchRequest:
+        values = self.cleaned_data
+        return SearchRequest(
+            values["query"],
+            limit=values["limit"],
+            user_id=values["user"],
+            agent_id=values["agent"],
+            thread_id=values["thread"],
+            ranking=values["ranking"],
+        )
 
 
 def _choice(label: str, choices: Sequence[tuple[str, str]], hint: str = "") -> forms.ChoiceField:

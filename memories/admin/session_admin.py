@@ -2,27 +2,41 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import ingest, skip_counts
 from memories.admin.memory_rows import MemoryRowAdmin, ingest_hint, one_line
 from memories.admin.memory_timeline import with_quotes
 from memories.admin.preview_page import PreviewPage
-from memories.admin.state_filters import (
-    ChoicesDropdownFilter,
-    DayFilter,
-    PickFilter,
-    SessionStateFilter,
-)
 from memories.english import gatekeeper
 from memories.models import Episode, Memory, MemorySession
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
 
 MOST_ROWS = 50
 STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
+
+
+class SessionStateFilter(StateFilter):
+    states = {
+        "stuck": "Failed or dead",
+        "working": "At work or waiting",
+        "done": "Done",
+        "failed": "Failed",
+        "dead": "Dead",
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        groups = {
+            "stuck": ("failed", "dead"),
+            "working": ("received", "extracting", "resolving"),
+        }
+        return rows.filter(state__in=groups.get(state, (state,)))
 
 
 class SessionAdmin(MemoryRowAdmin):

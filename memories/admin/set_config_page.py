@@ -1,20 +1,278 @@
 """The configuration of a feature set as a page: what the set says, and what counts without it."""
 
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
 
 from memories.admin.memory_rows import MemoryRowAdmin
-from memories.admin.set_config_form import CategoriesForm, SetConfigForm
 from memories.errors import Invalid
+from memories.extraction.configured_models import PROVIDERS
 from memories.features import sets
+from memories.features.config import (
+    EMBEDDERS,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    MOST_CATEGORIES,
+    EffectiveSetting,
+)
+from memories.features.sets import effective_of, inherited_of
 from memories.models import FeatureSet
-from workspaces.adminbase.admin_page import AdminPage
+from workspaces.adminbase.list_admin import AdminPage
 from workspaces.models import Capability
 from workspaces.scope import Scope
+
+INHERITED, NONE, OWN = "", "none", "own"
+TEXTS = {"updatePrompt": "Prompt of updates", "consolidationPrompt": "Prompt of merging"}
+NUMBERS = {
+    "messages": "Taken in from so many messages on",
+    "seconds": "Or after so many seconds",
+    "featuresPerConsolidation": "Merged where a section has more features than",
+}
+WHOLE = ("dailyCap", "dimensions")  # of the fields of a model
+PARTS = {
+    "languageModel": {
+        "provider": "Provider", "model": "Model", "baseUrl": "Address", "timeout": "Seconds it has",
+        "dailyCap": "Calls a day", "keyEnv": "Variable of its key",
+    },
+    "embedder": {"provider": "Provider", "model": "Model", "dimensions": "Dimensions"},
+}  # fmt: skip
+CHOICES = {"languageModel": PROVIDERS, "embedder": EMBEDDERS}
+_tag = re.compile(r"([^:]*):?(.*)")
+
+
+def name_of(setting: str, part: str) -> str:
+    return f"{setting}.{part}"
+
+
+def setting_text(value: Any) -> str:
+    """A setting in words, for people."""
+    if value in (None, "", "none"):
+        return {None: "the workspace’s own", "": "nothing beside the product’s words"}.get(
+            value, "none: rules alone"
+        )
+    if isinstance(value, Mapping):
+        return " ".join(str(value[part]) for part in ("provider", "model") if value.get(part))
+    return f"{len(value)} categories" if isinstance(value, list) else str(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+class SetConfigForm(forms.Form):
+    """All but the categories. Its fields are named as the settings are: `languageModel.model`."""
+
+    def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
+        own, inherited = feature_set.config, inherited_of(feature_set)
+        super().__init__(data, initial=dict(_initial(own)))
+        for name, label in TEXTS.items():
+            self.fields[name] = _text(label, _hint(inherited[name]), rows=4)
+        for setting, parts in PARTS.items():
+            self.fields |= _model_fields(setting, parts, inherited[setting])
+        for name, label in NUMBERS.items():
+            widget = UnfoldAdminTextInputWidget(
+                attrs={"inputmode": "numeric", "placeholder": inherited[name].value}
+            )
+            self.fields[name] = forms.IntegerField(
+                label=label, required=False, help_text=_hint(inherited[name]), widget=widget
+            )
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under their headings, in the order of the page."""
+        of_models = [
+            (title, [self[name] for name in self.fields if name.partition(".")[0] == setting])
+            for setting, title in (("languageModel", "Language model"), ("embedder", "Embedder"))
+        ]
+        prompts = ("Prompts", [self[name] for name in TEXTS])
+        return [prompts, *of_models, ("When", [self[name] for name in NUMBERS])]
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """As `configure` takes them: None where the set says nothing itself. What could not be
+        read is left out."""
+        values = self.cleaned_data
+        unread = {name.partition(".")[0] for name in self.errors}
+        own = {name: values.get(name) or None for name in TEXTS}
+        own |= {name: values.get(name) for name in NUMBERS}
+        own |= {name: _model(name, values) for name in PARTS if name not in unread}
+        return {name: value for name, value in own.items() if name not in unread}
+
+    def show(self, refusal: Invalid) -> None:
+        """Say what is wrong at its field, where there is one."""
+        name = refusal.field.removeprefix("config.")
+        self.add_error(name if name in self.fields else None, refusal.message)
+
+
+def _initial(own: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in own.items():
+        if name not in PARTS:
+            yield name, value
+        elif isinstance(value, Mapping):
+            yield name, OWN
+            yield from ((name_of(name, part), own_value) for part, own_value in value.items())
+        else:
+            yield name, value or INHERITED
+
+
+def _hint(inherited: EffectiveSetting) -> str:
+    return f"Left empty: {_short(setting_text(inherited.value))}, as the {inherited.source} has it."
+
+
+def _text(label: str, hint: str, rows: int) -> forms.CharField:
+    widget = UnfoldAdminTextareaWidget(attrs={"rows": rows})
+    return forms.CharField(label=label, required=False, help_text=hint, widget=widget)
+
+
+def _model_fields(
+    setting: str, parts: Mapping[str, str], inherited: EffectiveSetting
+) -> dict[str, forms.Field]:
+    inherits = f"As the {inherited.source} has it: {setting_text(inherited.value)}"
+    choices = [(INHERITED, inherits), (OWN, "One of its own, below")]
+    if setting == "languageModel":
+        choices.insert(1, (NONE, "None: rules alone"))
+    which = forms.ChoiceField(
+        label="Which", required=False, choices=choices, widget=UnfoldAdminSelectWidget
+    )
+    fields: dict[str, forms.Field] = {setting: which}
+    for part, label in parts.items():
+        fields[name_of(setting, part)] = _part(setting, part, label)
+    return fields
+
+
+def _part(setting: str, part: str, label: str) -> forms.Field:
+    if part == "provider":
+        choices = [("", "—"), *((each, each) for each in CHOICES[setting])]
+        return forms.ChoiceField(
+            label=label, required=False, choices=choices, widget=UnfoldAdminSelectWidget
+        )
+    if part in WHOLE or part == "timeout":
+        kind = forms.IntegerField if part in WHOLE else forms.FloatField
+        widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"})
+        return kind(label=label, required=False, widget=widget)
+    hint = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
+    return forms.CharField(
+        label=label,
+        required=False,
+        help_text=hint if part == "keyEnv" else "",
+        widget=UnfoldAdminTextInputWidget(),
+    )
+
+
+def _model(setting: str, values: Mapping[str, Any]) -> Any:
+    if values[setting] != OWN:
+        return values[setting] or None
+    parts = {part: values[name_of(setting, part)] for part in PARTS[setting]}
+    return {part: value for part, value in parts.items() if value not in (None, "")}
+
+
+class CategoryForm(forms.Form):
+    """One category; its tags are lines of a name, a colon and what it is for."""
+
+    name = forms.CharField(
+        required=False, max_length=LONGEST_NAME, widget=UnfoldAdminTextInputWidget()
+    )
+    description = forms.CharField(
+        required=False, max_length=LONGEST_TEXT, widget=UnfoldAdminTextInputWidget()
+    )
+    tags = forms.CharField(
+        required=False,
+        help_text="One in a line: name: what belongs there",
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+    )
+
+    @property
+    def category(self) -> dict[str, Any] | None:
+        """None where the row is empty or to be removed."""
+        values = self.cleaned_data
+        if values.get("DELETE") or not any(values.get(n) for n in ("name", "description", "tags")):
+            return None
+        return {
+            "name": values["name"],
+            "description": values["description"],
+            "tags": [_as_tag(line) for line in values["tags"].splitlines() if line.strip()],
+        }
+
+
+def _as_tag(line: str) -> dict[str, str]:
+    parts = _tag.match(line)
+    assert parts is not None
+    return {"name": parts[1].strip(), "description": parts[2].strip()}
+
+
+class _Rows(forms.BaseFormSet):
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        if "DELETE" in form.fields:
+            form.fields["DELETE"].widget = UnfoldBooleanWidget()
+            form.fields["DELETE"].label = "Remove this category"
+
+
+Rows: Any = forms.formset_factory(
+    CategoryForm, formset=_Rows, extra=2, can_delete=True, can_delete_extra=False,
+    max_num=MOST_CATEGORIES, absolute_max=MOST_CATEGORIES + 2,
+)  # fmt: skip
+
+
+class CategoriesForm:
+    """The rows of the page: those that count now. Where one is changed, the set has its own."""
+
+    def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
+        counts = effective_of(feature_set)["categories"]
+        self.source, self.is_own = counts.source, counts.source == "set"
+        self.inherited = inherited_of(feature_set)["categories"]
+        self.given_back = data is not None and "categories.inherit" in data
+        self.rows = Rows(data, prefix="categories", initial=[_row(each) for each in counts.value])
+
+    def is_valid(self) -> bool:
+        return self.given_back or bool(self.rows.is_valid())
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """As `configure` takes them; nothing where a row could not be read."""
+        if self.given_back:
+            return {"categories": None}
+        is_said = self.rows.is_valid() and self.rows.has_changed()
+        return {"categories": [own for _, own in self._kept]} if is_said else {}
+
+    @cached_property
+    def _kept(self) -> list[tuple[CategoryForm, dict[str, Any]]]:
+        """The rows that say something; read once, for a row that is told its fault forgets."""
+        return [(row, category) for row in self.rows if (category := row.category) is not None]
+
+    def show(self, refusal: Invalid) -> None:
+        """Say what is wrong at the row, and there at the field, that it names."""
+        named = re.fullmatch(r"config\.categories\[(\d+)\](?:\.(\w+))?.*", refusal.field)
+        if named is None:
+            self.rows.non_form_errors().append(refusal.message)
+        else:
+            part = named[2] if named[2] in CategoryForm.base_fields else None
+            self._kept[int(named[1])][0].add_error(part, refusal.message)
+
+
+def _row(category: Mapping[str, Any]) -> dict[str, str]:
+    tags = [
+        f"{tag['name']}: {tag['description']}" if tag.get("description") else tag["name"]
+        for tag in category["tags"]
+    ]
+    return {
+        "name": category["name"],
+        "description": category.get("description", ""),
+        "tags": "\n".join(tags),
+    }
 
 
 class SetConfigPage(AdminPage):

@@ -12,7 +12,7 @@ from memories import review
 from memories.admin import profile_parts as parts
 from memories.admin.memory_admin import REASONS
 from memories.admin.memory_rows import MemoryRowAdmin
-from memories.admin.profile_export import FORMATS
+from memories.admin.profile_parts import FORMATS
 from memories.errors import NotFound
 from workspaces.adminbase.access import workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display

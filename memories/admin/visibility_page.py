@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from memories.review.visibility import make_private, visibility_changes
 from workspaces.adminbase.access import Access
-from workspaces.adminbase.admin_page import AdminPage
+from workspaces.adminbase.list_admin import AdminPage
 from workspaces.models import Capability, Workspace
 
 MOST = 200  # rows of the page

@@ -5,15 +5,14 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
-from memories.admin.search_form import text
-from memories.admin.search_page import SearchPageForm
+from memories.admin.search_page import SearchPageForm, text
 from memories.errors import Forbidden, Invalid, ProviderError
 from memories.models import Memory
 from memories.search import RANKINGS, Hit
 from memories.search.explain import why_not
 from memories.search.request import Placed
 from workspaces.adminbase.access import Access
-from workspaces.adminbase.admin_page import AdminPage
+from workspaces.adminbase.list_admin import AdminPage
 from workspaces.auth import as_uuid
 
 MOST_OFFERED = 10

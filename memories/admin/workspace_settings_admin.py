@@ -1,13 +1,180 @@
 """A workspace's page with all its settings in view."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
+from django import forms
 from django.db.models import Model
 from django.http import HttpRequest
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
 
-from memories.admin.settings_form import SET_NUMBERS, WEIGHTS, SettingsForm
+from memories.features.config import PRODUCT, WORKSPACE_SETTING
+from memories.ranking import Weights
+from memories.resolve import RULES
+from memories.workspace_settings import faults_of
 from workspaces.admin.workspace_admin import WorkspaceAdmin
 from workspaces.models import Workspace
+
+CONFLICT_RULES = {
+    "guarded": "guarded: words, slots and change decide what is newer",
+    "nearest": "nearest: the nearest memory over the model's threshold is replaced",
+}
+NUMBERS = {
+    "messages": "So many messages that wait are taken in at once.",
+    "seconds": "After so many seconds they are taken in, however few.",
+    "featuresPerConsolidation": "So many features of a tag are put together at a time.",
+}
+EXTRACTORS = (
+    "The models that read what no pattern covers, in the order in which they are asked, as JSON:"
+    ' [{"provider": "openai", "model": "llama3.2", "baseUrl": "http://localhost:11434/v1"}].'
+    " Default: the server's own."
+)
+SETS = (
+    "What feature sets hold, as JSON: categories with their tags, updatePrompt, consolidationPrompt,"
+    " languageModel, embedder. Default: the product's own."
+)
+OTHERS = "What has no field above, as JSON. What waits for a person is set on the page Policy."
+# What the fields that hold JSON must be.
+KINDS: tuple[tuple[str, type[Any], str], ...] = (
+    ("settings", dict, "object"),
+    ("sets", dict, "object"),
+    ("extractors", list, "list"),
+)
+WEIGHT, SET = "ranking.", f"{WORKSPACE_SETTING}."
+
+
+class IndentedJsonField(forms.JSONField):
+    """Empty where there is nothing, and indented where there is something."""
+
+    def prepare_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, str):
+            return value or ""
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _json(label: str, about: str) -> forms.JSONField:
+    return IndentedJsonField(
+        label=label,
+        help_text=about,
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+    )
+
+
+def weight_fields() -> dict[str, forms.Field]:
+    """One for each part of the hybrid score, by its name in the settings."""
+    return {
+        f"{WEIGHT}{name}": forms.FloatField(
+            label=name,
+            required=False,
+            min_value=each["least"],
+            max_value=each["most"],
+            help_text=f"{each['about'].capitalize()}. Default: {each['default']:g}.",
+            widget=UnfoldAdminTextInputWidget(
+                attrs={"inputmode": "decimal", "placeholder": f"{each['default']:g}"}
+            ),
+        )
+        for name, each in Weights.described().items()
+    }
+
+
+def number_fields() -> dict[str, forms.Field]:
+    return {
+        f"{SET}{name}": forms.IntegerField(
+            label=name,
+            required=False,
+            min_value=1,
+            help_text=f"{about} Default: {PRODUCT[name]}.",
+            widget=UnfoldAdminIntegerFieldWidget(attrs={"placeholder": PRODUCT[name]}),
+        )
+        for name, about in NUMBERS.items()
+    }
+
+
+WEIGHTS, SET_NUMBERS = tuple(weight_fields()), tuple(number_fields())
+
+
+class SettingsForm(forms.ModelForm):
+    """What is left empty has its default. `settings` keeps what this page does not know."""
+
+    conflict_rule = forms.ChoiceField(
+        label="Conflict rule",
+        choices=[
+            ("", f"The default: {RULES[0]}"),
+            *((rule, CONFLICT_RULES.get(rule, rule)) for rule in RULES),
+        ],
+        required=False,
+        help_text="How it is decided that a new statement replaces an older one.",
+        widget=UnfoldAdminSelectWidget,
+    )
+    extractors = _json("Models", EXTRACTORS)
+    sets = _json("Feature sets", SETS)
+    settings = _json("Other settings", OTHERS)
+
+    class Meta:
+        model = Workspace
+        fields = ("name", "slug")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= weight_fields() | number_fields()
+        settings = dict(self.instance.settings)
+        ranking, sets = settings.pop("ranking", {}), dict(settings.pop(WORKSPACE_SETTING, {}))
+        known: dict[str, Any] = {name: ranking.get(name.removeprefix(WEIGHT)) for name in WEIGHTS}
+        known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
+        known["conflict_rule"] = settings.pop("conflictRule", "")
+        known["extractors"] = settings.pop("extractors", None)
+        self.review = settings.pop("review", None)
+        self.initial = {**self.initial, **known, "sets": sets or None, "settings": settings or None}
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if self.errors:
+            return values
+        for name, kind, word in KINDS:
+            if not isinstance(values[name] or kind(), kind):
+                self.add_error(name, f"A JSON {word} is wanted.")
+        if not self.errors:
+            self.instance.settings = settings = self.settings_of(values)
+            for fault in faults_of(settings):
+                self.add_error(self.field_of(fault.field), str(fault))
+        return values
+
+    def settings_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What is filled, by its name among the settings."""
+        others = dict(values["settings"] or {})
+        ranking = _given(values, WEIGHTS, WEIGHT)
+        sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
+        known = {
+            "conflictRule": values["conflict_rule"],
+            "extractors": values["extractors"],
+            "review": others.get("review", self.review),
+            "ranking": ranking,
+            WORKSPACE_SETTING: sets,
+        }
+        return others | {name: value for name, value in known.items() if value}
+
+    def field_of(self, name: str) -> str:
+        """The field of the form that a fault's place leads to."""
+        if name in self.fields:
+            return name
+        beginning = name.partition(".")[0].partition("[")[0]
+        named = {
+            WORKSPACE_SETTING: "sets",
+            "ranking": "settings",
+            "conflictRule": "conflict_rule",
+        }.get(beginning, beginning)
+        return named if named in self.fields else "settings"
+
+
+def _given(values: Mapping[str, Any], names: tuple[str, ...], prefix: str) -> dict[str, Any]:
+    return {n.removeprefix(prefix): values[n] for n in names if values.get(n) is not None}
 
 
 class WorkspaceSettingsAdmin(WorkspaceAdmin):

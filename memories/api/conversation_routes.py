@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories import ingest
-from memories.api.messages import MessageBody, new_message
+from memories.api.ingest_routes import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
@@ -26,9 +26,27 @@ from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.models import AuditEntry
-from workspaces.request_fields import AnyText, ExternalId, Free, Maybe, OwnId, Text, declared
+from workspaces.request_fields import (
+    AnyText,
+    ExternalId,
+    Free,
+    Maybe,
+    OneOf,
+    OwnId,
+    Text,
+    declared,
+)  # fmt: skip
 
 NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
+
+EPISODE_NARROWING = {
+    "user_id": "subject__external_id",
+    "agent_id": "agent__external_id",
+    "thread_id": "conversation__external_id",
+    "session_id": "session_id",
+    "external_id": "external_id",
+    "kind": "kind",
+}
 
 
 Title = Annotated[AnyText, Field(max_length=500)]
@@ -217,3 +235,29 @@ class ConversationContextView(WorkspaceView):
                 messages=[EpisodeJson.of(episode) for episode in found.messages],
             )
         )
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class EpisodeQuery(PageQuery):
+    user_id: Maybe[Text] = None
+    agent_id: Maybe[Text] = None
+    thread_id: Maybe[Text] = None
+    session_id: Maybe[uuid.UUID] = None
+    external_id: Maybe[Text] = None
+    kind: Maybe[Annotated[str, OneOf(Episode.Kind)]] = None
+
+
+class EpisodesView(WorkspaceView):
+    @operation("listEpisodes", query=EpisodeQuery, page=EpisodeJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        wanted = narrowing(read_query(EpisodeQuery, request), EPISODE_NARROWING)
+        rows = Episode.objects.visible_to(self.scope).filter(**wanted)
+        return paged(request, rows.with_names(), EpisodeJson.of)
+
+
+class EpisodeView(WorkspaceView):
+    @operation("readEpisode", answer=EpisodeJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        rows = Episode.objects.visible_to(self.scope).with_names()
+        return Response(EpisodeJson.of(get_object_or_404(rows, pk=row)))

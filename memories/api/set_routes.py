@@ -10,8 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import outbox
-from memories.api.feature_routes import with_citations
-from memories.api.feature_shapes import ChangeJson, EmbeddingJson, RefusalJson, SetJson
+from memories.api.feature_routes import (
+    ChangeJson,
+    EmbeddingJson,
+    RefusalJson,
+    SetJson,
+    with_citations,
+)
 from memories.features import queue, sets
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of

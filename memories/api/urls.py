@@ -1,22 +1,17 @@
 from django.urls import path
 
 from memories.api import (
-    context_routes,
     conversation_routes,
-    episode_routes,
     erasure_routes,
     fact_routes,
     feature_routes,
     ingest_routes,
     memory_routes,
     profile_routes,
-    ranking_routes,
-    repeat_routes,
     search_routes,
     session_routes,
     set_routes,
     supersession_routes,
-    verdict_routes,
     workspace_changes_routes,
 )
 from workspaces.api.subject_routes import SubjectView
@@ -31,12 +26,12 @@ Subject = erasure_routes.erases(SubjectView, "subject", "Subject")
 Conversation = erasure_routes.erases(
     conversation_routes.ConversationView, "conversation", "Conversation"
 )
-Episode = erasure_routes.erases(episode_routes.EpisodeView, "episode", "Episode")
+Episode = erasure_routes.erases(conversation_routes.EpisodeView, "episode", "Episode")
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.
     path(f"{OWN}/memories/search", search_routes.SearchView.as_view()),
-    path(f"{OWN}/memories/context", context_routes.ContextView.as_view()),
+    path(f"{OWN}/memories/context", search_routes.ContextView.as_view()),
     path(f"{OWN}/memories/ingest", ingest_routes.IngestView.as_view()),
     path("workspaces", workspace_changes_routes.CreatingWorkspacesView.as_view()),
     path(OWN, workspace_changes_routes.ChangingWorkspaceView.as_view()),
@@ -55,7 +50,7 @@ urlpatterns = [
     path(f"{OWN}/erasures/<uuid:row>", erasure_routes.ErasureView.as_view()),
     path(f"{OWN}/memories/extract", ingest_routes.PreviewView.as_view()),
     path(f"{OWN}/memories/profile", profile_routes.ProfileView.as_view()),
-    path(f"{OWN}/memories/ranking", ranking_routes.RankingView.as_view()),
+    path(f"{OWN}/memories/ranking", workspace_changes_routes.RankingView.as_view()),
     path(f"{OWN}/memories", memory_routes.MemoriesView.as_view()),
     path(MEMORY, memory_routes.MemoryView.as_view()),
     path(f"{MEMORY}/restore", memory_routes.RestoreView.as_view()),
@@ -68,7 +63,7 @@ urlpatterns = [
     path(f"{OWN}/facts/<uuid:row>", fact_routes.FactView.as_view()),
     path(f"{OWN}/facts/<uuid:row>/accept", fact_routes.AcceptView.as_view()),
     path(f"{OWN}/facts/<uuid:row>/dismiss", fact_routes.DismissView.as_view()),
-    path(f"{OWN}/episodes", episode_routes.EpisodesView.as_view()),
+    path(f"{OWN}/episodes", conversation_routes.EpisodesView.as_view()),
     path(f"{OWN}/episodes/<uuid:row>", Episode.as_view()),
     path(f"{OWN}/conversations", conversation_routes.ConversationsView.as_view()),
     path(f"{OWN}/conversations/<uuid:row>", Conversation.as_view()),
@@ -80,7 +75,7 @@ urlpatterns = [
         f"{OWN}/conversations/<uuid:row>/context",
         conversation_routes.ConversationContextView.as_view(),
     ),
-    path(f"{OWN}/patterns/repeats", repeat_routes.RepeatsView.as_view()),
+    path(f"{OWN}/patterns/repeats", fact_routes.RepeatsView.as_view()),
     path(f"{OWN}/sets", set_routes.SetsView.as_view()),
     path(SET, set_routes.SetView.as_view()),
     path(f"{SET}/config", set_routes.ConfigView.as_view()),
@@ -92,7 +87,7 @@ urlpatterns = [
     path(FEATURE, feature_routes.FeatureView.as_view()),
     path(f"{FEATURE}/history", feature_routes.FeatureHistoryView.as_view()),
     path(f"{FEATURE}/undo", feature_routes.UndoFeatureView.as_view()),
-    path(f"{OWN}/verdicts", verdict_routes.VerdictsView.as_view()),
+    path(f"{OWN}/verdicts", session_routes.VerdictsView.as_view()),
     path(f"{OWN}/supersessions", supersession_routes.SupersessionsView.as_view()),
     path(SUPERSESSION, supersession_routes.SupersessionView.as_view()),
     path(f"{SUPERSESSION}/approve", supersession_routes.ApproveView.as_view()),

@@ -19,26 +19,16 @@ from memories.extraction import configured_models
 from memories.languages import NAMES
 from memories.ranking import Weights
 from memories.resolve import RULES
-from memories.workspace_settings import change_workspace
+from memories.workspace_settings import change_weights, change_workspace, weights_of
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.problems import refused
 from workspaces.api.schema import operation
-from workspaces.api.views import (
-    NEEDS,
-    AskerView,
-    WorkspaceView,
-    administrator_of,
-    idempotency_key,
-)
-from workspaces.api.workspace_routes import (
-    OneWorkspaceView,
-    WorkspaceJson,
-    WorkspacesView,
-)
+from workspaces.api.views import NEEDS, AskerView, WorkspaceView, administrator_of, idempotency_key
+from workspaces.api.workspace_routes import OneWorkspaceView, WorkspaceJson, WorkspacesView
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
-from workspaces.request_fields import Free, Text, declared
+from workspaces.request_fields import Free, Number, Text, declared
 
 WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 WEIGHTS = ", ".join(Weights.described())
@@ -167,3 +157,46 @@ class ChangingWorkspaceView(OneWorkspaceView):
         workspace_removal.run(asked.pk, WAIT)
         asked.refresh_from_db()
         return Response(RemovalJson.of(asked), status=202 if asked.is_open else 200)
+
+
+class WeightJson(JsonAnswer):
+    value: float
+    default: float
+    least: float
+    most: float
+    about: str
+
+
+class WeightsJson(JsonAnswer):
+    weights: dict[str, WeightJson]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class WeightChanges:
+    weights: Annotated[
+        dict[str, Number | None],
+        Field(min_length=1, description="By name; null gives a weight its default back."),
+    ]
+
+
+def weights_response(weights: Weights) -> Response:
+    values, described = weights.named(), Weights.described()
+    return Response(
+        WeightsJson({name: WeightJson(values[name], **described[name]) for name in described})
+    )
+
+
+class RankingView(WorkspaceView):
+    needs = NEEDS | {"PATCH": Capability.ADMIN}
+
+    @operation("readRanking", answer=WeightsJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """The weights of the hybrid ranking, with defaults and ranges."""
+        return weights_response(weights_of(self.scope))
+
+    @operation("changeRanking", request=WeightChanges, answer=WeightsJson)
+    def patch(self, request: Request, workspace: str) -> Response:
+        """Other weights for this workspace."""
+        changes = read(WeightChanges, request.data).weights
+        return weights_response(change_weights(self.scope, changes))

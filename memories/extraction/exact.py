@@ -145,18 +145,13 @@ def _numbers(text: str) -> Iterator[str]:
         number = re.sub(r"\D+$", "", number)
         if before in _tens and len(number) == 1 and not word.isdigit():
             yield str(int(before) + int(number))
-        yield _plain(number)
+        yield re.sub(r"[:.]0+$", "", number.lstrip("0") or "0")
         before = number if not word.isdigit() else ""
 
 
 def _in_24_hours(match: re.Match[str]) -> str:
     hour = int(match[1]) % 12 + (12 if match[3].lower() == "p" else 0)
     return f"{hour}:{match[2] or '00'}"
-
-
-def _plain(number: str) -> str:
-    number = number.lstrip("0") or "0"
-    return re.sub(r"[:.]0+$", "", number)
 
 
 def scripts(text: str) -> set[str]:

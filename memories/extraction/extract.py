@@ -35,6 +35,8 @@ from memories.extraction.model_claims import ask_model
 from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
 from memories.resolve import Claim, Quote
 
+KEPT = "kept"  # the label of what is kept and not read
+
 
 def warm_up() -> None:
     """Compile what compiles on first use, before the first request."""
@@ -103,9 +105,24 @@ def _keep_whole(
     messages: Sequence[Message], options: ExtractOptions, rule: str, found: Extraction
 ) -> None:
     """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
-    short = [message for message in messages if not _is_too_long(message)]
-    found.add((_whole(message, options, rule) for message in short), unsure(messages, options))
-    found.too_long += len(messages) - len(short)
+    for message in messages:
+        if _is_too_long(message):
+            found.too_long += 1
+            continue
+        start = len(message.text) - len(message.text.lstrip())
+        statement = message.text.strip()
+        claim = Claim(
+            statement=statement,
+            category=Category.OTHER,
+            fact_type=FactType.FACT,
+            visibility=options.visibility_of(Category.OTHER, statement),
+            method=Fact.Method.WHOLE,
+            rule=rule,
+            source=Source.INGESTED,
+            occurred_at=message.occurred_at,
+            quotes=(Quote(message.id, start, start + len(statement), statement),),
+        )
+        found.add([claim], unsure([message], options))
 
 
 def unsure(messages: Iterable[Message], options: ExtractOptions) -> list[uuid.UUID]:
@@ -123,25 +140,6 @@ def _too_long(found: Extraction) -> Iterator[str]:
 
 def _is_too_long(message: Message) -> bool:
     return len(message.text.strip()) > bounds.WHOLE
-
-
-def _whole(message: Message, options: ExtractOptions, rule: str) -> Claim:
-    start = len(message.text) - len(message.text.lstrip())
-    statement = message.text.strip()
-    return Claim(
-        statement=statement,
-        category=Category.OTHER,
-        fact_type=FactType.FACT,
-        visibility=options.visibility_of(Category.OTHER, statement),
-        method=Fact.Method.WHOLE,
-        rule=rule,
-        source=Source.INGESTED,
-        occurred_at=message.occurred_at,
-        quotes=(Quote(message.id, start, start + len(statement), statement),),
-    )
-
-
-KEPT = "kept"  # the label of what is kept and not read
 
 
 def talk_before(options: ExtractOptions) -> Talk:
@@ -225,12 +223,16 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
     statement = hit.statement
     if is_private_life(statement):  # those who decide it are no team
         statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
+    own = {
+        f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
+        for pattern in options.patterns
+    }
     return Claim(
         statement=statement,
         category=hit.category,
         fact_type=hit.fact_type,
         visibility=options.visibility
-        or _own_visibility(hit, options)
+        or own.get(hit.rule)
         or options.visibility_of(hit.category, statement),
         method=Fact.Method.PATTERN,
         rule=hit.rule,
@@ -241,14 +243,6 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         event_date=hit.event_date,
         quotes=tuple(quotes),
     )
-
-
-def _own_visibility(hit: Found, options: ExtractOptions) -> str:
-    rules = {
-        f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
-        for pattern in options.patterns
-    }
-    return rules.get(hit.rule, "")
 
 
 def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:

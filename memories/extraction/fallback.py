@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.utils import timezone
+from pydantic.alias_generators import to_camel
 
 from memories import breakers
 from memories.breakers import ProviderLine
@@ -61,7 +62,7 @@ class ModelAttempt:
     milliseconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        return {_camel(name): value for name, value in asdict(self).items()}
+        return {to_camel(name): value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +96,6 @@ def step_of(rule: str, found: ExtractionAnswer) -> ModelAttempt:
         found.output_tokens,
         round(found.milliseconds, 2),
     )
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +228,14 @@ def _call(
     extractor = extractor_from(config)
 
     def counted() -> Answer:
+        """Raises CapReached where the day's calls are used up."""
         network.check_allowed(extractor.who or model.model)  # before anything is written
-        _count(workspace_id, model)
+        now = timezone.now()
+        if not ExtractorUse.objects.take(workspace_id, model.name, now.date(), model.daily_cap):
+            day = now.date() + timedelta(days=1)
+            tomorrow = datetime.combine(day, datetime.min.time(), now.tzinfo)
+            wait = (tomorrow - now).total_seconds()
+            raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)
         return act(extractor)
 
     line = ProviderLine(
@@ -246,12 +248,3 @@ def _call(
             raise
         # Whoever named the address shall not read through this server what stands there.
         raise error.in_own_words() from None
-
-
-def _count(workspace_id: uuid.UUID, model: ConfiguredModel) -> None:
-    """Count a call. Raises CapReached when the day's are used up."""
-    now = timezone.now()
-    if not ExtractorUse.objects.take(workspace_id, model.name, now.date(), model.daily_cap):
-        tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
-        wait = (tomorrow - now).total_seconds()
-        raise CapReached("its daily cap is reached", permanent=False, retry_after=wait)

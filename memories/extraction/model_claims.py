@@ -26,6 +26,11 @@ from memories.models import Category, Fact, FactType, Source
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.resolve import Claim, Quote
 
+NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names
+_written = re.compile(r"\S+")
+_word = re.compile(r"[^\W\d_]{3,}")
+_DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
+
 
 def ask_model(
     unmatched: list[Message],
@@ -134,25 +139,29 @@ def _model_claim(
     )
 
 
-NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names
-
-
 def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
     """What `claim` lacks to be believed; empty where its quotes say it. `said` are all messages in
     their order, those before the request too; `subject` is another name of the user."""
     if not claim.quotes:
         return "no evidence in the text"
-    near = list(_near(claim, said))
+    cited_ids = {quote.episode_id for quote in claim.quotes}
+    places = [place for place, message in enumerate(said) if message.id in cited_ids]
+    within = {other for place in places for other in range(place - NEARBY, place + 1)}
+    near = [message for place, message in enumerate(said) if place in within]
     around = [_around(message, claim) for message in near]
     if names_strangers(claim.statement, around):
         return "it names somebody or something that nobody named"
     cited = [message for message in near if _spans(claim, message)]
     told = [s for m in cited for s in sentences_of(m.readable, _spans(claim, m))]
+    speakers = [message.speaker for message in cited]
+    if UNKNOWN in speakers and FIRST_PERSON.search(" ".join(told)):
+        # Nobody knows who spoke: it is the name that "I" was given.
+        speakers.append(claim.statement.partition(" ")[0].removesuffix("'s"))
     evidence = Evidence(
         quotes=tuple(told),
         around="\n".join(message.text for message in around),
         asked="\n".join(_asked(message, said) for message in cited),
-        speakers=(*_names(claim, cited, " ".join(told)), subject),
+        speakers=(*speakers, subject),
         said_at=claim.occurred_at,
     )
     return unsupported(claim.statement, evidence)
@@ -166,21 +175,6 @@ def _around(message: Message, claim: Claim) -> Message:
     return replace(message, text=text[start : start + PIECE], served=())
 
 
-def _near(claim: Claim, said: Sequence[Message]) -> Iterator[Message]:
-    cited = {quote.episode_id for quote in claim.quotes}
-    places = [place for place, message in enumerate(said) if message.id in cited]
-    near = {other for place in places for other in range(place - NEARBY, place + 1)}
-    return (message for place, message in enumerate(said) if place in near)
-
-
-def _names(claim: Claim, cited: Sequence[Message], told: str) -> Iterator[str]:
-    """Of who spoke; where nobody knows it, the name that "I" was given."""
-    for message in cited:
-        yield message.speaker
-        if message.speaker == UNKNOWN and FIRST_PERSON.search(told):
-            yield claim.statement.partition(" ")[0].removesuffix("'s")
-
-
 def _spans(claim: Claim, message: Message) -> list[tuple[int, int]]:
     return [(q.start, q.end) for q in claim.quotes if q.episode_id == message.id]
 
@@ -192,11 +186,6 @@ def _asked(message: Message, said: Sequence[Message]) -> str:
     if not before.endswith("?") or said[place - 1].speaker == message.speaker:
         return ""
     return sentences_of(before, [(len(before) - 1, len(before))])[0]
-
-
-_written = re.compile(r"\S+")
-_word = re.compile(r"[^\W\d_]{3,}")
-_DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
 
 
 def verified_quotes(

@@ -24,6 +24,16 @@ from workspaces.models import Agent, Subject
 from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
 
+SUBJECT = """
+select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
+"""
+# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
+# conversation does not wait.
+CONVERSATION = """
+select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
+for no key update
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
@@ -130,19 +140,6 @@ def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
         answer=request.answer[0] if request.answer else None,
         next_attempt_at=timezone.now(),
     )
-
-
-SUBJECT = """
-select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
-"""
-
-
-# Locked, so that of two who speak at once each gets a position of its own; who only refers to the
-# conversation does not wait.
-CONVERSATION = """
-select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s
-for no key update
-"""
 
 
 def _conversation(

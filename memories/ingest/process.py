@@ -36,7 +36,12 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     """
     until = time.monotonic() + seconds
     space = workspace_index.index_for(scope)
-    here = request.mode == MemorySession.Mode.SYNC and _is_quick(request, space)
+    here = (
+        request.mode == MemorySession.Mode.SYNC
+        and sum(len(message.content) for message in request.all_messages) <= AT_ONCE
+        and not workspace_index.embedder_of(space).is_remote
+        and _chain(request.extract, space) is None
+    )
     kept = keep(scope, request, space, claimed=here)
     if not here:
         return kept.session
@@ -47,15 +52,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     return row
 
 
-def _is_quick(request: IngestRequest, space: WorkspaceIndex) -> bool:
-    if sum(len(message.content) for message in request.all_messages) > AT_ONCE:
-        return False
-    if workspace_index.embedder_of(space).is_remote:
-        return False
-    return _ladder(request.extract, space) is None
-
-
-def _ladder(extract: str, space: WorkspaceIndex) -> FallbackChain | None:
+def _chain(extract: str, space: WorkspaceIndex) -> FallbackChain | None:
     if extract not in ASKING:
         return None
     return chain_from(space.workspace_id, space.extractors)
@@ -70,7 +67,7 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
         return None
     rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
     space = workspace_index.index_of(session.workspace_id)
-    return _learn(Kept(session, space, tuple(rows)), _ladder(session.extract, space), until)
+    return _learn(Kept(session, space, tuple(rows)), _chain(session.extract, space), until)
 
 
 def run_next(seconds: float = math.inf, *, only_quick: bool = False) -> MemorySession | None:

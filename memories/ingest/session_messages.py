@@ -23,6 +23,19 @@ HUMAN = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 SHORTEST = 3  # characters
 MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
 
+MOST_BEFORE = 6  # messages
+RECENT = timedelta(hours=12)  # what is older is another sitting
+BEFORE = """
+select id, kind, role, author, left(content, %(most)s) as content, occurred_at
+from memories_episode
+where conversation_id = %(conversation)s and position < %(position)s
+  and occurred_at between %(at)s - %(recent)s::interval and %(at)s
+  and subject_id is not distinct from %(subject)s::uuid
+  and (agent_id = %(agent)s::uuid or %(agent)s::uuid is null)
+order by position desc limit %(last)s
+"""
+END = 2**31 - 1  # behind all positions
+
 
 def mark_own_output(
     messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
@@ -52,32 +65,15 @@ def mark_own_output(
 
 def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
     """Sentences and lines of `text`, and the whole of it, with what they say as a fingerprint."""
-    spans = dict.fromkeys([*clauses.sentences(text), *_lines(text), (0, len(text))])
+    lines, start = [], 0
+    for line in text.splitlines(keepends=True):
+        body = line.lstrip(" \t-*•>")
+        lines.append((start + len(line) - len(body), start + len(line.rstrip())))
+        start += len(line)
+    spans = dict.fromkeys([*clauses.sentences(text), *lines, (0, len(text))])
     for start, end in list(spans)[:MOST_PIECES]:
         if end - start >= SHORTEST:
             yield (start, end), lexical.fingerprint(text[start:end])
-
-
-def _lines(text: str) -> Iterator[Span]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        body = line.lstrip(" \t-*•>")
-        yield start + len(line) - len(body), start + len(line.rstrip())
-        start += len(line)
-
-
-MOST_BEFORE = 6  # messages
-RECENT = timedelta(hours=12)  # what is older is another sitting
-BEFORE = """
-select id, kind, role, author, left(content, %(most)s) as content, occurred_at
-from memories_episode
-where conversation_id = %(conversation)s and position < %(position)s
-  and occurred_at between %(at)s - %(recent)s::interval and %(at)s
-  and subject_id is not distinct from %(subject)s::uuid
-  and (agent_id = %(agent)s::uuid or %(agent)s::uuid is null)
-order by position desc limit %(last)s
-"""
-END = 2**31 - 1  # behind all positions
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,20 +215,23 @@ class EarlierFacts:
 
     def without(self, claims: Sequence[Claim]) -> list[Claim]:
         """The claims that are not written yet."""
-        return [claim for claim in claims if not self._has(claim)] if self.places else list(claims)
+        if not self.places:
+            return list(claims)
+        fresh = []
+        for claim in claims:
+            first = claim.quotes[0]
+            is_same = (claim.statement, first.episode_id, first.start) in self.places
+            is_told_again = claim.method == Fact.Method.LLM and all(
+                any(
+                    quote.episode_id == episode and quote.start < end and start < quote.end
+                    for episode, start, end in self.spans
+                )
+                for quote in claim.quotes
+            )
+            if not (is_same or is_told_again):
+                fresh.append(claim)
+        return fresh
 
     def without_doubted(self, doubted: Sequence[tuple[Claim, str]]) -> list[tuple[Claim, str]]:
         """As `without`, of claims that go to quarantine, each with its reason."""
         return [one for one in doubted if (one[0].statement, None, None) not in self.places]
-
-    def _has(self, claim: Claim) -> bool:
-        first = claim.quotes[0]
-        if (claim.statement, first.episode_id, first.start) in self.places:
-            return True
-        return claim.method == Fact.Method.LLM and all(
-            any(
-                quote.episode_id == episode and quote.start < end and start < quote.end
-                for episode, start, end in self.spans
-            )
-            for quote in claim.quotes
-        )

@@ -38,7 +38,6 @@ from workspaces.scope import Scope
 
 State = MemorySession.State
 
-
 TAIL = """
 select id, left(content, %(most)s) as content,
        (select max(position) + 1 from memories_episode
@@ -240,17 +239,16 @@ def prepare(space: WorkspaceIndex, messages: Sequence[NewMessage]) -> Prepared:
     ]
     ends = accumulate(len(text) for text in texts)
     now = [end <= AT_ONCE for end in ends]
-    keys = [_keys(space, text, is_now) for text, is_now in zip(texts, now, strict=True)]
+    keys = [
+        (entries.keys_of_episode(space.number, text) if is_now else entries.UNMADE)
+        if len(text) > BESIDE
+        else None
+        for text, is_now in zip(texts, now, strict=True)
+    ]
     if embedder_of(space).is_remote:
         return Prepared(None, keys, screened)
     made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
     return Prepared([next(made) if is_now else None for is_now in now], keys, screened)
-
-
-def _keys(space: WorkspaceIndex, text: str, is_now: bool) -> entries.Keys | None:
-    if len(text) <= BESIDE:
-        return None
-    return entries.keys_of_episode(space.number, text) if is_now else entries.UNMADE
 
 
 def tail_of(conversation_id: uuid.UUID | None) -> Tail:

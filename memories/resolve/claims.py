@@ -35,6 +35,8 @@ from workspaces.scope import mates_of
 
 log = logging.getLogger(__name__)
 
+VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
+
 
 _teams = re.compile(r"(?:The )?team(?:'s)?\b", re.IGNORECASE)
 
@@ -196,9 +198,6 @@ def quarantine(
                 reason,
             )  # fmt: skip
         )
-
-
-VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
 
 
 @dataclass(slots=True)

@@ -23,6 +23,10 @@ NEAR = 0.2  # below the threshold
 MOST_DOUBTS = 4  # memories beside one statement of which a person is asked what it is to them
 Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
 
+TOGETHER = 128  # statements whose cosines are made at once
+Close = dict[int, list[tuple[int, float]]]
+MOST_OF_BATCH = 12  # of one batch, that a statement is compared with beside what was known before
+
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
@@ -190,11 +194,6 @@ def _is_same_day(old: KnownMemory, new: KnownMemory) -> bool:
     return old.event_date.date() == new.event_date.date()
 
 
-TOGETHER = 128  # statements whose cosines are made at once
-Close = dict[int, list[tuple[int, float]]]
-MOST_OF_BATCH = 12  # of one batch, that a statement is compared with beside what was known before
-
-
 class Resolver:
     """What is live while a batch is decided. `vectors`: one per statement, or none at all."""
 
@@ -212,7 +211,12 @@ class Resolver:
         self.texts: dict[bytes, list[uuid.UUID]] = {}
         self.slots: dict[int, list[uuid.UUID]] = {}
         self.near: dict[int, dict[uuid.UUID, float | None]] = {}
-        self.vectors, self.matrix = vectors, _matrix(vectors)
+        # The vectors as rows; of a statement without one, zeros.
+        dimensions = next((len(vector) for vector in vectors if vector is not None), 0)
+        empty = np.zeros(dimensions, dtype=np.float32)
+        rows = [empty if vector is None else vector for vector in vectors]
+        self.vectors = vectors
+        self.matrix = np.array(rows) if len(vectors) > 1 and dimensions else None
         self.block: tuple[int, Close] | None = None
         self.places: dict[int, uuid.UUID] = {}
         self.indexes: dict[uuid.UUID, int] = {}
@@ -280,12 +284,3 @@ def _close(matrix: np.ndarray, start: int, floor: float) -> Close:
     for row, before, cosine in zip(*near, cosines[near], strict=True):
         found.setdefault(start + int(row), []).append((int(before), float(cosine)))
     return found
-
-
-def _matrix(vectors: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """The vectors as rows; of a statement without one, zeros."""
-    dimensions = next((len(vector) for vector in vectors if vector is not None), 0)
-    if len(vectors) < 2 or not dimensions:
-        return None
-    empty = np.zeros(dimensions, dtype=np.float32)
-    return np.array([empty if vector is None else vector for vector in vectors])

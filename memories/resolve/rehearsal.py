@@ -2,7 +2,6 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -42,19 +41,15 @@ def rehearse(workspace_id: uuid.UUID, policy: Policy, since: datetime) -> Rehear
     held, waited = [], 0
     for each in decisions[:MOST]:
         waited += each.waited or each.state == Supersession.State.PENDING
-        if reason := _reason(policy, each, together[each.new_id]):
+        among = together[each.new_id]
+        about = Replacement(
+            similarity=None,
+            confidence=each.new.confidence,
+            categories=frozenset({each.new.category, *(one.old.category for one in among)}),
+            agent=str(each.new.agent_id or ""),
+            pinned=any(one.rule.partition(":")[0] == PINNED for one in among),
+        )
+        reasons = (policy.holds(replace(about, similarity=one.similarity)) for one in among)
+        if reason := next((reason for reason in reasons if reason), ""):
             held.append((reason, each))
     return Rehearsal(len(decisions), waited, held)
-
-
-def _reason(policy: Policy, decision: Supersession, together: Sequence[Supersession]) -> str:
-    new = decision.new
-    about = Replacement(
-        similarity=None,
-        confidence=new.confidence,
-        categories=frozenset({new.category, *(each.old.category for each in together)}),
-        agent=str(new.agent_id or ""),
-        pinned=any(each.rule.partition(":")[0] == PINNED for each in together),
-    )
-    reasons = (policy.holds(replace(about, similarity=each.similarity)) for each in together)
-    return next((reason for reason in reasons if reason), "")

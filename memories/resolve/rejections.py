@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def refused(
         "model": space.embedding_model_id,
         "most": MOST,
     }
-    known = [_rejected(row) for row in statements.rows(OF_SUBJECT, values)]
+    known = [_Rejected.of(row) for row in statements.rows(OF_SUBJECT, values)]
     if not known:
         return {}
     threshold = model.duplicate_threshold if model else 1.0
@@ -84,6 +84,15 @@ class _Rejected:
     corrected: str | None
     vector: np.ndarray | None
 
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """Of a row of OF_SUBJECT; its vector has unit length."""
+        vector = None
+        if row.embedding is not None:
+            vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
+            vector = vector / np.linalg.norm(vector)
+        return cls(row.id, bytes(row.fingerprint), row.content, row.corrected, vector)
+
     def is_in(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
         """Whether a claim, or a part of it, says the same, whatever leads in to it."""
         own = _stems(self.content)
@@ -110,15 +119,6 @@ class _Rejected:
         return not self.corrected or not restates(
             _reading(self.corrected), _reading(claim), None, threshold
         )
-
-
-def _rejected(row: Any) -> _Rejected:
-    """Of a row of OF_SUBJECT; its vector has unit length."""
-    vector = None
-    if row.embedding is not None:
-        vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
-        vector = vector / np.linalg.norm(vector)
-    return _Rejected(row.id, bytes(row.fingerprint), row.content, row.corrected, vector)
 
 
 @lru_cache(maxsize=4_096)

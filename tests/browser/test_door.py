@@ -13,7 +13,7 @@ from bench.story import PASSWORD, Told
 from tests.browser.conftest import REFUSED
 from workspaces.login import second_factor
 from workspaces.models import LoginPause, SecondFactor, User
-from workspaces.onboarding import ask_for_another_password
+from workspaces.new_workspace import ask_for_another_password
 
 NEW = "one that I chose myself"
 

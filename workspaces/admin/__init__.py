@@ -3,13 +3,16 @@
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
-from workspaces.admin.account_admin import AccountAdmin
-from workspaces.admin.agent_admin import AgentAdmin
+from workspaces.admin.account_admin import (
+    AccountAdmin,
+    LoginAttemptAdmin,
+    RemovalAdmin,
+    ServerKeyAdmin,
+)
 from workspaces.admin.audit_admin import AuditAdmin
 from workspaces.admin.key_admin import KeyAdmin
-from workspaces.admin.login_attempt_admin import LoginAttemptAdmin
 from workspaces.admin.member_admin import InvitationAdmin, MemberAdmin
-from workspaces.admin.server_key_admin import RemovalAdmin, ServerKeyAdmin
+from workspaces.admin.workspace_admin import AgentAdmin
 from workspaces.models import (
     Agent,
     ApiKey,

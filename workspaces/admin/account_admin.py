@@ -1,10 +1,11 @@
 """Accounts, for superusers: who may log in at all."""
 
 from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from workspaces.adminbase.list_admin import ServerAdmin
-from workspaces.models import User
+from workspaces.adminbase.list_admin import Empty, ServerAdmin, display
+from workspaces.models import LoginAttempt, User
 
 
 class AccountForm(UserCreationForm):
@@ -35,3 +36,36 @@ class AccountAdmin(ServerAdmin, UserAdmin):
 
     has_add_permission = ServerAdmin.has_view_permission
     has_change_permission = has_delete_permission = has_add_permission
+
+
+class LoginAttemptAdmin(ServerAdmin):
+    list_display = ("created_at", "kind", "person", "address", "request_id")
+    list_display_links = None
+    list_select_related = ("user",)
+    list_filter = ("kind",)
+    search_fields = ("address__istartswith", "user__username__istartswith")
+    search_help_text = "Beginning of the address or of an account's name"
+    sortable_by = ()
+
+    @display(description="account")
+    def person(self, attempt: LoginAttempt) -> str:
+        return str(attempt.user) if attempt.user else f"unknown name {attempt.name[:8]}"
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No wrong tries", "Passwords, codes and links that did not fit stand here.")
+
+
+class ServerKeyAdmin(ServerAdmin):
+    """Made and revoked by `createkey --server`."""
+
+    can_add = False
+    list_display = ("name", "prefix", "issued_by", "last_used_at", "expires_at", "revoked_at")
+    fields = readonly_fields = (*list_display, "created_at")
+
+
+class RemovalAdmin(ServerAdmin):
+    """Certificates of workspaces that are gone, and those that are going."""
+
+    can_add = False
+    list_display = ("workspace_id", "state", "requested_by", "created_at", "finished_at")
+    fields = readonly_fields = (*list_display, "plan", "removed", "error", "attempts")

@@ -17,8 +17,7 @@ from unfold.widgets import (
 from workspaces.adminbase.access import access_of, actor_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin, Verb
-from workspaces.adminbase.scoped_filters import StateFilter
-from workspaces.adminbase.scoped_forms import WorkspaceChoiceForm, pick_many, pick_one
+from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm, pick_many, pick_one
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
 

@@ -13,13 +13,12 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces import invitation_pages, invitations, members
+from workspaces import invitation_pages, members
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Button, RowAdmin, Verb, refusal_text
-from workspaces.adminbase.scoped_filters import StateFilter
-from workspaces.adminbase.scoped_forms import WorkspaceChoiceForm
+from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm
 from workspaces.external_ids import NotAllowed
 from workspaces.models import Capability, Invitation, Membership, Role
 
@@ -141,7 +140,7 @@ class MemberAdmin(RowAdmin):
         values = form.cleaned_data
         scope = access_of(request).scope(values["workspace"].pk)
         try:
-            invitation, token = invitations.invite(
+            invitation, token = members.invite(
                 scope, values["email"], values["role"], values["name"]
             )
         except self.refusals as refusal:
@@ -207,7 +206,7 @@ class InvitationAdmin(RowAdmin):
         return {"title": row.email, "meaning": ROLES[Role(row.role)], "invited_by": invited_by}
 
     def do_revoke(self, request: HttpRequest, row: Invitation, values: dict[str, Any]) -> str:
-        invitations.revoke(access_of(request).scope(row.workspace_id), row)
+        members.revoke(access_of(request).scope(row.workspace_id), row)
         return f"The invitation of {row.email} is revoked."
 
     def empty(self, request: HttpRequest) -> Empty:

@@ -3,19 +3,93 @@ for all its rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
-from django.http import HttpRequest
+from django.core.paginator import Paginator
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils.functional import cached_property
+from django.views.generic import TemplateView
 from unfold import decorators
 from unfold.admin import ModelAdmin
-from unfold.views import ChangeList
+from unfold.views import ChangeList, UnfoldModelAdminViewMixin
 
-from workspaces.adminbase.access import access_of
-from workspaces.adminbase.admin_page import AdminPage
-from workspaces.adminbase.counting import BoundedPaginator
+from workspaces.adminbase.access import Access, access_of
+
+MOST = 10_000
 
 Column = TypeVar("Column", bound=Callable[..., Any])
+
+
+def bounded_count(rows: QuerySet[Any], most: int = MOST) -> int:
+    """How many rows there are, but never more than `most` + 1."""
+    return rows.order_by().values("pk")[: most + 1].count()
+
+
+def bounded_counts(*queries: QuerySet[Any], most: int = MOST) -> list[int]:
+    """The same of several lists, in one statement."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for rows in queries:
+        text, given = rows.order_by().values("pk")[: most + 1].query.sql_with_params()
+        parts.append(f"(select count(*) from ({text}) as counted)")
+        values += given
+    with connection.cursor() as cursor:
+        cursor.execute(f"select {', '.join(parts)}", values)
+        return list(cursor.fetchone())
+
+
+def count_text(count: int, most: int = MOST) -> str:
+    """A bounded count in words: `1,234`, or `10,000+`."""
+    return f"{most:,}+" if count > most else f"{count:,}"
+
+
+class BoundedPaginator(Paginator):
+    """Pages through the first 10,000 rows; what lies beyond is found by filter and search."""
+
+    template_name = "admin/bounded_pagination.html"
+
+    @cached_property
+    def count(self) -> int:
+        rows = self.object_list
+        return bounded_count(rows) if isinstance(rows, QuerySet) else len(rows)
+
+    @property
+    def is_cut(self) -> bool:
+        return self.count > MOST
+
+    @property
+    def count_text(self) -> str:
+        return count_text(self.count)
+
+
+class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
+    """Unfold's page at `path` below the list of the admin that has it among its `pages`.
+
+    Whoever may come into the admin may open it: it shows what `access` allows, or asks for more.
+    """
+
+    path: ClassVar[str]
+    name: ClassVar[str]
+    title: str
+    model_admin: "ListAdmin"
+
+    def has_permission(self) -> bool:
+        return True
+
+    @property
+    def access(self) -> Access:
+        return access_of(self.request)
+
+    @property
+    def is_sent(self) -> bool:
+        return self.request.method == "POST"
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A form that is sent is shown with what came of it."""
+        return self.get(request, *args, **kwargs)
 
 
 def display(

@@ -23,9 +23,9 @@ from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from memoryproject import first_run
 from workspaces.adminbase.access import access_for
-from workspaces.browser_middleware import SEEN_AT
 from workspaces.login import second_factor, throttle
 from workspaces.login.throttle import TooEarly
+from workspaces.middleware import SEEN_AT
 from workspaces.models import Invitation, LoginAttempt, User
 
 HALF_WAY = "half_way"  # in the session: who has shown a password, and not yet a code

@@ -12,7 +12,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import invitation_pages, invitations, members
+from workspaces import invitation_pages, members
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
@@ -87,7 +87,7 @@ class MembersView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Invite somebody: they are a member when they have accepted. The answer is the same
         whether or not the address has an account."""
-        invitation, token = invitations.invite(self.scope, **asdict(read(NewMember, request.data)))
+        invitation, token = members.invite(self.scope, **asdict(read(NewMember, request.data)))
         link = invitation_pages.link_of(request, invitation, token)
         return Response(NewInvitationJson.of(invitation, invite_url=link), status=201)
 
@@ -132,7 +132,7 @@ class OneInvitationView(WorkspaceView):
     @operation("revokeInvitation", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take it back: its link opens nothing any more."""
-        invitations.revoke(self.scope, self._invitation(row))
+        members.revoke(self.scope, self._invitation(row))
         return Response(status=204)
 
     def _invitation(self, row: uuid.UUID) -> Invitation:

@@ -17,8 +17,8 @@ from rest_framework.response import Response
 
 from memoryproject.postgres.causes import cause_of
 from workspaces.api.json_answers import JsonAnswer, JsonRenderer
-from workspaces.api.request_ids import request_id_of
 from workspaces.external_ids import NotAllowed
+from workspaces.login.client_address import request_id_of
 from workspaces.members import MembershipConflict
 
 log = logging.getLogger(__name__)

@@ -14,19 +14,18 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from workspaces.api.json_answers import JsonRenderer
-from workspaces.api.json_parser import (
+from workspaces.api.json_requests import (
     StrictJSONParser,
     refuse_null_in_address,
+    refuse_unknown_parameters,
     refuse_unmeasured_body,
 )
-from workspaces.api.json_requests import refuse_unknown_parameters
 from workspaces.api.problems import invalid, not_found, refused
 from workspaces.api.schema import DoorSchema
 from workspaces.auth import as_uuid
-from workspaces.keys import NOTHING
+from workspaces.keys import NOTHING, ServerAsker
 from workspaces.models import Capability, User
 from workspaces.scope import Scope
-from workspaces.server_keys import ServerAsker
 
 NEEDS = {
     "GET": Capability.READ,

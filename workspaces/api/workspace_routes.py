@@ -17,10 +17,10 @@ from workspaces.api.paging import paged
 from workspaces.api.problems import conflict, invalid, refused
 from workspaces.api.schema import operation
 from workspaces.api.views import AskerView, WorkspaceView, administrator_of
+from workspaces.keys import ServerAsker
 from workspaces.models import User, Workspace
 from workspaces.request_fields import Email, Free, NullIs, Text, declared
 from workspaces.scope import Scope
-from workspaces.server_keys import ServerAsker
 
 
 class AskerJson(JsonAnswer):

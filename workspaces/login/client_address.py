@@ -45,3 +45,7 @@ def _parsed(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found
+
+
+def request_id_of(request: HttpRequest) -> str:
+    return str(request.META.get("REQUEST_ID", ""))

@@ -22,8 +22,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.module_loading import import_string
 
-from workspaces.api.request_ids import request_id_of
-from workspaces.login.client_address import client_address, network_of
+from workspaces.login.client_address import client_address, network_of, request_id_of
 from workspaces.models import LoginAttempt, LoginPause, User
 
 FREE = {"account": 5, "browser": 5, "address": 20}  # tries

@@ -1,10 +1,7 @@
 from workspaces.models.audit import AuditEntry, erasing_audit
-from workspaces.models.base import Row
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
-from workspaces.models.removal import WorkspaceRemoval
-from workspaces.models.user import User
 from workspaces.models.workspace import (
     REMOVED,
     SLUG,
@@ -12,9 +9,12 @@ from workspaces.models.workspace import (
     Audience,
     Membership,
     Role,
+    Row,
     Subject,
     Team,
+    User,
     Workspace,
+    WorkspaceRemoval,
 )
 
 __all__ = [

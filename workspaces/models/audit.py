@@ -5,8 +5,7 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
-from workspaces.models.base import Row
-from workspaces.models.workspace import Workspace
+from workspaces.models.workspace import Row, Workspace
 
 
 class AuditEntry(Row):

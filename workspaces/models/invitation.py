@@ -5,10 +5,8 @@ from django.db.models import Case, Exists, Func, OuterRef, Q, Value, When
 from django.db.models.functions import Cast, Lower
 from django.utils import timezone
 
-from workspaces.models.base import Row
 from workspaces.models.key import ApiKey, Capability, ServerKey
-from workspaces.models.user import User
-from workspaces.models.workspace import Membership, Role, Workspace
+from workspaces.models.workspace import Membership, Role, Row, User, Workspace
 
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 ADMINISTERING = (Role.OWNER, Role.ADMIN)

@@ -2,9 +2,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
-from workspaces.models.base import Row
-from workspaces.models.user import User
-from workspaces.models.workspace import Agent, Subject, Workspace
+from workspaces.models.workspace import Agent, Row, Subject, User, Workspace
 
 
 class Capability(models.TextChoices):

@@ -2,8 +2,7 @@
 
 from django.db import models
 
-from workspaces.models.base import Row
-from workspaces.models.user import User
+from workspaces.models.workspace import Row, User
 
 
 class LoginPause(models.Model):

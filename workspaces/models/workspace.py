@@ -1,11 +1,53 @@
+"""What every row of the project has: an id that sorts by time, and two times."""
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-from workspaces.models.base import Row
-from workspaces.models.user import User
+from workspaces.ids import uuid7
 
 REMOVED = "removed-"  # so begins the slug of one that is being removed
 SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
+
+
+class Row(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(auto_now=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class User(AbstractUser):
+    """A person. What they may do in a workspace is said by their membership."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    email = models.EmailField("email address")
+    must_change_password = models.BooleanField(default=False, editable=False)
+    # Sessions of an older number have ended.
+    session_number = models.PositiveIntegerField(default=0, editable=False)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]
+
+    def set_password(self, raw_password: str | None) -> None:
+        super().set_password(raw_password)
+        self.must_change_password = False
+
+    def _get_session_auth_hash(self, secret: Any = None) -> str:
+        """What Django compares at every request, with our number beside the password."""
+        return salted_hmac(
+            "workspaces.models.User.session",
+            f"{self.session_number}:{self.password}",
+            secret=secret,
+            algorithm="sha256",
+        ).hexdigest()
 
 
 class Role(models.TextChoices):
@@ -125,3 +167,48 @@ class Subject(Row):
 
     def __str__(self) -> str:
         return self.name or self.external_id
+
+
+class WorkspaceRemoval(Row):
+    """A workspace that is taken away with all its rows; when it is gone, the certificate of it.
+
+    It has no foreign key, for it outlives the workspace, and names nothing of it but its id and
+    its number in the index. The row is the queue: a claim holds until `lease_until`.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    OPEN = (State.WAITING, State.RUNNING)
+
+    workspace_id = models.UUIDField(unique=True)
+    number = models.IntegerField()
+    requested_by = models.CharField(max_length=200)
+    state = models.CharField(max_length=7, choices=State, default=State.WAITING)
+    plan = models.JSONField(default=dict)
+    removed = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(
+                fields=["due_at"],
+                name="removal_due",
+                condition=models.Q(state__in=["waiting", "running"]),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.workspace_id}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in self.OPEN

@@ -26,8 +26,8 @@ from bench.speed.loading import NotFilled
 from bench.speed.server import Server, ServerFailed, environment
 from bench.speed.study import PARTS, Study, Wish, study, use
 from memories.management import recording
+from memories.management.command_options import add_result_file
 from memories.management.progress import Progress, progress
-from memories.management.result_file import add_result_file
 from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
 from memoryproject.postgres_guard import open_lock, try_lock

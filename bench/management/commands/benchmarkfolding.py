@@ -12,9 +12,8 @@ from django.core.management.base import CommandError
 from bench.scratch import scratch_database
 from bench.speed import folding
 from bench.speed.folding import Wish
-from memories.management.examples import CommandWithExamples
+from memories.management.command_options import CommandWithExamples, add_result_file
 from memories.management.progress import progress
-from memories.management.result_file import add_result_file
 
 
 class Command(CommandWithExamples):

@@ -12,7 +12,7 @@ from bench.speed import layout, pages
 from bench.speed.corpus import Corpus
 from bench.speed.loading import load
 from memories.index import workspace_index
-from memories.management.examples import CommandWithExamples
+from memories.management.command_options import CommandWithExamples
 from memories.management.progress import progress
 
 

@@ -12,7 +12,7 @@ from memories import calibration
 from memories.calibration import Calibration
 from memories.errors import ProviderError
 from memories.index import workspace_index
-from memories.management.examples import CommandWithExamples
+from memories.management.command_options import CommandWithExamples
 from memories.management.progress import progress
 from memories.models import EmbeddingModel
 

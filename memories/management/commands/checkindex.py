@@ -11,9 +11,8 @@ from django.core.management.base import CommandError
 from memories.errors import ProviderError
 from memories.index import check, truth, workspace_index
 from memories.index.check import Agreement
-from memories.management.examples import CommandWithExamples
+from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
 from memories.management.progress import progress
-from memories.management.workspace_option import add_workspace, chosen_spaces
 from memories.models import EmbeddingModel, WorkspaceIndex
 from memories.providers import embedder_from
 

@@ -9,9 +9,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.management.examples import CommandWithExamples
-from memories.management.workspace_option import add_workspace, one_workspace
-from workspaces import server_keys
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from workspaces import keys
 from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
@@ -92,11 +91,11 @@ class Command(CommandWithExamples):
         if named := [name for name in OF_A_WORKSPACE if options[name]]:
             raise CommandError(f"A server key is of no workspace: leave out --{named[0]}.")
         if prefix := options["revoke"]:
-            if not server_keys.revoke_server_key(prefix):
+            if not keys.revoke_server_key(prefix):
                 raise CommandError(f"No server key {prefix!r} is in use.")
             self.stdout.write(f"Server key {prefix} is revoked.")
             return
-        key, text = server_keys.issue_server_key(
+        key, text = keys.issue_server_key(
             options["name"] or "made by createkey", actor="createkey", expires_at=options["expires"]
         )
         expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"

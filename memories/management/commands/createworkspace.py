@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_email
 from django.urls import reverse
 
-from memories.management.examples import CommandWithExamples
+from memories.management.command_options import CommandWithExamples
 from workspaces.new_workspace import NewWorkspace, SlugTaken, create_workspace, fault_of_slug
 
 

@@ -10,10 +10,8 @@ from django.core.management.base import CommandError
 from memories import erase
 from memories.erase import ErasureTarget
 from memories.errors import NotFound
-from memories.management.examples import CommandWithExamples
-from memories.management.interruption import interruptible
-from memories.management.progress import progress
-from memories.management.workspace_option import add_workspace, one_workspace
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memories.management.progress import interruptible, progress
 from memories.models import Conversation, Erasure
 from workspaces.auth import as_uuid
 from workspaces.models import Subject, Workspace

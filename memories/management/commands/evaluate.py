@@ -17,9 +17,8 @@ from memories.evaluation import conflicts, evaluation_report, extraction, locomo
 from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
 from memories.management import recording
-from memories.management.examples import CommandWithExamples
+from memories.management.command_options import CommandWithExamples, add_result_file
 from memories.management.progress import progress
-from memories.management.result_file import add_result_file
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 

@@ -12,13 +12,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memories.errors import Conflict, Invalid, ProviderError
+from memories.management.command_options import one_workspace
 from memories.management.import_report import Survey, Tally, survey
-from memories.management.interruption import Interruption, interruptible
-from memories.management.progress import Progress, progress
+from memories.management.progress import Interruption, Progress, interruptible, progress
 from memories.models import MemorySession
 from memories.transcripts import FORMATS, Transcript, read
 from memories.transfer.transcript_import import ImportOptions, import_transcript
-from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
 
 # What is taken out of a folder; a file that is named itself may be called anything.
@@ -69,7 +68,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def handle(self, *, paths: list[Path], dry_run: bool, **options: Any) -> None:
-        scope = None if dry_run else _scope(options["workspace"])
+        scope = None
+        if not dry_run:
+            scope = worker_scope(one_workspace(options["workspace"]).pk, "ingestfile")
         surveys = [survey(path, options["format"]) for path in _files(paths)]
         thread = options["thread"]
         count = sum(len(found.threads) for found in surveys)
@@ -126,26 +127,16 @@ class Command(BaseCommand):
                 self.stderr.write(line)
 
 
-def _scope(slug: str | None) -> Scope:
-    found = list(Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()[:2])
-    if not found:
-        raise CommandError(f"There is no workspace {slug!r}." if slug else "No workspace yet.")
-    if len(found) > 1:
-        raise CommandError("There are several workspaces: name one with --workspace.")
-    return worker_scope(found[0].pk, "ingestfile")
-
-
 def _files(paths: list[Path]) -> Iterator[Path]:
     """The files themselves, and of folders all that look like text, in a steady order."""
     for path in paths:
-        yield from _below(path) if path.is_dir() else [path]
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.suffix.lower() in ENDINGS and path.is_file() and not is_hidden:
+        if not path.is_dir():
             yield path
+            continue
+        for inner in sorted(path.rglob("*")):
+            is_hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
+            if inner.suffix.lower() in ENDINGS and inner.is_file() and not is_hidden:
+                yield inner
 
 
 def _batch(text: str) -> int:

@@ -8,11 +8,13 @@ from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
 from memories.index import due, reembedding, workspace_index
-from memories.management.examples import CommandWithExamples
-from memories.management.interruption import Interruption, interruptible
-from memories.management.progress import progress
-from memories.management.steps import Steps, Stopped
-from memories.management.workspace_option import add_workspace, chosen_spaces, one_workspace
+from memories.management.command_options import (
+    CommandWithExamples,
+    add_workspace,
+    chosen_spaces,
+    one_workspace,
+)
+from memories.management.progress import Interruption, Steps, Stopped, interruptible, progress
 from memories.models import DueVector, EmbeddingModel, WorkspaceIndex
 
 

@@ -8,11 +8,8 @@ from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
 from memories.index import build_segments, common_terms, rebuild, reembedding, truth
-from memories.management.examples import CommandWithExamples
-from memories.management.interruption import Interruption, interruptible
-from memories.management.progress import progress
-from memories.management.steps import Steps, Stopped
-from memories.management.workspace_option import add_workspace, chosen_spaces
+from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
+from memories.management.progress import Interruption, Steps, Stopped, interruptible, progress
 from memories.models import WorkspaceIndex
 
 

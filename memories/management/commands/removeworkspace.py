@@ -8,10 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.erase import workspace_removal
-from memories.management.examples import CommandWithExamples
-from memories.management.interruption import interruptible
-from memories.management.progress import progress
-from memories.management.workspace_option import one_workspace
+from memories.management.command_options import CommandWithExamples, one_workspace
+from memories.management.progress import interruptible, progress
 from workspaces.models import WorkspaceRemoval
 
 STEP = 5.0  # seconds between two looks at whether to stop

@@ -9,8 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import Forbidden, Invalid
-from memories.management.examples import CommandWithExamples
-from memories.management.workspace_option import add_workspace, one_workspace
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
@@ -95,8 +94,9 @@ def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
     for place, hit in enumerate(hits, start=1):
         row = hit.row
         user = (row.user_external or "").ljust(min(users, 20))[:20]
-        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_when(hit)}  {user}  "
-        yield head + _shortened(row.content, max(NARROWEST, width - len(head)))
+        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_instant(hit):%Y-%m-%d}  {user}  "
+        text, room = " ".join(row.content.split()), max(NARROWEST, width - len(head))
+        yield head + (text if len(text) <= room else text[: room - 1] + "…")
         if with_scores and hit.scores:
             yield " " * 13 + "  ".join(f"{name} {value:.3f}" for name, value in hit.scores.items())
 
@@ -121,15 +121,6 @@ def _instant(hit: Hit) -> Any:
     if hit.memory:
         return hit.memory.event_date or hit.memory.created_at
     return hit.episode.occurred_at if hit.episode else hit.feature.updated_at
-
-
-def _when(hit: Hit) -> str:
-    return f"{_instant(hit):%Y-%m-%d}"
-
-
-def _shortened(text: str, width: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def _nothing(workspace: Workspace, user: str) -> str:

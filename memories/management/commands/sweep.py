@@ -10,8 +10,8 @@ from django.core.management.base import CommandError
 from memories import heartbeat, index_repairs
 from memories.features.update import update_due_sets
 from memories.index import build_segments
-from memories.management.examples import CommandWithExamples
-from memories.management.interruption import interruptible
+from memories.management.command_options import CommandWithExamples
+from memories.management.progress import interruptible
 from memories.models import DueVector
 from memories.sweep import Swept, sweep
 

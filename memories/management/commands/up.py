@@ -20,7 +20,7 @@ from memoryproject import embedded_postgres, first_run, roles
 from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
 from memoryproject.processes import Size, meeting_place, processes
 from memoryproject.supervisor import Child, supervise
-from workspaces.onboarding import FirstRun
+from workspaces.new_workspace import FirstRun
 
 CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
     -H 'Authorization: Bearer {key}' \\

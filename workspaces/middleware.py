@@ -1,0 +1,172 @@
+"""What every request goes through: its id, a line of the log for who is refused, plain HTTP refused
+behind TLS, sessions for browsers alone, and the headers of pages."""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth import middleware as auth
+from django.contrib.messages import middleware as messages
+from django.contrib.sessions import middleware as sessions
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
+
+from memoryproject import log_lines
+from memoryproject.front.wire import TENANT
+from memoryproject.log_lines import NOTED
+from workspaces.api.problems import Problem, page
+from workspaces.auth import presented_key
+from workspaces.keys import LABEL, prefix_of
+from workspaces.login.client_address import client_address, is_of_this_machine
+
+log = logging.getLogger(__name__)
+
+ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
+LONGEST_PATH = 200
+API = "/api/v1/"
+SEEN_AT = "seen_at"
+WRITTEN_TIMES = 24  # in the time after which a session ends
+
+ADMIN, REDOC = "/admin/", "/api/redoc"
+# Styles stand in attributes and elements of unfold's, Swagger's and our own pages; no script does.
+POLICY = (
+    "default-src 'self'; script-src 'self'{script}; style-src 'self' 'unsafe-inline';"
+    " img-src 'self' data:; worker-src 'self'{worker}; object-src 'none'; base-uri 'none';"
+    " form-action 'self'; frame-ancestors 'none'"
+)
+PLAIN = POLICY.format(script="", worker="")
+BY_PATH = {
+    # unfold's pages are written for Alpine, which makes functions of the words in attributes; its
+    # build without eval does not know what stands in them.
+    ADMIN: POLICY.format(script=" 'unsafe-eval'", worker=""),
+    REDOC: POLICY.format(script="", worker=" blob:"),
+}
+PERMISSIONS = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture",
+        "encrypted-media", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
+        "payment", "serial", "usb",
+    )
+)  # fmt: skip
+
+
+class RequestIdMiddleware:
+    """Keeps the caller's `X-Request-Id` where it is short and plain, else makes one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
+        request.META["REQUEST_ID"] = given if ACCEPTED.match(given) else uuid.uuid4().hex
+        token = log_lines.request_id.set(request.META["REQUEST_ID"])
+        try:
+            response = self.get_response(request)
+            note(request, response)
+        finally:
+            log_lines.request_id.reset(token)
+        response.headers["X-Request-Id"] = request.META["REQUEST_ID"]
+        return response
+
+
+def note(request: HttpRequest, response: HttpResponseBase) -> None:
+    if response.status_code not in NOTED:
+        return
+    path = quote(request.path)[:LONGEST_PATH]
+    log.warning(
+        "%s %s %s from %s, %s",
+        response.status_code,
+        request.method,
+        path,
+        client_address(request) or request.META.get("REMOTE_ADDR") or "-",
+        asker(request),
+    )
+
+
+def asker(request: HttpRequest) -> str:
+    """By what is at hand: nobody is looked up for a line in the log."""
+    key = presented_key(request.META)
+    if key is not None:
+        return f"key {LABEL}_{prefix_of(key)}" if prefix_of(key) else "a key that is none"
+    user = getattr(getattr(request, "_cached_user", None), "pk", None)
+    return f"user {user}" if user else "nobody"
+
+
+class PlainHttpMiddleware:
+    """Behind TLS: those of programs on the server's own machine, which find the address in the info
+    file. Others are refused and not led on: their key went over the wire already."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if (
+            settings.BEHIND_TLS_PROXY
+            and request.path_info.startswith(API)
+            and not request.is_secure()
+            and not is_of_this_machine(request)
+        ):
+            return page(Problem(403, "Ask over https: this came in plain text."), request)
+        return self.get_response(request)
+
+
+class PastKeys(MiddlewareMixin):
+    def __call__(self, request: HttpRequest) -> Any:
+        if is_keyed(request):
+            return self.get_response(request)
+        return super().__call__(request)
+
+
+def is_keyed(request: HttpRequest) -> bool:
+    """Whether `KeyAuthentication` alone decides who asks."""
+    return request.path_info.startswith(API) and presented_key(request.META) is not None
+
+
+class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
+    """A session ends some hours after its last request: written anew now and then, and not at every
+    request. Logging in sets SEEN_AT."""
+
+    def process_response(self, request: HttpRequest, response: Any) -> Any:
+        session, now = request.session, int(time.time())
+        if session.accessed and SESSION_KEY in session:
+            unseen = abs(now - session.get(SEEN_AT, now))
+            if unseen > settings.SESSION_COOKIE_AGE / WRITTEN_TIMES:
+                session[SEEN_AT] = now
+        return super().process_response(request, response)
+
+
+class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Tell the front whose page it was, where the page has asked for that."""
+        user = getattr(request, "_cached_user", None)
+        if user is not None and user.is_authenticated:
+            request.META[TENANT] = f"user:{user.pk}"
+        return response
+
+
+class MessageMiddleware(PastKeys, messages.MessageMiddleware):
+    pass
+
+
+class PageHeadersMiddleware:
+    """For HTML only: programs do not read these headers."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            found = (policy for path, policy in BY_PATH.items() if request.path.startswith(path))
+            response.headers["Content-Security-Policy"] = next(found, PLAIN)
+            response.headers["Permissions-Policy"] = PERMISSIONS
+        return response
