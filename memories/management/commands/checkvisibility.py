@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from memories.management.examples import CommandWithExamples
-from memories.management.workspace_option import add_workspace, chosen_spaces
+from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
 from memories.review.visibility import make_private, visibility_changes
 from workspaces.scope import worker_scope
 
