@@ -55,6 +55,7 @@ LITERALS = {
     r"\b(vector_(?:sealed|tail))_[\d_]+": r"\1",
     # Either is as good, as the rows are filled.
     r"featurecitation_(?:feature|change)_id_\w+": "featurecitation_feature_id",
+    r"memoryperiod_one_open": "memoryperiod_history",
 }
 OF_ADA: dict[str, Any] = {"user_id": "ada"}  # who has features that were read out of messages
 EVERYTHING = frozenset({"citations", "chain", "neighbours"})

@@ -5,7 +5,6 @@ Plans whose day has passed stay known, and are no longer given as what is to com
 
 import hashlib
 import uuid
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
@@ -159,12 +158,8 @@ def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
     rows = rows.filter(subject_id=options.subject_id, conversation=None)
     if options.at.is_now:
         rows = rows.live()
-    by_change: dict[uuid.UUID, ProfileFeature] = {}
-    in_category: Counter[str] = Counter()
-    for row, change in sorted(rows.as_of(options.at), key=lambda pair: pair[1].pk, reverse=True):
-        in_category[row.category] += 1
-        if in_category[row.category] <= options.limit:
-            by_change[change.pk] = ProfileFeature(row)
+    found = rows.as_of(options.at, newest=options.limit)
+    by_change = {change.pk: ProfileFeature(row) for row, change in found}
     visible = Episode.objects.visible_to(scope)
     citations = FeatureCitation.objects.filter(change__in=list(by_change), episode__in=visible)
     if options.at.known_at is not None:

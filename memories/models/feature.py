@@ -1,12 +1,15 @@
 """What conversations are folded into: sets of features, and the history of every value."""
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from memories.english import lexical
@@ -125,21 +128,30 @@ class FeatureQuerySet(NamedQuerySet["Feature"]):
     def live(self) -> Self:
         return self.filter(ended_at=None)
 
-    def as_of(self, at: AsOf) -> "list[tuple[Feature, FeatureChange]]":
+    def as_of(self, at: AsOf, newest: int | None = None) -> "list[tuple[Feature, FeatureChange]]":
         """What these features said at an instant, as far as was known then, with the change by
-        which they did. The features hold what they said; those that were not there are left out."""
+        which they did; of each category the `newest` at most. The features hold what they said;
+        those that were not there are left out."""
         changes = FeatureChange.objects.filter(feature__in=self)
         if at.is_now:
             changes = changes.filter(is_current=True)
-        if at.known_at is not None:
-            changes = changes.filter(created_at__lte=at.known_at)
-        if at.valid_at is not None:
-            changes = changes.filter(occurred_at__lte=at.valid_at)
-        last = changes.order_by("feature_id", "-pk").distinct("feature_id")
-        rows = []
-        for change in last.select_related("feature"):
-            if change.after is not None:
-                change.feature.set_to(change.after)
+            if newest is not None:
+                place = Window(RowNumber(), partition_by=F("feature__category"), order_by="-pk")
+                changes = changes.annotate(place=place).filter(place__lte=newest)
+        else:
+            if at.known_at is not None:
+                changes = changes.filter(created_at__lte=at.known_at)
+            if at.valid_at is not None:
+                changes = changes.filter(occurred_at__lte=at.valid_at)
+            changes = changes.order_by("feature_id", "-pk").distinct("feature_id")
+        rows: list[tuple[Feature, FeatureChange]] = []
+        in_category: Counter[str] = Counter()
+        for change in sorted(changes.select_related("feature"), key=attrgetter("pk"), reverse=True):
+            if change.after is None:
+                continue
+            change.feature.set_to(change.after)
+            in_category[change.feature.category] += 1
+            if newest is None or in_category[change.feature.category] <= newest:
                 rows.append((change.feature, change))
         return rows
 

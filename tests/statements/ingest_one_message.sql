@@ -193,7 +193,7 @@ from pair where m.id = pair.old and m.superseded_by_id is null;
 --   CTE pair
 --   CTE ended
 --   Update on memories_memoryperiod
---   Index memoryperiod_one_open
+--   Index memoryperiod_history
 --   Index memories_memory_pkey
 
 update memories_entry set live = %(live)s
@@ -225,25 +225,25 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
     "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
     zone, $37::varchar, $38::varchar)), n2 as (insert into memories_supersession ("id", "created_at",
     "updated_at", "workspace_id", "old_id", "new_id", "similarity", "model", "rule", "method", "state",
-    "decided_by", "decided_at", "note", "waited") values ($39::uuid, $40::timestamp with time zone, $41::timestamp
-    with time zone, $42::uuid, $43::uuid, $44::uuid, $45::double precision, $46::varchar, $47::varchar,
-    $48::varchar, $49::varchar, $50::varchar, $51::timestamp with time zone, $52::text, $53::boolean)), n3 as
-(insert into memories_fact ("id", "created_at", "updated_at", "workspace_id", "session_id", "memory_id",
-    "subject_id", "agent_id", "statement", "category", "fact_type", "confidence", "method", "rule", "entities",
-    "visibility", "event_date", "quarantined_at", "quarantine_reason") values ($54::uuid, $55::timestamp with time
-    zone, $56::timestamp with time zone, $57::uuid, $58::uuid, $59::uuid, $60::uuid, $61::uuid, $62::text,
-    $63::varchar, $64::varchar, $65::double precision, $66::varchar, $67::varchar, $68::varchar[], $69::varchar,
-    $70::timestamp with time zone, $71::timestamp with time zone, $72::text)), n4 as (insert into
-  memories_citation ("workspace_id", "fact_id", "episode_id", "start", "end", "quote") values ($73::uuid,
-    $74::uuid, $75::uuid, $76::integer, $77::integer, $78::text)), n5 as (insert into memories_entry (id,
-    workspace, layer, item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role,
-    author, position, marks, live, length, terms, trigrams, weights, rules) values ($79::int8, $80::int4,
-    $81::int2, $82::uuid, $83::uuid, $84::uuid, $85::int2, $86::int2, $87::uuid, $88::uuid, $89::timestamptz,
-    $90::timestamptz, $91::varchar, $92::varchar, $93::int4, $94::int2, $95::bool, $96::int4, $97::int8[],
-    $98::int8[], $99::sparsevec, $100::int2)) insert into memories_vector (entry_id, embedding_model_id, part,
-  workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding) values ($101::int8,
-  $102::int2, $103::int2, $104::int4, $105::int2, $106::uuid, $107::uuid, $108::int2, $109::int2, $110::uuid,
-  $111::bool, $112::bool, $113::halfvec);
+    "decided_by", "decided_at", "note", "waited", "case_id") values ($39::uuid, $40::timestamp with time zone,
+    $41::timestamp with time zone, $42::uuid, $43::uuid, $44::uuid, $45::double precision, $46::varchar,
+    $47::varchar, $48::varchar, $49::varchar, $50::varchar, $51::timestamp with time zone, $52::text,
+    $53::boolean, $54::uuid)), n3 as (insert into memories_fact ("id", "created_at", "updated_at", "workspace_id",
+    "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type", "confidence",
+    "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason") values
+  ($55::uuid, $56::timestamp with time zone, $57::timestamp with time zone, $58::uuid, $59::uuid, $60::uuid,
+    $61::uuid, $62::uuid, $63::text, $64::varchar, $65::varchar, $66::double precision, $67::varchar,
+    $68::varchar, $69::varchar[], $70::varchar, $71::timestamp with time zone, $72::timestamp with time zone,
+    $73::text)), n4 as (insert into memories_citation ("workspace_id", "fact_id", "episode_id", "start", "end",
+    "quote") values ($74::uuid, $75::uuid, $76::uuid, $77::integer, $78::integer, $79::text)), n5 as (insert into
+  memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place, conversation,
+    occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights, rules) values
+  ($80::int8, $81::int4, $82::int2, $83::uuid, $84::uuid, $85::uuid, $86::int2, $87::int2, $88::uuid, $89::uuid,
+    $90::timestamptz, $91::timestamptz, $92::varchar, $93::varchar, $94::int4, $95::int2, $96::bool, $97::int4,
+    $98::int8[], $99::int8[], $100::sparsevec, $101::int2)) insert into memories_vector (entry_id,
+  embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding)
+values ($102::int8, $103::int2, $104::int2, $105::int4, $106::int2, $107::uuid, $108::uuid, $109::int2,
+  $110::int2, $111::uuid, $112::bool, $113::bool, $114::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0

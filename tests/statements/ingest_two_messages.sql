@@ -70,10 +70,10 @@ order by near.i, near.similarity desc, near.entry_id;
 -- as in ingest_one_message: update memories_workspaceindex
 
 insert into memories_supersession ("id", "created_at", "updated_at", "workspace_id", "old_id", "new_id",
-  "similarity", "model", "rule", "method", "state", "decided_by", "decided_at", "note", "waited") values
-($1::uuid, $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid,
+  "similarity", "model", "rule", "method", "state", "decided_by", "decided_at", "note", "waited", "case_id")
+values ($1::uuid, $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid,
   $7::double precision, $8::varchar, $9::varchar, $10::varchar, $11::varchar, $12::varchar, $13::timestamp with
-  time zone, $14::text, $15::boolean);
+  time zone, $14::text, $15::boolean, $16::uuid);
 -- reads
 --   Insert on memories_supersession
 

@@ -212,7 +212,7 @@ SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechan
 -- reads
 --   Index memories_feature_subject_id_5293b5e4
 --   Index memories_feature_subject_id_5293b5e4
---   Index memories_featurechange_feature_id_f2636c43
+--   Index change_history
 
 select f.id, f.content, v.embedding from memories_feature f
 join memories_entry e on e.layer = %(layer)s and e.item = f.id
@@ -335,9 +335,9 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
 "memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
 "memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
-"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
-("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
-  "memories_supersession"."new_id" IN (%s)) ORDER BY "memories_supersession"."id" ASC;
+"memories_supersession"."note", "memories_supersession"."waited", "memories_supersession"."case_id" FROM
+"memories_supersession" WHERE ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at"
+  <= %s AND "memories_supersession"."new_id" IN (%s)) ORDER BY "memories_supersession"."id" ASC;
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -382,9 +382,9 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
 "memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
 "memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
-"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
-("memories_supersession"."state" = %s AND "memories_supersession"."decided_at" <= %s AND
-  "memories_supersession"."new_id" IN (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
+"memories_supersession"."note", "memories_supersession"."waited", "memories_supersession"."case_id" FROM
+"memories_supersession" WHERE ("memories_supersession"."state" = %s AND "memories_supersession"."decided_at"
+  <= %s AND "memories_supersession"."new_id" IN (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
 
 -- as in search_hybrid_with_everything: with recursive older as (
 

@@ -178,23 +178,22 @@ from (
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
-SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
-"memories_featurechange"."created_at", "memories_featurechange"."updated_at",
-"memories_featurechange"."workspace_id", "memories_featurechange"."set_id",
-"memories_featurechange"."feature_id", "memories_featurechange"."batch", "memories_featurechange"."action",
-"memories_featurechange"."before", "memories_featurechange"."after", "memories_featurechange"."by",
-"memories_featurechange"."rule", "memories_featurechange"."reason", "memories_featurechange"."occurred_at",
-"memories_featurechange"."is_current", "memories_featurechange"."undone_at", "memories_feature"."id",
-"memories_feature"."created_at", "memories_feature"."updated_at", "memories_feature"."workspace_id",
-"memories_feature"."set_id", "memories_feature"."subject_id", "memories_feature"."agent_id",
-"memories_feature"."conversation_id", "memories_feature"."visibility", "memories_feature"."category",
-"memories_feature"."tag", "memories_feature"."feature", "memories_feature"."value",
-"memories_feature"."content", "memories_feature"."about", "memories_feature"."slot",
-"memories_feature"."method", "memories_feature"."metadata", "memories_feature"."fingerprint",
-"memories_feature"."ended_at" FROM "memories_featurechange" INNER JOIN "memories_feature" ON
-("memories_featurechange"."feature_id" = "memories_feature"."id") WHERE ("memories_featurechange"."feature_id"
-  IN (SELECT U0."id" FROM "memories_feature" U0 WHERE U0."id" IN (%s)) AND
-  "memories_featurechange"."is_current") ORDER BY "memories_featurechange"."feature_id" ASC,
+SELECT "memories_featurechange"."id", "memories_featurechange"."created_at",
+"memories_featurechange"."updated_at", "memories_featurechange"."workspace_id",
+"memories_featurechange"."set_id", "memories_featurechange"."feature_id", "memories_featurechange"."batch",
+"memories_featurechange"."action", "memories_featurechange"."before", "memories_featurechange"."after",
+"memories_featurechange"."by", "memories_featurechange"."rule", "memories_featurechange"."reason",
+"memories_featurechange"."occurred_at", "memories_featurechange"."is_current",
+"memories_featurechange"."undone_at", "memories_feature"."id", "memories_feature"."created_at",
+"memories_feature"."updated_at", "memories_feature"."workspace_id", "memories_feature"."set_id",
+"memories_feature"."subject_id", "memories_feature"."agent_id", "memories_feature"."conversation_id",
+"memories_feature"."visibility", "memories_feature"."category", "memories_feature"."tag",
+"memories_feature"."feature", "memories_feature"."value", "memories_feature"."content",
+"memories_feature"."about", "memories_feature"."slot", "memories_feature"."method",
+"memories_feature"."metadata", "memories_feature"."fingerprint", "memories_feature"."ended_at" FROM
+"memories_featurechange" INNER JOIN "memories_feature" ON ("memories_featurechange"."feature_id" =
+  "memories_feature"."id") WHERE ("memories_featurechange"."feature_id" IN (SELECT U0."id" FROM
+    "memories_feature" U0 WHERE U0."id" IN (%s)) AND "memories_featurechange"."is_current") ORDER BY
 "memories_featurechange"."id" DESC;
 -- reads
 --   Index change_history
@@ -298,9 +297,9 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
 "memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
 "memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
-"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
-("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s)) ORDER BY
-"memories_supersession"."id" ASC;
+"memories_supersession"."note", "memories_supersession"."waited", "memories_supersession"."case_id" FROM
+"memories_supersession" WHERE ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN
+  (%s)) ORDER BY "memories_supersession"."id" ASC;
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
@@ -330,9 +329,9 @@ SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."old_id", "memories_supersession"."new_id", "memories_supersession"."similarity",
 "memories_supersession"."model", "memories_supersession"."rule", "memories_supersession"."method",
 "memories_supersession"."state", "memories_supersession"."decided_by", "memories_supersession"."decided_at",
-"memories_supersession"."note", "memories_supersession"."waited" FROM "memories_supersession" WHERE
-("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN (%s, %s)) ORDER BY
-"memories_supersession"."id" ASC;
+"memories_supersession"."note", "memories_supersession"."waited", "memories_supersession"."case_id" FROM
+"memories_supersession" WHERE ("memories_supersession"."state" = %s AND "memories_supersession"."new_id" IN
+  (%s, %s)) ORDER BY "memories_supersession"."id" ASC;
 
 -- as in search_hybrid_with_everything: with recursive older as (
 
