@@ -18,7 +18,7 @@ from workspaces.models import Capability, Workspace
 MOST = 200  # rows of the page
 
 
-class WorkspaceChoiceForm(forms.Form):
+class VisibilityForm(forms.Form):
     """Only the person's own workspaces can be chosen."""
 
     workspace = forms.ModelChoiceField(
@@ -42,7 +42,7 @@ class VisibilityPage(AdminPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         first = self.access.workspaces().order_by("name").first()
         asked = {"workspace": first.slug if first else ""}
-        form = WorkspaceChoiceForm(self.access, asked | self.request.GET.dict())
+        form = VisibilityForm(self.access, asked | self.request.GET.dict())
         changes, may_apply = [], False
         if form.is_valid():
             scope = self.access.scope(form.cleaned_data["workspace"].pk)
@@ -55,7 +55,7 @@ class VisibilityPage(AdminPage):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Make those private that were chosen."""
-        form = WorkspaceChoiceForm(self.access, request.POST.dict())
+        form = VisibilityForm(self.access, request.POST.dict())
         if not form.is_valid():
             raise PermissionDenied
         scope = self.access.scope(form.cleaned_data["workspace"].pk)
