@@ -28,11 +28,10 @@ PACKAGES = ("memories", "workspaces", "memoryproject")
 # Django, DRF and Python name these, and mean one thing by them.
 GIVEN_CLASSES = {"Meta", "Migration", "Command", "Config", "Media"}
 GIVEN_MODULES = {"__init__", "__main__", "apps", "urls", "conftest"}
-# Django's name for the parts of a database's backend; and a second language has the files of the
+# Django's name for a database's backend; and a second language has the files of the
 # first.
 GIVEN_PLACES = (
     "memoryproject.postgres.base",
-    "memoryproject.postgres.features",
     "memories.german.",
 )
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories.declared import Declared, between, faults, one_of, wrong
+from memories.english.calendar_dates import DATE_ORDERS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.extraction.extraction_types import BELIEVE, IGNORE, TRUST
@@ -54,9 +55,11 @@ class GuardSettings(Declared):
 
 
 class WorkspaceSettings(Declared):
-    """`extractors` empty: the server's own model. `llm`: which messages a model reads."""
+    """`extractors` empty: the server's own model. `llm`: which messages a model reads.
+    `date_order`: whether 3/4/2026 is in April or in March."""
 
     conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
+    date_order: Annotated[str, one_of(DATE_ORDERS)] = DATE_ORDERS[0]
     extractors: Models = []
     feature_sets: SetSettings = SetSettings()
     guard: GuardSettings = GuardSettings()

@@ -1,15 +1,21 @@
 """The two database roles: the owner migrates, the ordinary one serves. It may change rows and
 nothing else."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import psycopg
 from django.conf import settings
-from django.db import ProgrammingError, transaction
+from django.db import ProgrammingError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
+from memoryproject import databases
 from memoryproject.embedded_postgres import APP_ROLE
+from memoryproject.postgres.base import DatabaseWrapper
 
 EXISTS = "select 1 from pg_roles where rolname = %s"
 # Since 16 whoever makes a role is its member, but may not take it.
@@ -28,6 +34,7 @@ GRANTS = (
     "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT USAGE, SELECT ON SEQUENCES TO {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {role}",
 )
+LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN")
 
 
 @dataclass(frozen=True)
@@ -72,3 +79,20 @@ def grant(connection: BaseDatabaseWrapper) -> None:
         names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(app_role())}
         for statement in GRANTS:
             cursor.execute(sql.SQL(statement).format(**names))
+
+
+@contextmanager
+def owner_connection() -> Iterator[psycopg.Connection[Any]]:
+    """A connection with the owner's rights, for what the ordinary role may not do, to the database of this
+    process. Every statement commits by itself, and may take as long as it does: an index is
+    built by one."""
+    own = connections["default"].settings_dict
+    if settings.EMBEDDED_POSTGRES is not None:
+        found = databases.embedded(settings.DATA_DIR, "owner")
+    else:
+        found = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, "owner")
+    login = {name: found[name] for name in LOGIN if name in found}
+    wrapper = DatabaseWrapper({**own, **login}, alias="owner")
+    with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:
+        owner.autocommit = True
+        yield owner

@@ -241,6 +241,9 @@ SPECTACULAR_SETTINGS = {
         "Visibility": "memories.models.Visibility",
         "SessionState": "memories.models.MemorySession.State",
         "SupersessionState": "memories.models.Supersession.State",
+        "KindEnum": "memories.models.Episode.Kind",
+        "IntentKind": "memories.models.Intent.Kind",
+        "IntentState": "memories.models.Intent.State",
     },
     # The documentation pages ask no other host for anything.
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -39,6 +39,7 @@ BODIES: dict[str, Any] = {
         "category": "identity", "tag": "home", "feature": "home", "value": "Oslo",
     },
 }  # fmt: skip
+ORDER = ("I have a horse called Thunder.", "I was only kidding about the horse.")
 CHANGED = "I prefer spaces over tabs."
 
 
@@ -103,6 +104,10 @@ def furnish(alice: Person) -> dict[str, str]:
     rows["sets"] = "user:u1"
     rows["features"] = http.get("/sets/user:u1/features").body["results"][0]["id"]
     rows["erasures"] = erasure
+    forgotten = [{"role": "user", "content": text} for text in ORDER]
+    rows["intents"] = http.post("/memories/ingest", {"messages": forgotten, "userId": "u3"}).body[
+        "intents"
+    ][0]["id"]
     rows["memories"] = told["memories"][0]["id"]
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
     return rows

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
-from memoryproject.owner import owner_connection
+from memoryproject.roles import owner_connection
 
 PID = "select pg_backend_pid()"
 

@@ -18,7 +18,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from tests.live_server import PATIENCE, Server, wait_for
+from tests.live_server import PATIENCE, Server, measured, wait_for
 from tests.wire_servers import FACT, chat_completion, facts_json
 
 LIMITS = {"BODY_TIMEOUT": "2", "MAX_BODY_BYTES": "200000"}
@@ -29,7 +29,7 @@ HALF_SENT = 200
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("front"), env=LIMITS)
+    running = Server(tmp_path_factory.mktemp("front"), env=LIMITS | measured())
     try:
         yield running.wait_until_ready()
     finally:

@@ -3,16 +3,17 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from memories import review
 from memories.errors import Forbidden, Invalid
 from memories.index import workspace_index
 from memories.ingest import NewMessage
-from memories.models import Memory
+from memories.models import Episode, Memory
 from memories.ranking import analyse
 from memories.review import forget
-from memories.search import SearchRequest, filters
+from memories.search import SearchRequest, after_ranking, filters
 from memories.search.rank import depth_of
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions
@@ -197,3 +198,25 @@ def test_what_has_expired_leaves_its_place_to_the_next(alice: Person, ranking: s
     found = {hit.memory.id for hit in alice.ask("harbour inn", ranking=ranking, limit=3)}
     assert found == {hit.memory.id for hit in others}
     assert len(found) == 3
+
+
+def test_what_replaced_the_belief_of_a_message_comes_before_it(alice: Person) -> None:
+    both = ("memories", "episodes")
+    alice.say("I live in Oslo.", user_id="ada")
+    alice.say("I live in Bergen now.", "I live in Rome now.", user_id="ada")
+    said = alice.finds("I live in Oslo.", layers=both)
+    assert said.index("User lives in Rome now") < said.index("I live in Oslo.")
+    assert "User lives in Bergen now" not in said
+
+
+def test_a_chain_that_stands_on_one_message_is_passed_once(alice: Person) -> None:
+    changes = 60
+    alice.say(" ".join(f"I live in Oslo{n}." for n in range(changes)), user_id="ada")
+    assert Memory.objects.count() == changes
+    values = {"ids": list(Episode.objects.values_list("pk", flat=True))}
+    with connection.cursor() as cursor:
+        cursor.execute(f"explain (analyze, format json) {after_ranking.REPLACED}", values)
+        plans = [cursor.fetchone()[0][0]["Plan"]]
+    for plan in plans:
+        assert plan["Actual Rows"] * plan["Actual Loops"] <= 2 * changes
+        plans += plan.get("Plans", [])

@@ -20,7 +20,7 @@ from memoryproject.address import reserve
 from memoryproject.embedded_postgres import APP_ROLE, is_alive
 from memoryproject.front.lanes import LANES, processes_of
 from memoryproject.postgres_guard import postmaster
-from tests.live_server import PATIENCE, ROOT, Server, strangers_environment, wait_for
+from tests.live_server import PATIENCE, ROOT, Server, measured, strangers_environment, wait_for
 
 LOGIN, CHANGE = "/admin/login/", "/admin/password_change/"
 
@@ -39,7 +39,7 @@ def refused(*words: str) -> str:
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env=strangers_environment(),
+        env=strangers_environment() | measured(),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -63,7 +63,7 @@ def begin() -> Iterator[Callable[[Path], Server]]:
     started: list[Server] = []
 
     def start(folder: Path) -> Server:
-        started.append(Server(folder))
+        started.append(Server(folder, env=measured()))
         return started[-1]
 
     yield start
@@ -74,7 +74,7 @@ def begin() -> Iterator[Callable[[Path], Server]]:
 
 @pytest.fixture(scope="module")
 def running(folder: Path) -> Iterator[Server]:
-    server = Server(folder)
+    server = Server(folder, env=measured())
     try:
         yield server.wait_until_ready()
     finally:

@@ -52,6 +52,7 @@ def full(alice: Person) -> Person:
         workspace=alice.workspace, episode=Episode.objects.latest("pk"), start=0, end=5,
         words="Later", kind=MaskedSpan.Kind.SECRET,
     )  # fmt: skip
+    alice.say("Keep in mind that my locker is red.", user_id="u1")
     return alice
 
 

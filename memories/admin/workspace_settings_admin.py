@@ -8,13 +8,16 @@ from django import forms
 from django.db.models import Model
 from django.http import HttpRequest
 from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
 
+from memories.english.calendar_dates import DATE_ORDERS, DateOrder
 from memories.features.config import PRODUCT, WORKSPACE_SETTING
+from memories.languages import NAMES
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.workspace_settings import faults_of
@@ -24,6 +27,12 @@ from workspaces.models import Workspace
 CONFLICT_RULES = {
     "guarded": "guarded: words, slots and change decide what is newer",
     "nearest": "nearest: the nearest memory over the model's threshold is replaced",
+}
+LANGUAGE_NAMES = {"en": "English", "de": "German"}
+DATE_ORDER_NAMES: dict[DateOrder, str] = {
+    "auto": "auto: month first with slashes, else day first",
+    "day_first": "day_first: 14.11.2026, 14/11/2026",
+    "month_first": "month_first: 11/14/2026, 11.14.2026",
 }
 NUMBERS = {
     "messages": "So many messages that wait are taken in at once.",
@@ -113,6 +122,23 @@ class SettingsForm(forms.ModelForm):
         help_text="How it is decided that a new statement replaces an older one.",
         widget=UnfoldAdminSelectWidget,
     )
+    languages = forms.MultipleChoiceField(
+        label="Languages",
+        choices=[(name, LANGUAGE_NAMES.get(name, name)) for name in NAMES],
+        required=False,
+        help_text="Whose patterns, dates and greetings are read. English always is.",
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    date_order = forms.ChoiceField(
+        label="Dates in numbers",
+        choices=[
+            ("", f"The default: {DATE_ORDERS[0]}"),
+            *((order, DATE_ORDER_NAMES[order]) for order in DATE_ORDERS),
+        ],
+        required=False,
+        help_text="Whether 3/4/2026 is in March or in April. What can only be read one way, is.",
+        widget=UnfoldAdminSelectWidget,
+    )
     extractors = _json("Models", EXTRACTORS)
     sets = _json("Feature sets", SETS)
     settings = _json("Other settings", OTHERS)
@@ -129,6 +155,8 @@ class SettingsForm(forms.ModelForm):
         known: dict[str, Any] = {name: ranking.get(name.removeprefix(WEIGHT)) for name in WEIGHTS}
         known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
         known["conflict_rule"] = settings.pop("conflictRule", "")
+        known["languages"] = settings.pop("languages", [])
+        known["date_order"] = settings.pop("dateOrder", "")
         known["extractors"] = settings.pop("extractors", None)
         self.review = settings.pop("review", None)
         self.initial = {**self.initial, **known, "sets": sets or None, "settings": settings or None}
@@ -153,6 +181,8 @@ class SettingsForm(forms.ModelForm):
         sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
         known = {
             "conflictRule": values["conflict_rule"],
+            "languages": values["languages"],
+            "dateOrder": values["date_order"],
             "extractors": values["extractors"],
             "review": others.get("review", self.review),
             "ranking": ranking,
@@ -169,6 +199,7 @@ class SettingsForm(forms.ModelForm):
             WORKSPACE_SETTING: "sets",
             "ranking": "settings",
             "conflictRule": "conflict_rule",
+            "dateOrder": "date_order",
         }.get(beginning, beginning)
         return named if named in self.fields else "settings"
 
@@ -187,6 +218,13 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
             {
                 "fields": ("conflict_rule",),
                 "description": "What happens when something new contradicts what is believed.",
+            },
+        ),
+        (
+            "Language",
+            {
+                "fields": ("languages", "date_order"),
+                "description": "How what is said is read without a model.",
             },
         ),
         (

@@ -65,6 +65,10 @@ class MessageBody:
     content: AnyText | None = None
     name: Annotated[Line, NullIs("")] = ""
     created_at: Moment | None = None
+    remember: Annotated[
+        Flag,
+        Field(description="As if it said so: what it tells is kept, in its own words at least."),
+    ] = False
     id: Annotated[
         ExternalId, Field(description="The caller's own: the same id is the same episode.")
     ] = ""
@@ -107,6 +111,7 @@ def new_message(body: MessageBody, index: int) -> NewMessage:
         name=body.name,
         created_at=body.created_at,
         id=body.id,
+        remember=body.remember,
         kind=kind,
         metadata=body.metadata,
         payload={**payload, **{name: value for name, value in kept.items() if value is not None}},

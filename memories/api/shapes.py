@@ -14,6 +14,7 @@ from memories.models import (
     Episode,
     Fact,
     FactType,
+    Intent,
     Link,
     MemoryScope,
     MemorySession,
@@ -157,6 +158,24 @@ class ConversationJson(JsonAnswer):
     updated_at: datetime
 
 
+class IntentJson(JsonAnswer):
+    """What somebody said to the memory, and what was done about it."""
+
+    id: UUID
+    kind: Intent.Kind
+    message_index: int
+    external_id: str | None
+    quote: Annotated[str, Meta(description="Its words; what was masked since is masked here.")]
+    state: Intent.State
+    memory_ids: Annotated[
+        list[UUID],
+        Meta(description="What was forgotten, changed or kept; of a case, what it may be about."),
+    ]
+    case_id: UUID | None
+    reason: Annotated[str | None, Meta(description="Why a person has to decide.")]
+    created_at: datetime
+
+
 class OutcomeJson(JsonAnswer):
     """What a session came to, in the words of an ingest's answer."""
 
@@ -169,6 +188,7 @@ class OutcomeJson(JsonAnswer):
     pending_review: int
     reason: Annotated[str | None, Meta(description="Why there are no more facts.")]
     error: str | None
+    intents: Annotated[list[IntentJson], Meta(description="What was said to the memory in it.")]
 
     @classmethod
     def of(cls, row: Any, **given: Any) -> Self:
@@ -179,6 +199,7 @@ class OutcomeJson(JsonAnswer):
             memories_reinforced=len(row.reinforced_ids),
             facts_extracted=row.counts.get("facts", 0),
             pending_review=row.counts.get("held", 0) + row.counts.get("reviewed", 0),
+            intents=[IntentJson.of(each) for each in row.told_intents()],
             **given,
         )
 

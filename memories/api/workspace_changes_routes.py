@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories.api.answer_once import make_once
+from memories.english.calendar_dates import DATE_ORDERS
 from memories.erase import workspace_removal
 from memories.extraction import configured_models
 from memories.languages import NAMES
@@ -59,6 +60,12 @@ SETTINGS = {
             "array",
             "The languages whose patterns, dates and greetings are read; English always is.",
             items={"type": "string", "enum": list(NAMES)},
+        ),
+        "dateOrder": _may_be_null(
+            "string",
+            "Of day and month in numbers: 3/4/2026 is 4 March or, day first, 3 April; auto:"
+            " month first with slashes, else day first. What can only be read one way, is.",
+            enum=[*DATE_ORDERS, None],
         ),
         "featureSets": _may_be_null(
             "object",

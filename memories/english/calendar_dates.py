@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from memories.english.numbers import ORDINALS
 from memories.english.time_spans import (
@@ -20,8 +20,10 @@ from memories.english.time_spans import (
     nearest,
 )
 
-Order = Literal["day_first", "month_first", "auto"]
-"""Of day and month in 3/4/2026; auto: 3.4. and 3-4 are day first, 3/4 month first where it can be."""
+DateOrder = Literal["auto", "day_first", "month_first"]
+"""Of day and month in 3/4/2026; auto: 3.4. and 3-4 are day first, 3/4 is month first. Where one of
+them can only be the day, it is."""
+DATE_ORDERS: tuple[DateOrder, ...] = get_args(DateOrder)
 
 # The words before a phrase that make it a date.
 MONTH_WORDS = frozenset("in during since until till by before after".split())
@@ -40,7 +42,7 @@ class Clock:
     at: datetime
     ahead: bool
     before: str
-    order: Order
+    order: DateOrder
 
     @property
     def today(self) -> datetime:

@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from memories.english import calendar_dates, relative_dates
-from memories.english.calendar_dates import MONTH_WORDS, RANGE_WORDS, Clock, Order
+from memories.english.calendar_dates import MONTH_WORDS, RANGE_WORDS, Clock, DateOrder
 from memories.english.numbers import COUNT, ORDINALS
 from memories.english.time_spans import (
     MONTH,
@@ -78,14 +78,14 @@ class _Phrase(NamedTuple):
     is_bare: bool = False
 
 
-def spans(text: str, at: datetime | None, order: Order = "auto") -> list[Span]:
+def spans(text: str, at: datetime | None, order: DateOrder = "auto") -> list[Span]:
     """Every time that is named, the most exact first; without a clock those alone that need none,
     of any year where they name no year."""
     phrases = sorted(_phrases(text, at or datetime(2000, 1, 1), order), key=lambda p: p.rank)
     return [p.span for p in phrases if at is not None or not p.span.is_relative]
 
 
-def event_date(clause: str, at: datetime, order: Order = "auto") -> datetime | None:
+def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime | None:
     """When that is what `clause` tells of, as far as its words say; None: they do not say.
 
     The start of the day, month, season or year that is meant, in the zone of `at`.
@@ -108,7 +108,7 @@ _lengths = tuple(
 _month_name = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
 
 
-def last_day(statement: str, first: date, order: Order = "auto") -> date:
+def last_day(statement: str, first: date, order: DateOrder = "auto") -> date:
     """The last day that a statement about what begins on `first` may mean; rather too late."""
     at = datetime(first.year, first.month, first.day, 12)
     ends = [span.last_day for span in spans(statement, at, order) if span.first_day == first]
@@ -118,7 +118,7 @@ def last_day(statement: str, first: date, order: Order = "auto") -> date:
     return max([first + timedelta(days=min(length, (date.max - first).days)), *ends])
 
 
-def _phrases(text: str, at: datetime, order: Order) -> list[_Phrase]:
+def _phrases(text: str, at: datetime, order: DateOrder) -> list[_Phrase]:
     """In the order of the text, none over another."""
     if not _hint.search(text):
         return []

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from memories.bounds import Budget
 from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english.calendar_dates import DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns import library
@@ -167,9 +168,10 @@ def extract(
     occurred_at: datetime,
     talk: Talk | None = None,
     budget: Budget | None = None,
+    order: DateOrder = "auto",
 ) -> list[Found]:
     """What `speaker` claims in `text`, each claim with its place; relative dates count from
-    `occurred_at` (aware). A speaker without a name is "User". `talk` is what was said before;
+    `occurred_at` (aware), days and months in numbers stand in `order`. A speaker without a name is "User". `talk` is what was said before;
     the text itself is not added to it. Clauses are read as long as the `budget` lasts."""
     name, talk, budget = speaker.strip() or UNKNOWN, talk or Talk(), budget or Budget()
     read, fits = [], []
@@ -177,9 +179,13 @@ def extract(
         if not budget.lasts():
             break
         read.append((clause, words))
-        fits += _fit(clause, words, name)
+        # The first pattern that fits a clause, if it claims anything.
+        if clause.is_question or not read_clause.is_claim(words):
+            continue
+        if first := library.first(words, is_request=read_clause.is_request(words)):
+            fits.append(Fit(*first, clause, read_clause.weight(words, name)))
     kept = _kept(fits, message_worth(unspoken.spoken(text), name, read, fits, talk)) if fits else []
-    claim = _claim(name, talk.listener(name), occurred_at)
+    claim = _claim(name, talk.listener(name), occurred_at, order)
     found = {each.statement.lower(): each for each in map(claim, kept)}
     return list(found.values())
 
@@ -199,7 +205,12 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
     people, question = replace(talk.people), talk.question_to(name)
     for clause in clauses.of_text(text):
         words = read_clause.plain(clause.text)
-        answer = _answered(question, words, text[clause.start : clause.end]) if question else ""
+        answer = ""
+        if question:
+            # What the first clause says by what was asked: with its "yes" or without.
+            whole = read_clause.plain(text[clause.start : clause.end])
+            answer = short_answers.affirmed(question, whole)
+            answer = answer or short_answers.completed(question, words)
         question = ""
         if answer:
             yield replace(clause, is_answer=True), answer
@@ -207,31 +218,18 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
             yield clause, people.resolved(read_clause.with_subject(words), name)
 
 
-def _answered(question: str, words: str, said: str) -> str:
-    """What the first clause says by what was asked: `words` are `said` without its "yes"."""
-    whole = read_clause.plain(said)
-    return short_answers.affirmed(question, whole) or short_answers.completed(question, words)
-
-
-def _fit(clause: Clause, words: str, name: str) -> list[Fit]:
-    """The first pattern that fits a clause, if it claims anything."""
-    if clause.is_question or not read_clause.is_claim(words):
-        return []
-    first = library.first(words, is_request=read_clause.is_request(words))
-    return [Fit(*first, clause, read_clause.weight(words, name))] if first else []
-
-
-def _claim(name: str, listener: str, at: datetime) -> Callable[[Fit], Found]:
+def _claim(name: str, listener: str, at: datetime, order: DateOrder) -> Callable[[Fit], Found]:
     def claim(fit: Fit) -> Found:
         pattern, words = fit.pattern, fit.match.string
+        named = [fit.match[group] for group in pattern.entities if fit.match[group]]
         return Found(
             statement=_statement(pattern, fit.match, name, listener),
             category=pattern.category,
             fact_type=pattern.fact_type,
             confidence=pattern.confidence,
             rule=pattern.name,
-            entities=_entities(pattern, fit.match, fit.clause.text),
-            event_date=event_date(words, at),
+            entities=tuple(dict.fromkeys([*named, *read_clause.names(fit.clause.text)])),
+            event_date=event_date(words, at, order),
             start=fit.clause.start,
             end=fit.clause.end,
             is_answer=fit.clause.is_answer,
@@ -262,8 +260,3 @@ def _sentence(told: str) -> str:
 def _inside(said: str, start: int) -> str:
     """`said` without the capital of a sentence's beginning: it goes into another sentence."""
     return said if start or not said[1:2].islower() else said[0].lower() + said[1:]
-
-
-def _entities(pattern: Pattern, match: re.Match[str], clause: str) -> tuple[str, ...]:
-    named = [match[group] for group in pattern.entities if match[group]]
-    return tuple(dict.fromkeys([*named, *read_clause.names(clause)]))

@@ -114,8 +114,12 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         label = _label(clause, words, weight)
         labels[label] += 1
         telling += weight if label in CHATTER else 0
-    if not labels and (unsaid := _unsaid(said)):
-        return _skip(unsaid)
+    if not labels:  # nobody says anything in it
+        is_blank = not unspoken.spoken(said).strip()
+        if is_blank and any(unspoken.footers(said)):
+            return _skip("boilerplate")
+        if len(said) < SHORT and "```" not in said:
+            return _skip("quoted" if is_blank else "courtesy")  # nothing but interjections
     is_long = len(said.split()) > BRIEF and labels["praise"] > 0
     if "content" in labels or not labels or telling > MOST or (is_long and telling):
         return _heard
@@ -124,16 +128,6 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
 
 def _skip(label: str) -> Verdict:
     return Verdict(True, REASONS[label], label)
-
-
-def _unsaid(text: str) -> str:
-    """Why nobody says anything in `text`, which has no clause; empty where it must be read."""
-    is_blank = not unspoken.spoken(text).strip()
-    if is_blank and any(unspoken.footers(text)):
-        return "boilerplate"
-    if len(text) >= SHORT or "```" in text:
-        return ""
-    return "quoted" if is_blank else "courtesy"  # nothing but interjections
 
 
 def _is_dump(text: str) -> bool:
@@ -155,7 +149,9 @@ def _label(clause: Clause, words: str, telling: int) -> str:
         return "short" if read_clause.is_short(words) else "courtesy"
     if _request.match(words) and not person.mentions_speaker(words) and not _demands(words):
         return "request"
-    if _praise.match(words) and telling < PRAISE_WEIGHT and not _tells(words):
+    # The speaker may come in after the opening: "That is the dog I adopted".
+    openings = 1 if words.startswith(("I ", "we ", "We ")) else 0
+    if _praise.match(words) and telling < PRAISE_WEIGHT and person.mentions(words) <= openings:
         return "praise"
     return "content"
 
@@ -163,8 +159,3 @@ def _label(clause: Clause, words: str, telling: int) -> str:
 def _demands(words: str) -> bool:
     """Whether what is asked for holds for all times to come."""
     return bool(_for_ever.search(words)) or library.first(words, is_request=True) is not None
-
-
-def _tells(words: str) -> bool:
-    """Whether the speaker comes in after the opening: "That is the dog I adopted"."""
-    return person.mentions(words) > (1 if words.startswith(("I ", "we ", "We ")) else 0)

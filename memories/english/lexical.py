@@ -116,12 +116,8 @@ def _terms(word: str) -> list[str]:
         return _stemmed([word]) if _says(word) else []
     if not _unspaced.search(word):
         return [word]
-    pairs = [pair for run in _unspaced.findall(word) for pair in _pairs(run)]
+    pairs = [run[i : i + 2] for run in _unspaced.findall(word) for i in range(max(1, len(run) - 1))]
     return _unspaced.sub(" ", word).split() + pairs
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
 def term_keys(number: int, layer: int, stems: Iterable[str]) -> list[int]:

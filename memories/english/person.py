@@ -138,7 +138,9 @@ class _Shift:
         low = token.lower()
         is_told = not self.is_quoted and not self._is_name(position)
         if is_told and low == "i":
-            return self._subject(position)
+            is_singular = not self.is_named
+            self.out.append(self._once(self.name, "they"))
+            return self._verb(position + 1, is_singular)
         if is_told and low == "we":
             if self.tokens[position + 1 : position + 2] == [" & "]:
                 self.out.append(self._once(self.name, "they") + " and ")
@@ -186,14 +188,11 @@ class _Shift:
         self.is_named = True
         return first
 
-    def _subject(self, position: int) -> int:
-        is_singular = not self.is_named
-        self.out.append(self._once(self.name, "they"))
-        return self._verb(position + 1, is_singular)
-
     def _verb(self, position: int, is_singular: bool) -> int:
         """Bring the verb after a subject into agreement; the position after it."""
-        while position < len(self.tokens) and self._is_between(self.tokens[position]):
+        while position < len(self.tokens) and (
+            self.tokens[position] == " " or verbs.is_adverb(self.tokens[position])
+        ):
             self.out.append(self.tokens[position])
             position += 1
         if position >= len(self.tokens) or not self.tokens[position][0].isalnum():
@@ -202,10 +201,6 @@ class _Shift:
         agreed = verbs.third_person(verb) if is_singular else verbs.plural(verb)
         self.out.append(agreed)
         return self._joined(position + 1) if is_singular and agreed != verb else position + 1
-
-    @staticmethod
-    def _is_between(token: str) -> bool:
-        return token == " " or verbs.is_adverb(token)
 
     def _is_verb(self, position: int, low: str) -> bool:
         if low not in _maybe_joinable:

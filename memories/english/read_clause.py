@@ -118,11 +118,8 @@ def plain(clause: str) -> str:
     for closing in _no_words.finditer(clause):
         start = closing.start() if closing.end() == len(clause) else None
     without_closing = clause if start is None else clause[:start]
-    return _told.sub(_linked, _asides.sub("", without_closing).strip())
-
-
-def _linked(told: re.Match[str]) -> str:
-    return f"{told[1]} {'are' if told[1].endswith('s') else 'is'} "
+    clause = _asides.sub("", without_closing).strip()
+    return _told.sub(lambda told: f"{told[1]} {'are' if told[1].endswith('s') else 'is'} ", clause)
 
 
 def with_subject(clause: str) -> str:

@@ -199,17 +199,13 @@ def completed(question: str, words: str) -> str:
     answer = _unmoved.sub("", answer)
     if not asked or not answer or len(answer.split()) > LONGEST or _no_fragment.match(answer):
         return ""
-    if _verb.search(answer) or _is_clause(answer):
+    # Whether it tells something by itself, its subject left out: "Took some time".
+    told = read_clause.with_subject(answer)
+    if _verb.search(answer) or (told.startswith("I ") and not told.startswith("I am ")):
         return ""
     if _state.fullmatch(answer) and _about_self.search(asked):
         return f"I am {answer[0].lower()}{answer[1:]}"
     return _how_often(asked, answer) or _in_past(asked, answer) or _in_frame(asked, answer)
-
-
-def _is_clause(answer: str) -> bool:
-    """Whether `answer` tells something by itself, its subject left out: "Took some time"."""
-    said = read_clause.with_subject(answer)
-    return said.startswith("I ") and not said.startswith("I am ")
 
 
 def _how_often(asked: str, answer: str) -> str:

@@ -64,13 +64,18 @@ class People:
         """`clause` with the person its first word stands for, when only one is in question."""
         opening = _opening.match(clause)
         if opening and self.met:
-            if self._is_met(opening[1].lower(), speaker):
+            # Where nobody else can be meant.
+            pronoun = opening[1].lower()
+            is_other = bool(self.last) and self._fits(pronoun)
+            if speaker == self.met_by and pronoun in ("he", "she") and not is_other:
                 clause = f"{self.met}{clause[opening.end() :]}"
         elif opening and self.last and self._fits(opening[1].lower()):
             ending = "'s" if opening[1].lower() in ("her", "his", "their") else ""
             # "How is your mother, Ben?" calls Ben
             last = self.last.removesuffix(f" {speaker.split()[0]}") if self.is_yours else self.last
-            clause = f"{self._whose(speaker)} {last}{ending}{clause[opening.end() :]}"
+            is_mine = (self.owner == speaker) != self.is_yours
+            whose = "my" if is_mine else "your" if self.is_yours else f"{self.owner}'s"
+            clause = f"{whose} {last}{ending}{clause[opening.end() :]}"
         self.hear(clause, speaker)
         return clause
 
@@ -91,16 +96,6 @@ class People:
         self.hear(words, speaker)
         if was and self.met == was and (speaker == self.met_by or _a_name.search(words)):
             self.met = ""
-
-    def _is_met(self, pronoun: str, speaker: str) -> bool:
-        """Whether nobody else can be meant."""
-        is_other = bool(self.last) and self._fits(pronoun)
-        return speaker == self.met_by and pronoun in ("he", "she") and not is_other
-
-    def _whose(self, speaker: str) -> str:
-        if self.is_yours:
-            return "your" if self.owner == speaker else "my"
-        return "my" if self.owner == speaker else f"{self.owner}'s"
 
     def _fits(self, pronoun: str) -> bool:
         if pronoun in ("they", "their"):

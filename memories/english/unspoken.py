@@ -91,25 +91,24 @@ def passages(text: str) -> Iterator[tuple[int, int]]:
         yield from _after_colons(text, small)
     if _has(small, _of_fiction):
         yield from _spans(text, _fiction)
-    if _has(text, _marks):
-        yield from _quotations(text)
-
-
-def _turns(text: str) -> Iterator[tuple[int, int]]:
-    """What others say where the teller's own turns are marked as such."""
-    turns = list(_turn.finditer(text))
-    if not any(turn["who"] in _own_turns for turn in turns):
+    if not _has(text, _marks):
         return
-    ends = [*(turn.start() for turn in turns[1:]), len(text)]
-    yield from (
-        (turn.start(), end)
-        for turn, end in zip(turns, ends, strict=True)
-        if turn["who"] not in _own_turns
-    )
+    # Quotations of several sentences beside other words; a shorter one is part of its sentence.
+    for match in _quotation.finditer(text):
+        said = match["words"] or match["curly"]
+        is_all = len(match.group()) >= len(text.strip()) - 1
+        if not is_all and _several.search(said) and _first.search(said):
+            yield match.span()
 
 
 def _after_colons(text: str, small: str) -> Iterator[tuple[int, int]]:
-    yield from _turns(text)
+    # What others say where the teller's own turns are marked as such.
+    turns = list(_turn.finditer(text))
+    if any(turn["who"] in _own_turns for turn in turns):
+        ends = [*(turn.start() for turn in turns[1:]), len(text)]
+        for turn, end in zip(turns, ends, strict=True):
+            if turn["who"] not in _own_turns:
+                yield turn.start(), end
     yield from _spans(text, _verse)
     if _told_by.search(small):
         yield from _spans(text, _reported)
@@ -139,15 +138,6 @@ def _spans(text: str, form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         end = quote.end() if quote else end
         if _first.search(text, start, end):
             yield start, end
-
-
-def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """Quotations of several sentences beside other words; a shorter one is part of its sentence."""
-    for match in _quotation.finditer(text):
-        said = match["words"] or match["curly"]
-        is_all = len(match.group()) >= len(text.strip()) - 1
-        if not is_all and _several.search(said) and _first.search(said):
-            yield match.span()
 
 
 MOST_LINES = 12  # of a signature
@@ -251,7 +241,7 @@ def unmarked(text: str) -> str:
     footers."""
     for block, sign in _unspoken:
         if sign in text:
-            text = block.sub(_blank, text)
+            text = block.sub(lambda found: "\n" * len(found[0]), text)
     return _without(text, footers(text))
 
 
@@ -262,7 +252,3 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
             kept += [text[position:start], "\n" * (end - max(start, position))]
             position = end
     return "".join([*kept, text[position:]]) if kept else text
-
-
-def _blank(found: re.Match[str]) -> str:
-    return "\n" * len(found.group())

@@ -15,6 +15,7 @@ from typing import Any
 
 from memories.bounds import Budget
 from memories.english import clauses, person, read_clause, unspoken
+from memories.english.calendar_dates import DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns.pattern import FACT_TYPES, Found
@@ -59,6 +60,7 @@ class _Said:
     text: str
     name: str
     at: datetime
+    order: DateOrder = "auto"
 
     @cached_property
     def sentences(self) -> Sequence[tuple[int, int]]:
@@ -100,7 +102,7 @@ def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | N
         confidence=pattern.confidence,
         rule=f"{RULE}{pattern.name}",
         entities=tuple(read_clause.names(sentence)),
-        event_date=event_date(text[start:end], at),
+        event_date=event_date(text[start:end], at, said.order),
         start=start,
         end=end,
         parts=tuple((span[0] + start, span[0] + end) for start, end in _parts(pattern, match)),
@@ -132,6 +134,7 @@ def with_library(
     speaker: str,
     at: datetime,
     budget: Budget | None = None,
+    order: DateOrder = "auto",
 ) -> list[Found]:
     """What the library `found` in a text, and before it what own patterns do: one claim of them in
     a clause, the first by its place in the list. Of the library's, those go that say the same or
@@ -139,7 +142,7 @@ def with_library(
     Sentences are read as long as the `budget` lasts."""
     hits: list[Found] = []
     taken: list[tuple[int, int]] = []  # in order
-    said, budget = _Said(text, speaker.strip() or "User", at), budget or Budget()
+    said, budget = _Said(text, speaker.strip() or "User", at, order), budget or Budget()
     for pattern in own_patterns:
         for hit in _found_in(said, pattern, budget):
             place = bisect_left(taken, (hit.start, hit.end))

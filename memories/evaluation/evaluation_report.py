@@ -7,6 +7,7 @@ from typing import Any
 from memories.evaluation import measures
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
+from memories.evaluation.intent_stories import StoriesTold
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
 
 
@@ -74,6 +75,16 @@ def conflict_json(found: Judged) -> dict[str, Any]:
     for (label, judged), count in found.counts.items():
         counts.setdefault(label, {})[judged] = count
     return {**_rounded(found.measured()), "counts": counts, "wrong": found.wrong}
+
+
+def intent_lines(found: StoriesTold) -> Iterator[str]:
+    yield from _measured(found.measured())
+    for row in found.wrong:
+        yield f"{row['id']} ({row['kind']}): {'; '.join(row['faults'])} [{', '.join(row['intents'])}]"
+
+
+def intent_json(found: StoriesTold) -> dict[str, Any]:
+    return {**_rounded(found.measured()), "wrong": found.wrong}
 
 
 def _measured(values: dict[str, float]) -> Iterator[str]:

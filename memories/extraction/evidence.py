@@ -14,6 +14,7 @@ from functools import cached_property
 
 from memories.bounds import STATEMENT
 from memories.english import lexical, statements
+from memories.english.calendar_dates import DateOrder
 from memories.english.statements.wording import Word, words
 from memories.extraction import exact
 from memories.extraction.free_words import (
@@ -52,6 +53,7 @@ class Evidence:
     asked: str
     speakers: tuple[str, ...]
     said_at: datetime
+    date_order: DateOrder = "auto"
 
     @cached_property
     def cited_text(self) -> str:
@@ -112,9 +114,10 @@ def _mostly(statement: str, evidence: Evidence) -> str:
 
 
 def _exact(statement: str, evidence: Evidence) -> Iterator[tuple[str, Iterable[str]]]:
+    said = evidence.cited_text, evidence.said_at, evidence.date_order
     yield "addresses", exact.addresses(statement, f"{evidence.cited_text} {evidence.around}")
-    yield "numbers", exact.numbers(statement, evidence.cited_text, evidence.said_at)
-    yield "days", exact.days(statement, evidence.cited_text, evidence.said_at)
+    yield "numbers", exact.numbers(statement, *said)
+    yield "days", exact.days(statement, *said)
 
 
 # ---- words

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 
-from memories.english.calendar_dates import Order
+from memories.english.calendar_dates import DateOrder
 from memories.english.dates import spans
 from memories.english.statements.wording import WEEKDAYS, root, words
 from memories.english.time_spans import WEEKDAY, Span, in_year
@@ -38,7 +38,7 @@ def addresses(statement: str, evidence: str) -> Iterator[str]:
 
 
 def numbers(
-    statement: str, evidence: str, said_at: datetime, order: Order = "auto"
+    statement: str, evidence: str, said_at: datetime, order: DateOrder = "auto"
 ) -> Iterator[str]:
     """Numbers of `statement` that `evidence` does not hold, in digits or in words, and that are no
     part of a day which follows from it."""
@@ -59,7 +59,9 @@ def numbers(
             yield number
 
 
-def days(statement: str, evidence: str, said_at: datetime, order: Order = "auto") -> Iterator[str]:
+def days(
+    statement: str, evidence: str, said_at: datetime, order: DateOrder = "auto"
+) -> Iterator[str]:
     """Months and weekdays of `statement` that `evidence` does not name and that do not follow."""
     meant = _Meant(evidence, said_at, order)
     months = {month for span in spans(evidence, None, order) for month in _months(span)}
@@ -78,7 +80,7 @@ def days(statement: str, evidence: str, said_at: datetime, order: Order = "auto"
 class _Meant:
     """The days that the words of `evidence` may mean."""
 
-    def __init__(self, evidence: str, said_at: datetime, order: Order) -> None:
+    def __init__(self, evidence: str, said_at: datetime, order: DateOrder) -> None:
         self.spans = spans(evidence, said_at, order)
         self.said_on = said_at.date()
         self.names_weekday = bool(_weekday.search(evidence))

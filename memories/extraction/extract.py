@@ -211,8 +211,10 @@ def _pattern_claims(
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
-    hits += find_claims.extract(*said, talk, budget)
-    left = workspace_patterns.with_library(hits, options.patterns, *said, budget)
+    hits += find_claims.extract(*said, talk, budget, options.date_order)
+    left = workspace_patterns.with_library(
+        hits, options.patterns, *said, budget, options.date_order
+    )
     return [_pattern_claim(message, hit, options, talk) for hit in left]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from memories.english.calendar_dates import DateOrder
 from memories.english.private_life import is_private_life
 from memories.english.talk import UNKNOWN
 from memories.english.workspace_patterns import OwnPattern
@@ -96,7 +97,8 @@ class ExtractOptions:
     `patterns` are the workspace's own; they come before the library's. `before` are
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
-    own id of whom it is about, where nobody knows a name. `languages` are read beside English.
+    own id of whom it is about, where nobody knows a name. `languages` are read beside English;
+    `date_order` is that of day and month in numbers.
     `shares`: what a team decides is the team's, as it is where no person speaks for himself.
     `trust` in an assistant's and a tool's words, by the names of `memories.workspace_settings`.
     """
@@ -109,6 +111,7 @@ class ExtractOptions:
     asks_always: bool = False
     subject: str = ""
     languages: tuple[str, ...] = ()
+    date_order: DateOrder = "auto"
     shares: bool = True
     trust: Mapping[str, str] = field(default_factory=dict)
 

@@ -11,6 +11,7 @@ from memories import guard, providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
+from memories.english.calendar_dates import DateOrder
 from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
@@ -61,7 +62,7 @@ def ask_model(
     context = [*options.before, *messages]
     unsure = [message.id for message in messages if options.trust_in(message) != BELIEVE]
     for claim in _distinct_claims(answer, unmatched, options):
-        if doubt := doubt_of(claim, context, options.subject):
+        if doubt := doubt_of(claim, context, options.subject, options.date_order):
             text = claim.statement  # what nobody believes need not be kept at any length
             short = text if len(text) <= STATEMENT else f"{text[:STATEMENT]}…"
             result.quarantined.append((replace(claim, statement=short), doubt))
@@ -139,7 +140,9 @@ def _model_claim(
     )
 
 
-def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
+def doubt_of(
+    claim: Claim, said: Sequence[Message], subject: str = "", date_order: DateOrder = "auto"
+) -> str:
     """What `claim` lacks to be believed; empty where its quotes say it. `said` are all messages in
     their order, those before the request too; `subject` is another name of the user."""
     if not claim.quotes:
@@ -163,6 +166,7 @@ def doubt_of(claim: Claim, said: Sequence[Message], subject: str = "") -> str:
         asked="\n".join(_asked(message, said) for message in cited),
         speakers=(*speakers, subject),
         said_at=claim.occurred_at,
+        date_order=date_order,
     )
     return unsupported(claim.statement, evidence)
 

@@ -15,7 +15,9 @@ from django.db.models import Count, F, Max, Sum, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
+from memories.english.calendar_dates import DateOrder
 from memories.english.dates import event_date, last_day
+from memories.index import workspace_index
 from memories.models import (
     NOW,
     AsOf,
@@ -98,7 +100,8 @@ def profile(scope: Scope, options: ProfileOptions) -> Profile:
     groups: dict[str, list[Any]] = {name: [] for name in GROUPS.values()}
     for memory in memories:
         groups[GROUPS[memory.fact_type]].append(memory)
-    features, day = _features(scope, options), options.day
+    day, order = options.day, workspace_index.index_for(scope).date_order
+    features = _features(scope, options, order)
     facts = {one.fact_id for each in features for one in each.cited} - {None}
     covered = Memory.objects.filter(facts__in=facts).values_list("pk", flat=True) if facts else ()
     over = (
@@ -106,7 +109,7 @@ def profile(scope: Scope, options: ProfileOptions) -> Profile:
         for memory in groups["events"]
         if memory.category == Category.PLAN
         and memory.event_date is not None
-        and last_day(memory.content, memory.event_date.date()) < day
+        and last_day(memory.content, memory.event_date.date(), order) < day
     )
     return Profile(groups, features, frozenset(covered), frozenset(over))
 
@@ -125,6 +128,7 @@ def cached(
     sees = (
         scope.workspace_id, scope.agent_id, sorted(scope.team_agent_ids), scope.in_default_team,
         scope.subject_ids and sorted(scope.subject_ids), options.subject_id, options.limit,
+        workspace_index.index_for(scope).date_order,
     )  # fmt: skip
     key = f"profile:{hashlib.sha256(repr(sees).encode()).hexdigest()}"
     stamp, entry = _stamp(scope, options), cache.get(key)
@@ -153,7 +157,7 @@ def _stamp(scope: Scope, options: ProfileOptions) -> str:
     return repr(parts)
 
 
-def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
+def _features(scope: Scope, options: ProfileOptions, order: DateOrder) -> list[ProfileFeature]:
     rows = Feature.objects.visible_to(scope)
     rows = rows.filter(subject_id=options.subject_id, conversation=None)
     if options.at.is_now:
@@ -167,7 +171,7 @@ def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
     for citation in citations.select_related("episode", "fact"):
         by_change[citation.change_id].cited.append(citation)
     for each in by_change.values():
-        each.is_over = _is_over(each, options.day)
+        each.is_over = _is_over(each, options.day, order)
 
     def place(one: ProfileFeature) -> tuple[str, ...]:
         row = one.feature
@@ -176,7 +180,7 @@ def _features(scope: Scope, options: ProfileOptions) -> list[ProfileFeature]:
     return sorted(by_change.values(), key=place)
 
 
-def _is_over(one: ProfileFeature, on: date) -> bool:
+def _is_over(one: ProfileFeature, on: date, order: DateOrder) -> bool:
     """Whether a plan's last day lies before `on`; one without a date never ends by itself. Its day
     is that of the fact that was read there; else its own words name it, as said that day."""
     if one.feature.category not in MOVING:
@@ -184,7 +188,7 @@ def _is_over(one: ProfileFeature, on: date) -> bool:
     ends = []
     for citation in one.cited:
         if citation.fact and citation.fact.event_date:
-            ends.append(last_day(citation.fact.statement, citation.fact.event_date.date()))
-        elif first := event_date(one.feature.value, citation.episode.occurred_at):
-            ends.append(last_day(one.feature.value, first.date()))
+            ends.append(last_day(citation.fact.statement, citation.fact.event_date.date(), order))
+        elif first := event_date(one.feature.value, citation.episode.occurred_at, order):
+            ends.append(last_day(one.feature.value, first.date(), order))
     return bool(ends) and max(ends) < on

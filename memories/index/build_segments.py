@@ -19,7 +19,7 @@ from django.conf import settings
 from memories.index import statements
 from memories.index.segments import Segment
 from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer
-from memoryproject.owner import owner_connection
+from memoryproject.roles import owner_connection
 from workspaces.external_ids import NOBODY
 
 LOCK_CLASS = 4243  # one builder at a time: a build takes all the cores there are

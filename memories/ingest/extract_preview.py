@@ -53,6 +53,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         languages=space.languages,
         shares=_is_shared(scope, request),
         trust=space.guard,
+        date_order=space.date_order,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
     run, end = ExtractionRun(options), time.thread_time() + READING

@@ -37,7 +37,7 @@ for no key update
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """One message as the caller gave it; `id` is the caller's own."""
+    """One message as the caller gave it; `id` is the caller's own. To `remember` is as if it said so."""
 
     content: str
     role: str = "user"
@@ -45,6 +45,7 @@ class NewMessage:
     created_at: datetime | None = None
     id: str = ""
     kind: str = ""
+    remember: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     payload: Mapping[str, Any] = field(default_factory=dict)
 

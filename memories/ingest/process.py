@@ -5,7 +5,7 @@ import time
 import uuid
 from functools import partial
 
-from memories import leases, metrics
+from memories import intents, leases, metrics
 from memories.bounds import AT_ONCE
 from memories.errors import Conflict
 from memories.extraction import ExtractOptions
@@ -14,13 +14,13 @@ from memories.extraction.fallback import FallbackChain, chain_from
 from memories.index import due, repair, workspace_index
 from memories.ingest import session_messages, session_queue
 from memories.ingest.ingest_request import IngestRequest
-from memories.ingest.session_messages import messages_before, messages_of
+from memories.ingest.session_messages import messages_before, messages_of, writer_of
 from memories.ingest.session_steps import SessionSteps
 from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
 from memories.models import Episode, MemorySession, WorkspaceIndex, WorkspacePattern
 from memories.models.audience import is_shared_by_default
-from workspaces.scope import Scope, worker_scope
+from workspaces.scope import Scope
 
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
 MATCHING = (MemorySession.Extract.AUTO, MemorySession.Extract.PATTERNS)
@@ -90,6 +90,8 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
         messages = session_messages.mark_own_output(
             messages_of(kept), lambda: writer_of(session), own
         )
+        if session.extract != MemorySession.Extract.NONE:
+            messages = intents.hear(session, messages)
         steps = SessionSteps(kept, messages, _options_of(kept), chain)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
@@ -115,13 +117,7 @@ def _options_of(kept: Kept) -> ExtractOptions:
     subject = session.subject.external_id if session.subject else ""
     return ExtractOptions(
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
-        kept.space.languages,
+        kept.space.languages, kept.space.date_order,
         is_shared_by_default(session.subject_id, session.agent, session.conversation),
         kept.space.guard,
     )  # fmt: skip
-
-
-def writer_of(session: MemorySession) -> Scope:
-    """Who sees what the session's agent sees; without an agent, all of the workspace."""
-    scope = worker_scope(session.workspace_id)
-    return scope if session.agent is None else scope.as_agent(session.agent)

@@ -16,8 +16,8 @@ from memories.english import clauses, lexical, unspoken
 from memories.extraction import Message, Span, speaker_of
 from memories.index import statements
 from memories.ingest.store import Kept
-from memories.models import Episode, Memory
-from workspaces.scope import Scope
+from memories.models import Episode, Memory, MemorySession
+from workspaces.scope import Scope, worker_scope
 
 HUMAN = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 SHORTEST = 3  # characters
@@ -145,3 +145,9 @@ def messages_of(kept: Kept) -> list[Message]:
         )
         for index, episode in enumerate(kept.episodes)
     ]
+
+
+def writer_of(session: MemorySession) -> Scope:
+    """Who sees what the session's agent sees; without an agent, all of the workspace."""
+    scope = worker_scope(session.workspace_id, session.requested_by)
+    return scope if session.agent is None else scope.as_agent(session.agent)

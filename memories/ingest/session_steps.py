@@ -16,12 +16,13 @@ from typing import Self
 
 from django.db import transaction
 
-from memories import resolve, skip_counts, unmatched
+from memories import intents, resolve, skip_counts, unmatched
 from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries
 from memories.ingest import session_queue
 from memories.ingest.screen import GUARD
+from memories.ingest.session_messages import writer_of
 from memories.ingest.store import Kept
 from memories.leases import TakenOver
 from memories.models import Fact, MemorySession
@@ -58,6 +59,7 @@ class SessionSteps:
         self.run = ExtractionRun(options)
         self.run.read(*messages[: self.session.learned])
         self.taken = len(self.run.found.claims)
+        self.is_written = False  # all claims are; what was said to the memory is to be done
 
     @property
     def is_last(self) -> bool:
@@ -66,6 +68,8 @@ class SessionSteps:
     def take(self, *, is_late: bool = False) -> MemorySession:
         """The next step, which leaves the rest to another worker where it `is_late`; the session as
         its row is then. Raises TakenOver."""
+        if self.is_written:
+            return self._obey()
         end, first = time.monotonic() + LONGEST_READING, self.session.learned
         for message in self.messages[first : first + MOST_MESSAGES]:
             self.run.read(message)
@@ -74,6 +78,10 @@ class SessionSteps:
                 break
         if self.is_last:
             self.run.finish(self.chain)
+            if self.session.counts.get("intents"):
+                self.run.found.claims += intents.claims_to_keep(
+                    self.session, self.messages, self.run.found.claims
+                )
         fresh = self.earlier.without(self.run.found.claims[self.taken :])
         self.taken = len(self.run.found.claims)
         claims = [
@@ -104,10 +112,10 @@ class SessionSteps:
             log.info("memory %s waits for a person beside older ones (%s)", memory_id, name)
         if outcome.rejected:
             log.info("%d claims refused: a person rejected them (%s)", len(outcome.rejected), name)
-        if self.is_last and self.run.found.quarantined:
+        if self.is_last and not self.is_written and self.run.found.quarantined:
             log.info("%d claims in quarantine (%s)", len(self.run.found.quarantined), name)
         error = self.run.found.error
-        if error is None or not self.is_last:
+        if error is None or not self.is_last or self.is_written:
             return
         if row.state in (row.State.FAILED, row.State.DEAD):
             log.error("%s is %s: %s", name, row.state, error.own_words)
@@ -139,8 +147,11 @@ class SessionSteps:
             session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
             unmatched.record(session, found.missed)
             session.steps = [*session.steps, *found.steps]
-            is_whole = any(claim.method == Fact.Method.WHOLE for claim in found.claims)
-            session_queue.settle(session, found.error, kept_whole=is_whole)
+            self.is_written = bool(session.counts.get("intents"))
+            if self.is_written:
+                session_queue.go_on(session)
+            else:
+                self._settle()
         elif is_late:
             session_queue.hand_over(session)
         else:
@@ -149,6 +160,25 @@ class SessionSteps:
         if row is None:
             raise TakenOver
         return row, outcome
+
+    def _settle(self) -> None:
+        found = self.run.found
+        is_whole = any(claim.method == Fact.Method.WHOLE for claim in found.claims)
+        session_queue.settle(self.session, found.error, kept_whole=is_whole)
+
+    def _obey(self) -> MemorySession:
+        """Do what was said to the memory, and end: whoever comes after a worker that died does what
+        is left of it."""
+        for intent in intents.waiting_of(self.session):
+            intents.carry_out(writer_of(self.session), intent)
+        with transaction.atomic(durable=True):
+            self._settle()
+            row = session_queue.save(self.session)
+            if row is None:
+                raise TakenOver
+        self.is_written = False
+        self._log(row, ResolveOutcome())
+        return row
 
     def _note(self, outcome: ResolveOutcome) -> None:
         """What all steps came to so far."""

@@ -8,7 +8,7 @@ from itertools import accumulate, compress
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memories import leases, outbox
+from memories import intents, leases, outbox
 from memories.bounds import AT_ONCE, BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
@@ -135,6 +135,9 @@ def _keep(
     if held.masks:
         held.write(space)
     session._state.adding = False
+    asked = [n for n, i in enumerate(fresh) if new[i].remember]
+    if asked:
+        intents.remember(session, [(made[n], fresh[n]) for n in asked])
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         queue.unmark(session.workspace_id, [e.pk for e in adopted])

@@ -32,6 +32,7 @@ from memories.models.index import (
     Vector,
     WorkspaceIndex,
 )
+from memories.models.intent import Intent
 from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
     Category,
@@ -116,6 +117,7 @@ __all__ = [
     "MemoryScope",
     "MemorySession",
     "MemoryState",
+    "Intent",
     "MaskedSpan",
     "MergedRows",
     "Miss",

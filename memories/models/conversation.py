@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -190,6 +190,13 @@ class MemorySession(Row):
 
     def __str__(self) -> str:
         return f"{self.state} {self.created_at:%Y-%m-%d %H:%M}"
+
+    def told_intents(self) -> list[Any]:
+        """What was said to the memory in it, as far as something was done; most say nothing."""
+        if not self.counts.get("intents"):
+            return []
+        rows = self.intents.exclude(state="heard").select_related("episode")
+        return list(rows.order_by("message_index", "start"))
 
     @property
     def is_final(self) -> bool:

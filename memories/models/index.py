@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
 
+from memories.english.calendar_dates import DateOrder
 from workspaces.models import Workspace
 
 # A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
@@ -87,6 +88,7 @@ class WorkspaceIndex(models.Model):
     has_own_words: bool = True
     llm: str = ""
     languages: tuple[str, ...] = ()
+    date_order: DateOrder = "auto"
     segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memories import languages
-from memories.english.calendar_dates import Order
+from memories.english.calendar_dates import DateOrder
 from memories.english.dates import spans
 from memories.english.lexical import STOP_WORDS, stems
 from memories.english.time_spans import Span
@@ -107,7 +107,7 @@ def analyse(
     participants: Sequence[Participant] = (),
     *,
     now: datetime | None = None,
-    order: Order = "auto",
+    order: DateOrder = "auto",
     beside: Sequence[str] = (),
 ) -> QueryView:
     """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is that
@@ -135,7 +135,7 @@ def analyse(
 
 
 def _dates(
-    query: str, now: datetime | None, order: Order, beside: Sequence[str]
+    query: str, now: datetime | None, order: DateOrder, beside: Sequence[str]
 ) -> tuple[Span, ...]:
     """The dates that the query names; a year alone counts only where nothing finer is named."""
     named = spans(query, now, order)

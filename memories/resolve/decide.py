@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from memories.english import statements
+from memories.english.calendar_dates import DateOrder
 from memories.english.statements import NO_WORDS, OwnWords, Relation
 from memories.index.nearest import Pair
 from memories.resolve.review_policy import PINNED, held_by
@@ -76,11 +77,13 @@ NEW = Decision("new")
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """How a workspace decides: its rule, its model's threshold, its own slots and change words."""
+    """How a workspace decides: its rule, its model's threshold, its own slots and change words,
+    the order of day and month in its numbers."""
 
     rule: str = GUARDED
     threshold: float = 2.0
     words: OwnWords = NO_WORDS
+    date_order: DateOrder = "auto"
 
     def decide(
         self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
@@ -178,7 +181,12 @@ class Judge:
             # What is said only now may have come true before what is believed.
             dated = old.event_date is not None and old.event_date <= old.since
             is_older = statements.came_before(
-                readings[1], new.event_date, result.rule, old.since, dated=dated
+                readings[1],
+                new.event_date,
+                result.rule,
+                old.since,
+                dated=dated,
+                order=self.date_order,
             )
         return result, is_older
 

@@ -262,7 +262,9 @@ def apply(
         return ResolveOutcome()
     model = space.embedding_model
     threshold = model.duplicate_threshold if model else 2.0
-    judge = Judge(space.conflict_rule or GUARDED, threshold, slot_keys.words_of(space))
+    judge = Judge(
+        space.conflict_rule or GUARDED, threshold, slot_keys.words_of(space), space.date_order
+    )
     # Before the lock: other writers wait for nothing but the database.
     readings = [statements.read(claim.statement, judge.words) for claim in claims]
     owner = placement.subject_id or placement.workspace_id

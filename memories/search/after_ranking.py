@@ -47,19 +47,21 @@ select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 where f.memory_id = any(%(ids)s::uuid[])
 """
-# Of episodes on which nothing stands that is believed: what replaced what stood on them.
+# What stands on these episodes, and the way from there to what is believed: each version once, however
+# many of a chain stand on one episode.
 REPLACED = f"""
-with recursive told(episode_id, memory_id, steps) as (
-  select distinct ci.episode_id, f.memory_id, 0
+with recursive stands (episode_id, memory_id) as (
+  select distinct ci.episode_id, f.memory_id
   from memories_citation ci join memories_fact f on f.id = ci.fact_id
-  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null
+  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null),
+line (id, next_id, is_live) as (
+  select m.id, m.superseded_by_id, {LIVE_SQL} from memories_memory m
+  where m.id in (select memory_id from stands)
   union
-  select told.episode_id, m.superseded_by_id, told.steps + 1
-  from told join memories_memory m on m.id = told.memory_id
-  where m.superseded_by_id is not null and told.steps < 1000)
-select told.episode_id, told.memory_id, told.steps
-from told join memories_memory m on m.id = told.memory_id
-where {LIVE_SQL}
+  select m.id, m.superseded_by_id, {LIVE_SQL}
+  from line join memories_memory m on m.id = line.next_id)
+select episode_id, memory_id, null::uuid as next_id, null::boolean as is_live from stands
+union all select null, id, next_id, is_live from line
 """
 
 
@@ -132,15 +134,30 @@ def newest_first(found: Sequence[Scored]) -> list[Scored]:
 
 
 def _replaced(found: Sequence[Scored]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+    """Of episodes on which nothing stands that is believed: what replaced what stood on them."""
     episodes = [one.item for one in found if one.layer == "episodes"]
+    rows = statements.rows(REPLACED, {"ids": episodes})
+    line = {row.memory_id: row for row in rows if row.episode_id is None}
+    heads: dict[uuid.UUID, uuid.UUID] = {}  # the last version, of each that was passed
     believed: set[uuid.UUID] = set()
-    heads: dict[uuid.UUID, list[uuid.UUID]] = {}
-    for row in statements.rows(REPLACED, {"ids": episodes}):
-        if row.steps:
-            heads.setdefault(row.episode_id, []).append(row.memory_id)
-        else:
+    replaced: dict[uuid.UUID, dict[uuid.UUID, None]] = {}
+    for row in rows:
+        if row.episode_id is None:
+            continue
+        passed = []
+        last = row.memory_id
+        while last not in heads and line[last].next_id is not None:
+            passed.append(last)
+            last = line[last].next_id
+        head = heads.get(last, last)
+        heads |= dict.fromkeys([*passed, last], head)
+        if not line[head].is_live:
+            continue
+        if head == row.memory_id:
             believed.add(row.episode_id)
-    return {episode: ids for episode, ids in heads.items() if episode not in believed}
+        else:
+            replaced.setdefault(row.episode_id, {})[head] = None
+    return {episode: list(ids) for episode, ids in replaced.items() if episode not in believed}
 
 
 RERANKED = 50  # so many of the best are put in order anew

@@ -157,7 +157,11 @@ def _sides(question: WhyNotQuestion) -> str:
     """Where it stands by meaning and by words, of the sides that the ranking asks."""
     people = speakers.participants(question.index, question.asked.subject)
     view = ranking.analyse(
-        question.request.query, people, now=timezone.now(), beside=question.index.languages
+        question.request.query,
+        people,
+        now=timezone.now(),
+        order=question.index.date_order,
+        beside=question.index.languages,
     )
     vector = query_vector(question.index, view.meaning)
     there = in_layer(question.request, replace(question.asked, vector=vector), "memories")

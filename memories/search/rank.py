@@ -204,7 +204,13 @@ def _pool(
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
     people = speakers.participants(index, asked.subject)
-    view = ranking.analyse(request.query, people, now=timezone.now(), beside=index.languages)
+    view = ranking.analyse(
+        request.query,
+        people,
+        now=timezone.now(),
+        order=index.date_order,
+        beside=index.languages,
+    )
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)

@@ -4,6 +4,7 @@ So `--help`, type checkers and `collectstatic` never start one."""
 
 import select
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from math import ceil
@@ -12,11 +13,10 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, client, creation, features
 
 from memoryproject import embedded_postgres
 from memoryproject.postgres import silence
-from memoryproject.postgres.client import DatabaseClient
 from memoryproject.postgres.connection import (
     BoundedConnection,
     ServerSilent,
@@ -24,9 +24,8 @@ from memoryproject.postgres.connection import (
     refuse_while_silent,
     shortest,
 )
-from memoryproject.postgres.creation import DatabaseCreation
-from memoryproject.postgres.features import DatabaseFeatures
 from memoryproject.postgres.validation import DatabaseValidation, refuse_half_way
+from memoryproject.postgres_programs import program
 
 ANSWERS_WITHIN = 3  # seconds
 PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
@@ -40,6 +39,34 @@ PASSING = (
     "starting up",
 )
 READ_ONLY = b"default_transaction_read_only"
+
+
+class DatabaseFeatures(features.DatabaseFeatures):
+    minimum_database_version = (15,)  # the oldest that our statements were written for
+
+
+class DatabaseCreation(creation.DatabaseCreation):
+    """Test databases go also while a thread or a process of a test is still letting go of one."""
+
+    def _destroy_test_db(self, test_database_name: str, verbosity: int) -> None:
+        name = self.connection.ops.quote_name(test_database_name)
+        with self._nodb_cursor() as cursor:  # type: ignore[attr-defined]  # the stubs lack it
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+class DatabaseClient(client.DatabaseClient):
+    """`manage.py dbshell`."""
+
+    @classmethod
+    def settings_to_cmd_args_env(
+        cls, settings_dict: dict[str, Any], parameters: Iterable[str]
+    ) -> tuple[list[str], dict[str, str] | None]:
+        """The embedded server comes with its own psql, and runs while the shell is open."""
+        args, env = super().settings_to_cmd_args_env(settings_dict, parameters)
+        if settings.EMBEDDED_POSTGRES is None:
+            return args, env
+        embedded_postgres.ensure_running(settings.EMBEDDED_POSTGRES)
+        return [str(program("psql")), *args[1:]], env
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -2,7 +2,7 @@
 closed, red, a nurse), tools, what is preferred to what, and how many of a thing somebody has.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 from memories.english.statements.auxiliaries import RENAMED, Parse, is_date, key
@@ -10,7 +10,7 @@ from memories.english.statements.contradictions import GROUPS, PROFESSIONS, RIVA
 from memories.english.statements.forms import forms, noun_phrase_slots
 from memories.english.statements.slots import Slot, value_of
 from memories.english.statements.tools import tools
-from memories.english.statements.wording import Word, root
+from memories.english.statements.wording import root
 
 
 def slots_of(parse: Parse) -> tuple[Slot, ...]:
@@ -98,11 +98,8 @@ def _by_verb(parse: Parse) -> Iterator[Slot]:
         yield Slot(subject, "diet", "", "vegetarian")
     if root("eat") in roots[:2] and MEAT & set(roots) and (parse.change or "everyth" in roots):
         yield Slot(subject, "diet", "", "omnivore")
-    if roots[0] in ("be", root("become")) and len(roots) > 1 and not parse.is_past:
-        yield from _profession(parse)
-
-
-def _profession(parse: Parse) -> Iterator[Slot]:
+    if roots[0] not in ("be", root("become")) or len(roots) < 2 or parse.is_past:
+        return
     said = value_of(parse.predicate[1:])
     if said and len(said) < 4 and said[-1].text in PROFESSIONS:
         yield Slot(key(parse.noun_phrase), "job", "", " ".join(word.root for word in said))
@@ -137,10 +134,6 @@ def preferences(parse: Parse) -> Iterator[Slot]:
             return
     if predicate[0].root == root("like") and "now" not in parse.change:
         return
-    yield from _rival(subject, rest)
-
-
-def _rival(subject: str, rest: Sequence[Word]) -> Iterator[Slot]:
     said = [word for word in rest if not word.is_function]
     for word in said:
         if word.root in _rivals():

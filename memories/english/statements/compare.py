@@ -5,9 +5,9 @@ thousand statements most neighbours are only near: ten thousand texts to be pars
 words alone take a fourth of that. What is told apart by it, `relation` calls different too.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from memories.bounds import WHOLE
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
@@ -47,18 +47,7 @@ def relation(
     embedding model takes two texts for one; `words`: those of the workspace's own.
     """
     overlap = compare(old, new)
-    found = _first_rule(old, new, overlap, words) or (
-        near(old, new, overlap, cosine, threshold) or DIFFERENT
-    )
-    if found.rule == "contained" and cosine is not None and cosine < threshold - APART:
-        return DIFFERENT
-    if found.kind == "update" and len(old.stems) > LONG:
-        return Relation("unsure", found.rule)
-    return found
-
-
-def _first_rule(old: Reading, new: Reading, overlap: Overlap, words: OwnWords) -> Relation | None:
-    return (
+    found = (
         identical(old, new)
         or by_slot(old, new, overlap)
         or denied(old, new, overlap)
@@ -67,7 +56,14 @@ def _first_rule(old: Reading, new: Reading, overlap: Overlap, words: OwnWords) -
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
         or duplicate(old, new, overlap)
+        or near(old, new, overlap, cosine, threshold)
+        or DIFFERENT
     )
+    if found.rule == "contained" and cosine is not None and cosine < threshold - APART:
+        return DIFFERENT
+    if found.kind == "update" and len(old.stems) > LONG:
+        return Relation("unsure", found.rule)
+    return found
 
 
 # Of these another word of the name is another one; of a person it is the surname.
@@ -75,20 +71,24 @@ PLACES = frozenset("residence place school employer".split())
 
 
 def by_slot(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    pairs = list(_shared_slots(old, new))
-    changed = next((slot for was, slot in pairs if _is_other(was, slot, old, new)), None)
+    pairs = [
+        (was, slot)
+        for slot in new.slots
+        for was in old.slots
+        if (was.name, was.key) == (slot.name, slot.key) and _is_of_one(was, slot, old, new)
+    ]
+    others = (
+        slot
+        for was, slot in pairs
+        if _differs(was.value, slot.value)
+        or (slot.name in PLACES and (_is_longer_name(was, new) or _is_longer_name(slot, old)))
+    )
+    changed = next(others, None)
     if changed:
         return Relation("update", f"slot:{changed.name}")
     if pairs and old.is_negated == new.is_negated and _same_but_for_slot(old, new, overlap, pairs):
         return Relation("same", f"slot:{pairs[0][1].name}", is_richer(old, new, overlap))
     return None
-
-
-def _shared_slots(old: Reading, new: Reading) -> Iterator[tuple[Slot, Slot]]:
-    for slot in new.slots:
-        for was in old.slots:
-            if (was.name, was.key) == (slot.name, slot.key) and _is_of_one(was, slot, old, new):
-                yield was, slot
 
 
 def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
@@ -99,12 +99,6 @@ def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
         return False
     one, other = set(was.subject.split("-")), set(slot.subject.split("-"))
     return one <= new.stems and other <= old.stems
-
-
-def _is_other(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
-    return _differs(was.value, slot.value) or (
-        slot.name in PLACES and (_is_longer_name(was, new) or _is_longer_name(slot, old))
-    )
 
 
 def _is_longer_name(slot: Slot, reading: Reading) -> bool:
@@ -142,19 +136,21 @@ def _same_but_for_slot(
     for pair in pairs:
         for slot in pair:
             found |= {slot.name, root(slot.name), *slot.value.split(), *slot.subject.split("-")}
-    said = frozenset(found) | _attribute_words()
+    said = frozenset(found) | _attribute_words
     missing = weight(frozenset(w for w in overlap.only_old if w not in said))
     added = weight(frozenset(w for w in overlap.only_new if w not in said))
     return min(missing, added) < 1 and max(missing, added) <= 4
 
 
-@cache
-def _attribute_words() -> frozenset[str]:
-    text = (
-        "live drive work employ call name report boss manager own lead host handle born car "
-        "commute plan schedule date use"
+_attribute_words = frozenset(
+    map(
+        root,
+        (
+            "live drive work employ call name report boss manager own lead host handle born car "
+            "commute plan schedule date use"
+        ).split(),
     )
-    return frozenset(map(root, text.split()))
+)
 
 
 START = SHARED_START - 1  # letters that all forms of a word have in common
@@ -166,6 +162,10 @@ PASSING = (
     *ADVERBS, *ARTICLES, *MODAL, *NOW, *PAST_TIMES, *NO, *QUIT, *GETS, *ME, *MY, *TURNS, *TILL,
     "always", "nolonger", "once", "will",
 )  # fmt: skip
+
+
+def _starts(roots: Iterable[str]) -> frozenset[str]:
+    return frozenset([each[:START] for each in roots])
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +185,11 @@ def glance(statement: str) -> Glance:
 def _glance(statement: str) -> Glance:
     said = texts(statement)
     seen = [_seen(text) for text in said]
-    possible = _put_in().union([start for _, start in seen])
+    possible = _put_in.union([start for _, start in seen])
     if not negatives().keys().isdisjoint(said):
         possible |= _starts(root(negatives().get(text, text)) for text in said)
-    if _may_be_cut(said):
+    # "rose from 3 to 5": what stands between is left out.
+    if not TILL.isdisjoint(said) and not change_roots().isdisjoint(map(root, said)):
         return Glance(frozenset(), possible)
     return Glance(frozenset([start for start, _ in seen if start]), possible)
 
@@ -212,36 +213,21 @@ def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
     return ending_verbs(own.changes).isdisjoint(reading.clause_verbs)
 
 
-def _may_be_cut(said: Sequence[str]) -> bool:
-    """ "rose from 3 to 5": what stands between is left out."""
-    return not TILL.isdisjoint(said) and not change_roots().isdisjoint(map(root, said))
-
-
 @lru_cache(maxsize=50_000)
 def _seen(text: str) -> tuple[str, str]:
     """How the word's root begins: "" where it may be left out or says little, and in any case."""
     word = Word(text, root(text))
-    says_little = word.is_function or word.is_number or word.root in light() | _turned()
+    says_little = word.is_function or word.is_number or word.root in light() | _turned
     start = word.root[:START]
-    return "" if says_little or text in _passing() else start, start
+    return "" if says_little or text in _passing else start, start
 
 
-@cache
-def _passing() -> frozenset[str]:
-    return frozenset(PASSING) | negatives().keys()
+_passing = frozenset(PASSING) | negatives().keys()
 
 
-@cache
-def _turned() -> frozenset[str]:
-    """ "likes A better" is read as "prefers A"."""
-    return frozenset({RENAMED, root("love")})
+# "likes A better" is read as "prefers A".
+_turned = frozenset({RENAMED, root("love")})
 
 
-@cache
-def _put_in() -> frozenset[str]:
-    """Words that a statement may have without saying them."""
-    return _starts(map(root, (*ME.values(), *MY.values(), "prefer")))
-
-
-def _starts(roots: Iterable[str]) -> frozenset[str]:
-    return frozenset([each[:START] for each in roots])
+# Words that a statement may have without saying them.
+_put_in = _starts(map(root, (*ME.values(), *MY.values(), "prefer")))

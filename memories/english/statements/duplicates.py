@@ -88,9 +88,7 @@ def _twins_of() -> dict[str, frozenset[str]]:
     return found
 
 
-@cache
-def _mutual() -> frozenset[str]:
-    return frozenset(map(root, MUTUAL))
+_mutual = frozenset(map(root, MUTUAL))
 
 
 def _is_acted(state: Reading, act: Reading, overlap: Overlap) -> bool:
@@ -140,15 +138,8 @@ def same_claim(old: Reading, new: Reading) -> bool:
         old.is_negated == new.is_negated
         and old.is_plan == new.is_plan
         and ("past" in old.change) == ("past" in new.change)
-        and _same_marks(old, new)
-        and exchanged(old, new) is None
-    )
-
-
-def _same_marks(old: Reading, new: Reading) -> bool:
-    """Numbers, dates, order and times agree."""
-    return (
-        old.numbers == new.numbers
+        # Numbers, dates, order and times agree.
+        and old.numbers == new.numbers
         and old.dates == new.dates
         and old.order_words == new.order_words
         and (
@@ -156,15 +147,10 @@ def _same_marks(old: Reading, new: Reading) -> bool:
             or not new.relative_dates
             or old.relative_dates == new.relative_dates
         )
-        and not _turned(old, new)
-    )
-
-
-def _turned(old: Reading, new: Reading) -> bool:
-    """From Lyon to Paris and from Paris to Lyon."""
-    return bool(
-        words_after(old, "from") & words_after(new, "to", "for")
-        | words_after(old, "to", "for") & words_after(new, "from")
+        # From Lyon to Paris and from Paris to Lyon.
+        and not words_after(old, "from") & words_after(new, "to", "for")
+        and not words_after(old, "to", "for") & words_after(new, "from")
+        and exchanged(old, new) is None
     )
 
 
@@ -180,7 +166,7 @@ def swapped(old: Reading, new: Reading) -> bool:
     was, now = {w.root for w in old.words}, {w.root for w in new.words}
     if {w.text for w in old.words} & TURNED_TEXTS ^ {w.text for w in new.words} & TURNED_TEXTS:
         return False
-    if _mutual() & was & now and "and" in was ^ now:
+    if _mutual & was & now and "and" in was ^ now:
         return False
     if _is_of_owner(old, new) or _is_of_owner(new, old):
         return True

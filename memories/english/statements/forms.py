@@ -33,12 +33,16 @@ def noun_phrase_slots(parse: Parse) -> Iterator[Slot]:
     subject, head = split(phrase)
     if not head:
         return
-    if verb in _clock and (times := [w for w in predicate if is_time(w)]):
-        yield Slot(key(phrase), verb, "time", times[0].root)
+    if verb in _clock and (hours := [w.root for w in predicate if is_time(w)]):
+        yield Slot(key(phrase), verb, "time", hours[0])
     if verb not in _when and (parse.is_definite or "'s" in {w.text for w in phrase}):
         yield from _verb_dates(parse, verb)
     if verb in _when:
-        yield from _occasions(predicate, subject, head)
+        days = [w.root for w in predicate if is_date(w) and not is_time(w)]
+        if days and not set(days) <= RELATIVE_DATES:
+            yield Slot(subject, head, "day", " ".join(days))
+        if times := [w.root for w in predicate if is_time(w)]:
+            yield Slot(subject, head, "time", " ".join(times))
     if verb not in ("be", RENAMED) or (parse.is_past and verb == "be"):
         return
     yield from _measures(parse, subject, head)
@@ -58,15 +62,6 @@ def split(phrase: Sequence[Word]) -> tuple[str, str]:
     if head.root in ("date", "day", "time") and len(heads) > 1:
         phrase, head = [word for word in phrase if word is not head], heads[-2]
     return key([word for word in phrase if word is not head]), head.root
-
-
-def _occasions(predicate: Sequence[Word], subject: str, head: str) -> Iterator[Slot]:
-    days = [w.root for w in predicate if is_date(w) and not is_time(w)]
-    times = [w.root for w in predicate if is_time(w)]
-    if days and not set(days) <= RELATIVE_DATES:
-        yield Slot(subject, head, "day", " ".join(days))
-    if times:
-        yield Slot(subject, head, "time", " ".join(times))
 
 
 def _verb_dates(parse: Parse, verb: str) -> Iterator[Slot]:
@@ -127,10 +122,34 @@ MONEY = frozenset("dollar euro pound percent".split())
 _common = frozenset({"be", "'s", "have", "in", "of", "to", "at"})
 
 
+def compile_form(form: str) -> tuple[frozenset[str], re.Pattern[str]]:
+    """(words of which one must be there, pattern over `Parse.form`)."""
+    triggers: frozenset[str] = frozenset()
+    pattern = "^"
+    for part in form.split():
+        if part in ("{s}", "{v}", "{k}") and form.endswith(part):
+            pattern += rf"(?P<{part[1]}>(?:[^ ]+ )+)"
+        elif part in ("{s}", "{v}", "{k}"):
+            pattern += rf"(?P<{part[1]}>(?:[^ ]+ ){{1,{3 if part == '{k}' else 8}}}?)"
+        elif part == "{x}":
+            pattern += r"(?:[^ ]+ ){0,3}?"
+        else:
+            words = [root(word) for word in part.rstrip("?").split("|")]
+            pattern += f"(?:{'|'.join(re.escape(word) for word in words)}) "
+            if part == "'s":
+                pattern += "(?:new |current )?"
+            if part.endswith("?"):
+                last = f"(?:{'|'.join(re.escape(word) for word in words)}) "
+                pattern = f"{pattern.removesuffix(last)}(?:{last})?"
+            elif not triggers or triggers <= _common:
+                triggers = frozenset(words)
+    return triggers, re.compile(pattern)
+
+
 def forms(parse: Parse) -> Iterator[Slot]:
     yield from _noun_forms(parse)
     form = parse.form
-    by_trigger, rows = _by_trigger(), _compiled()
+    by_trigger, rows = _by_trigger(), _compiled
     told = {place for word in parse.words for place in by_trigger.get(word.root, ())}
     for row, regex in (rows[place] for place in sorted(told)):
         if parse.is_past and not row.is_change and not parse.is_passive:
@@ -142,7 +161,7 @@ def forms(parse: Parse) -> Iterator[Slot]:
 
 def _noun_forms(parse: Parse) -> Iterator[Slot]:
     said = {word.root for word in parse.predicate}
-    for form, triggers, regex in _compiled_noun_forms():
+    for form, triggers, regex in _compiled_noun_forms:
         if triggers.isdisjoint(said):
             continue
         if match := regex.search(parse.form):
@@ -154,9 +173,9 @@ def _noun_forms(parse: Parse) -> Iterator[Slot]:
                 yield Slot("-".join(sorted(parts)), head, "", text_of(value))
 
 
-@cache
-def _compiled_noun_forms() -> tuple[tuple[str, frozenset[str], re.Pattern[str]], ...]:
-    return tuple((form, *compile_form(form)) for form in NOUN_FORMS)
+_compiled_noun_forms: tuple[tuple[str, frozenset[str], re.Pattern[str]], ...] = tuple(
+    (form, *compile_form(form)) for form in NOUN_FORMS
+)
 
 
 def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot]:
@@ -216,9 +235,9 @@ def _roots_of(text: str) -> frozenset[str]:
     return frozenset(map(root, text.split()))
 
 
-@cache
-def _compiled() -> tuple[tuple[SlotForm, re.Pattern[str]], ...]:
-    return tuple((row, compile_form(form)[1]) for row in FORMS for form in row.forms)
+_compiled: tuple[tuple[SlotForm, re.Pattern[str]], ...] = tuple(
+    (row, compile_form(form)[1]) for row in FORMS for form in row.forms
+)
 
 
 @cache
@@ -229,27 +248,3 @@ def _by_trigger() -> dict[str, list[int]]:
         for trigger in compile_form(form)[0]:
             found.setdefault(trigger, []).append(place)
     return found
-
-
-def compile_form(form: str) -> tuple[frozenset[str], re.Pattern[str]]:
-    """(words of which one must be there, pattern over `Parse.form`)."""
-    triggers: frozenset[str] = frozenset()
-    pattern = "^"
-    for part in form.split():
-        if part in ("{s}", "{v}", "{k}") and form.endswith(part):
-            pattern += rf"(?P<{part[1]}>(?:[^ ]+ )+)"
-        elif part in ("{s}", "{v}", "{k}"):
-            pattern += rf"(?P<{part[1]}>(?:[^ ]+ ){{1,{3 if part == '{k}' else 8}}}?)"
-        elif part == "{x}":
-            pattern += r"(?:[^ ]+ ){0,3}?"
-        else:
-            words = [root(word) for word in part.rstrip("?").split("|")]
-            pattern += f"(?:{'|'.join(re.escape(word) for word in words)}) "
-            if part == "'s":
-                pattern += "(?:new |current )?"
-            if part.endswith("?"):
-                last = f"(?:{'|'.join(re.escape(word) for word in words)}) "
-                pattern = f"{pattern.removesuffix(last)}(?:{last})?"
-            elif not triggers or triggers <= _common:
-                triggers = frozenset(words)
-    return triggers, re.compile(pattern)

@@ -105,13 +105,11 @@ def meet(old: Reading, new: Reading) -> bool:
     owner = old.subject.partition("/")[0]
     if not owner or owner != new.subject.partition("/")[0]:
         return False
-    kin = (subject_words(old) ^ subject_words(new)) & _kin()
+    kin = (subject_words(old) ^ subject_words(new)) & _kin
     return kin <= old.stems & new.stems
 
 
-@cache
-def _kin() -> frozenset[str]:
-    return frozenset(map(root, KIN))
+_kin = frozenset(map(root, KIN))
 
 
 def same_subject(old: Reading, new: Reading) -> bool:
@@ -162,7 +160,12 @@ def exchanged(old: Reading, new: Reading) -> frozenset[str] | None:
         return None
     both = Counter(was) & Counter(now)
     between = _between([w for w in was if w in both], [w for w in now if w in both])
-    return frozenset(between) if between and not _is_free(between) else None
+    said, equals = set(between), _equals
+    if not said or said <= JOINTS | PERSONS or (said <= EVEN | equals and said & equals):
+        return None
+    # A list of three and more may stand in any order.
+    is_list = {between[0], between[-1]} <= JOINTS and "but" not in said
+    return None if is_list else frozenset(said)
 
 
 def _between(was: list[str], now: list[str]) -> list[str]:
@@ -180,14 +183,4 @@ def _between(was: list[str], now: list[str]) -> list[str]:
     return []
 
 
-def _is_free(between: list[str]) -> bool:
-    said = set(between)
-    if said <= JOINTS | PERSONS or (said <= EVEN | _equals() and said & _equals()):
-        return True
-    ends = {between[0], between[-1]}
-    return ends <= JOINTS and "but" not in said  # a list of three and more
-
-
-@cache
-def _equals() -> frozenset[str]:
-    return frozenset(map(root, MUTUAL)) | {"be"}
+_equals = frozenset(map(root, MUTUAL)) | {"be"}

@@ -1,6 +1,5 @@
 """Subject, verb and rest of a statement."""
 
-from collections.abc import Sequence
 from functools import cache
 
 from memories.bounds import WHOLE
@@ -30,27 +29,29 @@ MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
 def parse(statement: str) -> Parse:
     """A statement, as far as a memory may be long."""
     found = Parse()
-    pending = _with_subject(_first_person(words(statement[:WHOLE])))
+    pending: list[Word] = []
+    for word in words(statement[:WHOLE]):
+        if word.text in ME:
+            pending.append(plain(ME[word.text]))
+        elif word.text in MY:
+            pending += [plain(MY[word.text]), plain("'s")]
+        else:
+            pending.append(word)
+    pending = _with_subject(pending)
     found.is_definite = bool(pending) and pending[0].text in ("the", "team")
     for position, word in enumerate(pending):
         take(found, word, pending[position + 1 : position + 4])
     _turn_around(found)
     found.words = _changes_to(found)
-    found.verb = _boundary(found)
+    # The verb is the first word after the subject.
+    colon = next((i for i, word in enumerate(found.words[:4]) if word.text == ":"), 0)
+    if colon and colon + 1 < len(found.words):
+        found.verb = colon + 1  # "Team policy: never deploy on Fridays"
+    else:
+        places = (i for i in range(1, len(found.words)) if _is_verb(found, i))
+        found.verb = next(places, min(1, len(found.words)))
     _settle_tense(found)
     return found
-
-
-def _first_person(found: list[Word]) -> list[Word]:
-    out: list[Word] = []
-    for word in found:
-        if word.text in ME:
-            out.append(plain(ME[word.text]))
-        elif word.text in MY:
-            out += [plain(MY[word.text]), plain("'s")]
-        else:
-            out.append(word)
-    return out
 
 
 def _with_subject(found: list[Word]) -> list[Word]:
@@ -95,18 +96,20 @@ def _move_front(found: Parse) -> None:
     if not words or words[0].text not in FRONTED:
         return
     comma = next((i for i, word in enumerate(words[:7]) if word.text == ","), 0)
-    name = next((i for i in range(2, min(5, len(words))) if _begins(words, i)), 0)
+    # A name after a plain word begins the clause: "since college Marcus".
+    name = next(
+        (
+            i
+            for i in range(2, min(5, len(words)))
+            if words[i].is_name and not is_date(words[i])
+            if not (words[i - 1].is_name or words[i - 1].is_function or is_date(words[i - 1]))
+        ),
+        0,
+    )
     end, skipped = (comma, 1) if comma else (name, 0)
     if end and end + skipped + 1 < len(words):
         found.words = [*words[end + skipped :], *words[:end]]
         found.verbs = {i - end - skipped for i in found.verbs if i >= end + skipped}
-
-
-def _begins(words: Sequence[Word], i: int) -> bool:
-    """A name after a plain word begins the clause: "since college Marcus"."""
-    previous = words[i - 1]
-    is_plain = not (previous.is_name or previous.is_function or is_date(previous))
-    return words[i].is_name and not is_date(words[i]) and is_plain
 
 
 @cache
@@ -126,20 +129,19 @@ def _changes_to(found: Parse) -> list[Word]:
             continue
         between = old[start + 1 : end]
         if between and between[0].text not in ("from", "back", "by", "up", "down", "over"):
-            if _is_measured(old[end + 1]) and not found.is_passive:
+            value = old[end + 1]
+            is_measured = value.is_number or is_date(value) or bool(tool_role(value))
+            if is_measured and not found.is_passive:
                 return _of_object(found, start, end)
             continue
-        if word.root == root("move") and not between and _is_place(old[end + 1]):
+        is_place = old[end + 1].is_name and not is_date(old[end + 1])
+        if word.root == root("move") and not between and is_place:
             continue  # "Ann moved to Oslo" tells where Ann lives
         found.change.add("to")
         found.replaced += [w.root for w in between if w.root not in FUNCTION]
         found.verbs.add(start)
         return [*old[:start], Word(word.text, RENAMED), *old[end + 1 :]]
     return old
-
-
-def _is_measured(word: Word) -> bool:
-    return word.is_number or is_date(word) or bool(tool_role(word))
 
 
 def _of_object(found: Parse, start: int, end: int) -> list[Word]:
@@ -154,22 +156,6 @@ def _of_object(found: Parse, start: int, end: int) -> list[Word]:
     words = [*old[:owner], *thing, Word(old[start].text, RENAMED), *old[end + 1 :]]
     found.verbs = {owner + len(thing)}
     return words
-
-
-def _is_place(word: Word) -> bool:
-    return word.is_name and not is_date(word)
-
-
-def _boundary(found: Parse) -> int:
-    """Where the verb stands: the first word after the subject."""
-    all_words = found.words
-    colon = next((i for i, word in enumerate(all_words[:4]) if word.text == ":"), 0)
-    if colon and colon + 1 < len(all_words):
-        return colon + 1  # "Team policy: never deploy on Fridays"
-    for i in range(1, len(all_words)):
-        if _is_verb(found, i):
-            return i
-    return min(1, len(all_words))
 
 
 @cache
@@ -202,7 +188,7 @@ def _next_is_verb(found: Parse, i: int) -> bool:
 
 
 def second_clause(found: Parse) -> Parse | None:
-    """ "Ann left Bergen and now lives in Oslo": what is said after "and", of Ann."""
+    """ "Ann left Bergen and now lives in Oslo": what is said after "and", of Ann or of another."""
     for i in range(found.verb + 1, len(found.words) - 2):
         if found.words[i].text == "and" and _is_verb(found, i + 1):
             words = [*found.noun_phrase, *found.words[i + 1 :]]
@@ -210,11 +196,7 @@ def second_clause(found: Parse) -> Parse | None:
             later.is_definite, later.passives = found.is_definite, found.passives
             _settle_tense(later)
             return later
-    return _other_clause(found)
-
-
-def _other_clause(found: Parse) -> Parse | None:
-    """ "Karl retired and Zoe reports to Birgit": what is said of Zoe."""
+    # "Karl retired and Zoe reports to Birgit": what is said of Zoe.
     for i in range(found.verb + 1, len(found.words) - 3):
         words = found.words[i + 1 :]
         if found.words[i].text == "and" and words[0].is_name and not is_date(words[0]):
@@ -232,11 +214,9 @@ def _settle_tense(found: Parse) -> None:
     if head is None:
         return
     rest = [w.text for w in found.predicate[found.predicate.index(head) + 1 :]]
-    is_wish = head.root not in _of_things() or "to" in rest[:2]
-    found.is_plan |= head.root in _plan_roots() and is_wish and not found.is_passive
-    found.is_plan |= (
-        found.predicate[0].root == "be" and found.words[found.verb - 1].root in _wishes()
-    )
+    is_wish = head.root not in _of_things or "to" in rest[:2]
+    found.is_plan |= head.root in _plan_roots and is_wish and not found.is_passive
+    found.is_plan |= found.predicate[0].root == "be" and found.words[found.verb - 1].root in _wishes
     first = found.predicate[0]
     was_once = first.text in SAME_IN_PAST and any(
         w.text in ("last", "ago", "yesterday") for w in found.words
@@ -245,17 +225,11 @@ def _settle_tense(found: Parse) -> None:
         found.is_past = True
 
 
-@cache
-def _of_things() -> frozenset[str]:
-    """Wishes that take a thing as well: "wants short answers"."""
-    return frozenset(map(root, "want need wish apply offer".split()))
+# Wishes that take a thing as well: "wants short answers".
+_of_things = frozenset(map(root, "want need wish apply offer".split()))
 
 
-@cache
-def _wishes() -> frozenset[str]:
-    return frozenset(map(root, "dream wish hope intention ambition".split()))
+_wishes = frozenset(map(root, "dream wish hope intention ambition".split()))
 
 
-@cache
-def _plan_roots() -> frozenset[str]:
-    return frozenset(map(root, PLAN))
+_plan_roots = frozenset(map(root, PLAN))

@@ -79,7 +79,12 @@ class Reading:
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         # Most of what a statement is compared with is never asked for them.
-        return (*_slots(self.parse), *own_slots(self.own, self.statement, self.parse))
+        found: tuple[Slot, ...] = ()
+        if len(self.parse.words) > 1:
+            # Those of the clause that "and" adds, too.
+            later = second_clause(self.parse)
+            found = slots_of(self.parse) + (slots_of(later) if later else ())
+        return (*found, *own_slots(self.own, self.statement, self.parse))
 
 
 def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
@@ -92,13 +97,15 @@ def _read(statement: str, own: OwnWords) -> Reading:
     found = parse(statement)
     content = [word for word in found.words if not word.is_function and word.root != RENAMED]
     dates = [word for word in content if is_date(word)]
+    numbers = frozenset(word.root for word in content if word.is_number)
+    sides = {word.text for word in found.words if word.text == "left"}
     return Reading(
         statement=statement,
         subject=_subject(found),
-        numbers=_numbers(content),
+        numbers=frozenset() if numbers == {"1"} else numbers,  # a lone "one" is no more than "a"
         dates=frozenset(w.root for w in dates if w.text not in RELATIVE_DATES),
         relative_dates=frozenset(w.text for w in dates if w.text in RELATIVE_DATES),
-        order_words=_order_words(found),
+        order_words=frozenset(w.root for w in found.words if w.root in _order) | sides,
         is_negated=(found.denials + found.flips) % 2 == 1,
         negated=frozenset(found.negated),
         change=frozenset(found.change),
@@ -121,28 +128,9 @@ _read_short = lru_cache(maxsize=8192)(_read)  # of a batch of a thousand, all it
 _read_long = lru_cache(maxsize=512)(_read)
 
 
-def _slots(found: Parse) -> tuple[Slot, ...]:
-    """Of the statement, and of the clause that "and" adds about the same subject."""
-    if len(found.words) < 2:
-        return ()
-    later = second_clause(found)
-    return slots_of(found) + (slots_of(later) if later else ())
-
-
 def slot_keys(reading: Reading) -> tuple[str, ...]:
     """Names under which an older value of the same attribute can be looked up, sorted."""
     return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in reading.slots}))
-
-
-def _order_words(found: Parse) -> frozenset[str]:
-    sides = {word.text for word in found.words if word.text == "left"}
-    return frozenset(w.root for w in found.words if w.root in _order) | sides
-
-
-def _numbers(content: list[Word]) -> frozenset[str]:
-    """A lone "one" says no more than "a"."""
-    found = frozenset(word.root for word in content if word.is_number)
-    return frozenset() if found == {"1"} else found
 
 
 def _subject(found: Parse) -> str:

@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 
+from memories.english.calendar_dates import DateOrder
 from memories.english.dates import last_day
 from memories.english.statements.auxiliaries import RENAMED
 from memories.english.statements.contradictions import (
@@ -55,14 +56,12 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return None
     if min(lost, added) >= 1 or max(lost, added) > covered + 1:
         return None
-    is_given_up = "end" in new.change and new.head in overlap.shared and old.head in _habits()
+    is_given_up = "end" in new.change and new.head in overlap.shared and old.head in _habits
     return Relation("update", "denied") if is_given_up or same_head(old, new) else None
 
 
-@cache
-def _habits() -> frozenset[str]:
-    """What one does with a thing: "drinks coffee" is over when coffee is given up."""
-    return frozenset(map(root, HABITS))
+# What one does with a thing: "drinks coffee" is over when coffee is given up.
+_habits = frozenset(map(root, HABITS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,8 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     if (
         not meet(old, new)
         and not (subject_words(old) <= new.stems and subject_words(new) <= old.stems)
-        and not _is_named(old, new)
+        # "Ann has a cat named Milo", "Milo died": what the new one is about has its name there.
+        and not subject_words(new) <= old.names - subject_words(old)
     ):
         return None
     verbs = new.clause_verbs
@@ -129,12 +129,6 @@ def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     return tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
 
 
-def _is_named(old: Reading, new: Reading) -> bool:
-    """ "Ann has a cat named Milo", "Milo died": what the new one is about has its name there."""
-    about = subject_words(new)
-    return bool(about) and about <= old.names - subject_words(old)
-
-
 def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
     said = old.stems - {old.subject.partition("/")[0]} - set(old.subject.split("-"))
     verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
@@ -150,16 +144,14 @@ def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
         about = frozenset(word.rpartition(":")[2] for word in subject_words(new))  # "to:oslo"
         objects = about - {new.subject.partition("/")[0]} or about
     found = objects & (said | subject_words(old)) - row.ended
-    if not found or not objects <= found | row.ended | _unsaid():
+    if not found or not objects <= found | row.ended | _unsaid:
         return False
     is_ahead = old.is_plan or old.is_ongoing and bool(old.dates)
     covered = weight(found - states) + len(states) + (1 if is_ahead else 0)
     return covered * 2.5 >= weight(said)
 
 
-@cache
-def _unsaid() -> frozenset[str]:
-    return light() | frozenset(map(root, EVENTS)) | {"new", "old"}
+_unsaid = light() | frozenset(map(root, EVENTS)) | {"new", "old"}
 
 
 def _objects(reading: Reading, place: int) -> frozenset[str]:
@@ -193,16 +185,14 @@ def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         if (
             "to" in new.change
             or texts & {"insteadof", "replace"}
-            or new.head in _turning()
+            or new.head in _turning
             and "to" in texts
         ):
             return Relation("update", "replaced")
     return None
 
 
-@cache
-def _turning() -> frozenset[str]:
-    return change_roots() | {root("go")}
+_turning = change_roots() | {root("go")}
 
 
 def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
@@ -214,7 +204,9 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     numbers = old.numbers != new.numbers
     rest = overlap.only_old - old.numbers, overlap.only_new - new.numbers
     is_alike = old.dates == new.dates and _is_like(old, new, weight(rest[0]), weight(rest[1]))
-    if numbers and old.numbers and new.numbers and is_alike and _is_measure(old):
+    # A number of something, not the number that names it (ticket 12, port 80).
+    is_measure = any(word.is_number for word in old.words[old.verb_at :])
+    if numbers and old.numbers and new.numbers and is_alike and is_measure:
         is_name = not new.change and _is_name_of(old, old.numbers - new.numbers)
         return Relation("update", NUMBERED if is_name else "number")
     if new.change & {"now", "nowadays", "again", "to", "instead"}:
@@ -235,11 +227,6 @@ def _is_like(old: Reading, new: Reading, missing: float, added: float) -> bool:
 def _units(reading: Reading) -> list[str]:
     words = reading.words
     return [words[i + 1].root for i in range(len(words) - 1) if words[i].is_number]
-
-
-def _is_measure(reading: Reading) -> bool:
-    """A number of something, not the number that names it (ticket 12, port 80)."""
-    return any(word.is_number and i >= reading.verb_at for i, word in enumerate(reading.words))
 
 
 def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
@@ -278,28 +265,22 @@ def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return Relation("update", "instead")
     if old.head != new.head and new.head != RENAMED:
         return None
-    if old.head in _many_valued():
+    if old.head in _many_valued:
         is_close = len(common) > 1 and overlap.missing <= 1 and overlap.added <= 2
-        if not is_close or old.head not in _now_single() and common <= _kinds() | {old.head}:
+        if not is_close or old.head not in _now_single and common <= _kinds | {old.head}:
             return None
     elif not common and "/" not in old.subject and not (old.is_definite and old.head == "be"):
         return None
     return Relation("update", "now")
 
 
-@cache
-def _kinds() -> frozenset[str]:
-    return frozenset(map(root, KINDS))
+_kinds = frozenset(map(root, KINDS))
 
 
-@cache
-def _now_single() -> frozenset[str]:
-    return frozenset(map(root, NOW_SINGLE))
+_now_single = frozenset(map(root, NOW_SINGLE))
 
 
-@cache
-def _many_valued() -> frozenset[str]:
-    return frozenset(map(root, MANY_VALUED))
+_many_valued = frozenset(map(root, MANY_VALUED))
 
 
 # Of these the date in a statement is the day on which it came true; a deadline's is its value.
@@ -309,18 +290,21 @@ _current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORE
 UNKNOWN = timedelta(days=366)
 
 
-def came_before(told: Reading, event: datetime, rule: str, since: datetime, *, dated: bool) -> bool:
+def came_before(
+    told: Reading,
+    event: datetime,
+    rule: str,
+    since: datetime,
+    *,
+    dated: bool,
+    order: DateOrder = "auto",
+) -> bool:
     """Whether `told`, of which `event` is the first day that is meant, came true before what is
     believed `since` then; `dated`: since a day that was named. `rule` names the attribute."""
-    if rule.removeprefix("slot:") not in LASTING or not _is_over(told):
+    # It must tell what happened, not what is.
+    is_over = "to" in told.change or any(word.is_past for word in told.words)
+    if rule.removeprefix("slot:") not in LASTING or not is_over or _current.search(told.statement):
         return False
     margin = timedelta(0) if dated else UNKNOWN
-    last = last_day(told.statement, event.date()) - event.date()
+    last = last_day(told.statement, event.date(), order) - event.date()
     return since - event > margin + last
-
-
-def _is_over(told: Reading) -> bool:
-    """It tells what happened, not what is."""
-    if _current.search(told.statement):
-        return False
-    return "to" in told.change or any(word.is_past for word in told.words)

@@ -6,7 +6,6 @@ and sense; and what it adds must be words that say little.
 """
 
 import re
-from functools import cache
 
 from memories.english.statements.compare import relation
 from memories.english.statements.contradictions import KIN
@@ -75,9 +74,14 @@ def _same_sense(old: Reading, new: Reading) -> bool:
         and _numbers(old) == _numbers(new)
         and old.dates == new.dates
         and _ends(old) == _ends(new)
-        and _same_time(old, new)
+        # A wish is no fact; a plan and what will be are one.
+        and (
+            _is_plan(old) == _is_plan(new)
+            or root("want") in old.stems & new.stems
+            or _are_future(old, new)
+        )
         and not (old.stems ^ new.stems)
-        & _wishes() - (frozenset({root("plan")}) if _are_future(old, new) else frozenset())
+        & _wishes - (frozenset({root("plan")}) if _are_future(old, new) else frozenset())
         and not _roles_turned(old, new)
         and not _roles_turned(new, old)
         and exchanged(old, new) is None
@@ -97,13 +101,6 @@ def _numbers(reading: Reading) -> frozenset[str]:
     if len(found) == 2 and tens and ones:
         return frozenset({str(int(tens[0]) + int(ones[0]))})
     return found
-
-
-def _same_time(old: Reading, new: Reading) -> bool:
-    """A wish is no fact; a plan and what will be are one."""
-    if _is_plan(old) == _is_plan(new) or root("want") in old.stems & new.stems:
-        return True
-    return _are_future(old, new)
 
 
 def _are_future(old: Reading, new: Reading) -> bool:
@@ -126,8 +123,14 @@ def _verb(reading: Reading) -> str:
 
 
 def _covers(old: Reading, new: Reading, overlap: Overlap, is_near: bool) -> bool:
-    missing, added = _unpaired(overlap)
-    more = added - _frame() - {root("like")} - new.numbers
+    # The words of one side only, but for those that stand for one another: runs, runner.
+    missing, added = set(overlap.only_old), set(overlap.only_new)
+    for word in sorted(missing):
+        twin = next((other for other in sorted(added) if _twins(word, other)), None)
+        if twin:
+            missing.discard(word)
+            added.discard(twin)
+    more = added - _frame - {root("like")} - new.numbers
     # "Ann's rent is 900 euros", "Ann pays 900 euros of rent".
     if more and not (
         (more == {_verb(new)} and _verb(old) == "be" and bool(old.numbers))
@@ -137,11 +140,15 @@ def _covers(old: Reading, new: Reading, overlap: Overlap, is_near: bool) -> bool
     if not _may_lack(old, new, missing - old.numbers, is_all=bool(more)):
         return False
     about = subject_words(old)
-    if not about <= new.stems | _frame() or _is_swapped(old, new):
+    if not about <= new.stems | _frame or (owner(old) and owner(new) and owner(old) != owner(new)):
+        return False
+    # Two who are named in both have changed places, and the verb is not turned with them.
+    both = (old.names | about) & old.stems & new.stems
+    if len(both) > 1 and _first(old, both) != _first(new, both) and swapped(old, new):
         return False
     # Besides whom it is about, something must have been said in both.
     told = overlap.shared - about
-    return bool(told - _frame() or told & (old.numbers | old.names))
+    return bool(told - _frame or told & (old.numbers | old.names))
 
 
 def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) -> bool:
@@ -149,34 +156,21 @@ def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) ->
     if root("prefer") in missing:
         return False
     if is_all:
-        return not missing - _states()
-    heavy = missing - _frame()
-    return not heavy or (heavy == {_verb(old)} and _verb(new) in _states())
+        return not missing - _states
+    heavy = missing - _frame
+    return not heavy or (heavy == {_verb(old)} and _verb(new) in _states)
 
 
 def _is_detail(new: Reading, added: set[str]) -> bool:
     """One more word, which names nobody, turns nothing and makes no compound: "coffee cake"."""
-    if len(added) > 1 or added & (new.names | new.order_words | _kin() | _endings()):
+    if len(added) > 1 or added & (new.names | new.order_words | _kin | _endings):
         return False
     return not any(breaks(new.words, i, frozenset(added)) for i in range(1, len(new.words)))
 
 
-def _unpaired(overlap: Overlap) -> tuple[set[str], set[str]]:
-    """The words of one side only, but for those that stand for one another: runs, runner."""
-    missing, added = set(overlap.only_old), set(overlap.only_new)
-    for word in sorted(missing):
-        twin = next((other for other in sorted(added) if _twins(word, other)), None)
-        if twin:
-            missing.discard(word)
-            added.discard(twin)
-    return missing, added
-
-
 def _twins(one: str, other: str) -> bool:
-    return any({one, other} <= group for group in _groups()) or _derived(one, other)
-
-
-def _derived(one: str, other: str) -> bool:
+    if any({one, other} <= group for group in _groups):
+        return True
     short, long = sorted((one, other), key=len)
     base = short[:-1] if len(short) > 4 else short
     return (
@@ -186,51 +180,29 @@ def _derived(one: str, other: str) -> bool:
     )
 
 
-def _is_swapped(old: Reading, new: Reading) -> bool:
-    """Two who are named in both have changed places, and the verb is not turned with them."""
-    if owner(old) and owner(new) and owner(old) != owner(new):
-        return True
-    both = (old.names | subject_words(old)) & old.stems & new.stems
-    return len(both) > 1 and _first(old, both) != _first(new, both) and swapped(old, new)
-
-
 def _first(reading: Reading, names: frozenset[str]) -> str:
     """The first of the names that no preposition leads in, as "in Oslo" does."""
     before = ["", *(word.text for word in reading.words)]
     led = zip(before, reading.words, strict=False)
-    return next((w.root for led_by, w in led if w.root in names and led_by not in _leading()), "")
+    return next((w.root for led_by, w in led if w.root in names and led_by not in _leading), "")
 
 
-@cache
-def _leading() -> frozenset[str]:
-    return frozenset(word for word in PREPOSITIONS if word.isalpha()) - {"and", "or", "but"}
+_leading = frozenset(word for word in PREPOSITIONS if word.isalpha()) - {"and", "or", "but"}
 
 
-@cache
-def _frame() -> frozenset[str]:
-    return frozenset(map(root, FRAME)) | light()
+_frame = frozenset(map(root, FRAME)) | light()
 
 
-@cache
-def _wishes() -> frozenset[str]:
-    return frozenset(map(root, WISHES))
+_wishes = frozenset(map(root, WISHES))
 
 
-@cache
-def _groups() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(map(root, group.split())) for group in TWINS)
+_groups: tuple[frozenset[str], ...] = tuple(frozenset(map(root, group.split())) for group in TWINS)
 
 
-@cache
-def _endings() -> frozenset[str]:
-    return frozenset(map(root, ENDINGS))
+_endings = frozenset(map(root, ENDINGS))
 
 
-@cache
-def _kin() -> frozenset[str]:
-    return frozenset(map(root, KIN))
+_kin = frozenset(map(root, KIN))
 
 
-@cache
-def _states() -> frozenset[str]:
-    return frozenset(map(root, STATES))
+_states = frozenset(map(root, STATES))

@@ -1,7 +1,6 @@
 """Tools in a role: "uses Postgres", "switched from Jest to Vitest", "Node 20"."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from memories.english.statements.auxiliaries import RENAMED, Parse, key
 from memories.english.statements.slots import Slot, value_of
@@ -81,16 +80,16 @@ _running = TOOL_VERBS | frozenset(
 )
 
 
-@cache
-def _roles_of_tools() -> dict[str, str]:
-    return {tool: role for role, tools in TOOLS.items() for tool in tools.split()}
+_roles_of_tools: dict[str, str] = {
+    tool: role for role, tools in TOOLS.items() for tool in tools.split()
+}
 
 
 def tool_role(word: Word) -> str:
     """What the tool of that name is for; empty for any other word."""
     if word.text in AMBIGUOUS_TOOLS and not word.is_name:
         return ""
-    return _roles_of_tools().get(word.text, "")
+    return _roles_of_tools.get(word.text, "")
 
 
 def tools(parse: Parse) -> Iterator[Slot]:
@@ -98,9 +97,13 @@ def tools(parse: Parse) -> Iterator[Slot]:
     named = [(i, w) for i, w in enumerate(parse.words) if tool_role(w)]
     if predicate and named and predicate[0].root in TOOL_VERBS:
         yield from _tool_in_role(parse, named)
-    handled = _handled_by(parse, named)
-    if handled:
-        yield handled
+    # "Login is handled by Auth0 for the team".
+    for i, tool in named if parse.is_passive else ():
+        after = parse.words[i + 1 :]
+        is_owned = parse.words[i - 1].text == "by" and after and after[0].text in ("for", "in")
+        if is_owned and (owner := key(value_of(after))):
+            yield Slot(owner, "tool", tool_role(tool), tool.root)
+            break
     if len(parse.words) < SHORT and predicate and predicate[0].root in _running:
         yield from _versions(parse)
 
@@ -116,17 +119,6 @@ def _versions(parse: Parse) -> Iterator[Slot]:
             yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
 
 
-def _handled_by(parse: Parse, named: Sequence[tuple[int, Word]]) -> Slot | None:
-    """ "Login is handled by Auth0 for the team"."""
-    for i, tool in named:
-        if parse.is_passive and parse.words[i - 1].text == "by":
-            after = parse.words[i + 1 :]
-            owner = key(value_of(after)) if after and after[0].text in ("for", "in") else ""
-            if owner:
-                return Slot(owner, "tool", tool_role(tool), tool.root)
-    return None
-
-
 def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[Slot]:
     in_predicate = [(i, w) for i, w in named if i >= parse.verb]
     if not in_predicate:
@@ -135,7 +127,8 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
     role = tool_role(tool)
     explicit = _explicit_role(parse.words, i)
     subject = key(parse.noun_phrase)
-    if explicit or _stands_alone(parse.words, i):
+    after = parse.words[i + 1 : i + 2]
+    if explicit or not after or after[0].is_function or after[0].is_number:
         kept = f"{explicit or role} {_condition(parse.words, i)}".rstrip()
         # The project's bundler is the team's.
         yield Slot(("team" if subject in OURS else subject), "tool", kept, tool.root)
@@ -150,10 +143,6 @@ def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[i
         if words[i - 1].text not in ("from", "insteadof", "over"):
             return i, word
     return named[-1]
-
-
-def _stands_alone(words: Sequence[Word], i: int) -> bool:
-    return i + 1 >= len(words) or words[i + 1].is_function or words[i + 1].is_number
 
 
 def _explicit_role(words: Sequence[Word], i: int) -> str:

@@ -131,7 +131,11 @@ class Word:
 def words(statement: str) -> list[Word]:
     """Every word of the statement in its normal form, articles and auxiliaries included."""
     text = _plainly_told(statement)
-    names = _names(text)
+    # Words with a capital that is not just the first letter of the statement's.
+    is_small = text[1:].islower() and "'s" not in text
+    names: frozenset[str] = (
+        frozenset() if is_small else frozenset(map(str.lower, _capital.findall(text)))
+    )
     return [_word(piece, piece in names) for piece in _normal(text.lower())]
 
 
@@ -141,7 +145,10 @@ def texts(statement: str) -> list[str]:
 
 
 def _plainly_told(statement: str) -> str:
-    text = _unaccented(statement).strip().replace("\u2019", "'").replace("\u2018", "'")
+    text = statement
+    if not text.isascii():  # "café" as "cafe"; other scripts stay as they are
+        text = lexical.normal("NFC", _accents.sub(r"\1", lexical.normal("NFD", text)))
+    text = text.strip().replace("\u2019", "'").replace("\u2018", "'")
     return _reported.sub(_told, text)
 
 
@@ -150,22 +157,12 @@ def _normal(low: str) -> list[str]:
     for need, of_numbers, regex, new in _rewritings():
         if (has_numbers or not of_numbers) and need in low:
             low = regex.sub(new, low)
-    pieces = _cut(low)
-    return _phrased(pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs])
-
-
-def _cut(low: str) -> list[str]:
-    """Most statements are letters and commas, which takes no search."""
+    # Most statements are letters and commas, which takes no search.
     if _plain.fullmatch(low):
-        return low.rstrip(".!?").replace(",", " , ").split()
-    return _pieces.findall(low)
-
-
-def _names(text: str) -> frozenset[str]:
-    """Words with a capital that is not just the first letter of the statement's."""
-    if text[1:].islower() and "'s" not in text:
-        return frozenset()
-    return frozenset(name.lower() for name in _capital.findall(text))
+        pieces = low.rstrip(".!?").replace(",", " , ").split()
+    else:
+        pieces = _pieces.findall(low)
+    return _phrased(pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs])
 
 
 # Tried once for each word with hyphens, not at each of its letters.
@@ -175,13 +172,6 @@ _identifier = re.compile(r"@|://|(?<![\w-])(?:(?![a-z])[\w-])*+[a-z][\w-]*+\.[a-
 def is_identifier(text: str) -> bool:
     """An address, a handle or a path: it is compared as it stands."""
     return not text.isalnum() and bool(_identifier.search(text))
-
-
-def _unaccented(text: str) -> str:
-    """ "café" as "cafe"; other scripts stay as they are."""
-    if text.isascii():
-        return text
-    return lexical.normal("NFC", _accents.sub(r"\1", lexical.normal("NFD", text)))
 
 
 _accents = re.compile("([A-Za-z])[\u0300-\u036f]+")

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,15 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from memories.errors import ProviderError
-from memories.evaluation import conflicts, evaluation_report, extraction, locomo, realmem, retrieval
+from memories.evaluation import (
+    conflicts,
+    evaluation_report,
+    extraction,
+    intent_stories,
+    locomo,
+    realmem,
+    retrieval,
+)
 from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
 from memories.management import recording
@@ -29,8 +38,8 @@ NAME = 200  # as long as a run's name may be
 
 class Command(CommandWithExamples):
     help = (
-        "Measure quality on labelled files, without a language model. Retrieval works in"
-        " workspaces of its own, which it removes; extraction and conflicts read no database."
+        "Measure quality on labelled files, without a language model. Retrieval and intents work in"
+        " workspaces of their own, which they remove; extraction and conflicts read no database."
     )
     requires_system_checks = ()  # they would ask the database
     examples = (
@@ -39,15 +48,23 @@ class Command(CommandWithExamples):
         "  manage.py evaluate extraction --dataset locomo.json\n"
         "  manage.py evaluate extraction --dataset dialogues.json --format realmem\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
+        "  manage.py evaluate intents\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
-        "Conflicts read one {old, new, label} per line; label is same, update or different."
+        "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
+        "intents one {id, kind, messages, gone, becomes, here} per line."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=("retrieval", "extraction", "conflicts"))
-        parser.add_argument("--dataset", type=Path, required=True, metavar="FILE")
+        parser.add_argument("what", choices=("retrieval", "extraction", "conflicts", "intents"))
+        parser.add_argument(
+            "--dataset",
+            type=Path,
+            metavar="FILE",
+            help="needed, but for intents, which have stories of their own",
+        )
+        parser.add_argument("--half", default="", help="of intents: the stories of this half alone")
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
@@ -58,11 +75,16 @@ class Command(CommandWithExamples):
         )
         add_result_file(parser)
 
-    def handle(self, *, what: str, dataset: Path, limit: int, **options: Any) -> None:
-        measure = {
+    def handle(self, *, what: str, dataset: Path | None, limit: int, **options: Any) -> None:
+        if dataset is None:
+            if what != "intents":
+                raise CommandError("Give --dataset.")
+            dataset = intent_stories.OWN
+        measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
             "retrieval": self.retrieval,
             "extraction": self.extraction,
             "conflicts": self.conflicts,
+            "intents": partial(self.intents, options["half"]),
         }
         started = timezone.now()
         try:
@@ -98,6 +120,13 @@ class Command(CommandWithExamples):
             found = conflicts.evaluate(labelled, embedder, shown.update)
         self.tell(evaluation_report.conflict_lines(found))
         return evaluation_report.conflict_json(found)
+
+    def intents(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = intent_stories.stories(dataset, half)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            found = intent_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.intent_lines(found))
+        return evaluation_report.intent_json(found)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:

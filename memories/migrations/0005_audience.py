@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("memories", "0003_masked_spans"),
+        ("memories", "0004_intents"),
     ]
 
     operations = [

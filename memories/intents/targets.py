@@ -1,0 +1,278 @@
+"""What an order means: memories, and the places in messages that say it. Reads only.
+
+First what was said in this conversation, then what is believed about the subject: by words that name
+the same, then by meaning. What is not surely meant is a guess, for a person to decide.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+import numpy as np
+from django.db.models import QuerySet
+
+from memories.english import clauses, topics
+from memories.english.spoken_intents import SpokenIntent, is_regret
+from memories.index import due, workspace_index
+from memories.masked_text import is_masked
+from memories.models import Citation, Episode, Intent, Memory, WorkspaceIndex
+from workspaces.scope import Scope
+
+Span = tuple[int, int]
+OWN_WORDS = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
+MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 300, 1_000
+MOST_OF_LAST = 3  # statements that "that" may mean at once
+REPEATED = 0.6  # of a statement's words, in an answer to it
+LIKELY = 0.6  # of a topic's words, in the conversation at hand
+NEAR, CLOSE = (
+    0.35,
+    0.55,
+)  # cosines of a topic and a statement: worth asking; in the conversation, meant
+
+
+@dataclass(frozen=True, slots=True)
+class SaidSentence:
+    """A sentence of a message; `is_here`: of the conversation in which the order was given."""
+
+    episode: Episode
+    start: int
+    end: int
+    is_here: bool = True
+
+    @property
+    def text(self) -> str:
+        return self.episode.content[self.start : self.end]
+
+    @property
+    def is_own(self) -> bool:
+        return self.episode.kind in OWN_WORDS
+
+
+@dataclass(slots=True)
+class Target:
+    """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to ask."""
+
+    memories: list[Memory] = field(default_factory=list)
+    spans: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
+    is_sure: bool = True
+
+    def __bool__(self) -> bool:
+        return bool(self.memories or self.spans)
+
+    def add_span(self, episode: uuid.UUID, start: int, end: int) -> None:
+        if (start, end) not in self.spans.setdefault(episode, []):
+            self.spans[episode].append((start, end))
+
+
+@dataclass(slots=True)
+class Reach:
+    """What an order may be about, as its giver's agent sees it."""
+
+    intent: Intent
+    space: WorkspaceIndex
+    sentences: list[SaidSentence]
+    memories: dict[uuid.UUID, Memory]
+    cited: dict[uuid.UUID, list[Citation]]
+
+    @classmethod
+    def of(cls, scope: Scope, intent: Intent) -> "Reach":
+        space = workspace_index.index_of(intent.workspace_id)
+        here = list(_conversation(scope, intent)[:MOST_MESSAGES])
+        known = {row.pk for row in here}
+        seen = Episode.objects.visible_to(scope).filter(pk__lt=intent.episode_id)
+        of_subject = seen.filter(subject=intent.subject).order_by("-pk")[:MOST_EPISODES]
+        more = [row for row in of_subject if row.pk not in known] if intent.subject_id else []
+        own = _sentences(intent.episode, len(intent.episode.content), is_here=True)
+        sentences = [one for one in own if one.end <= intent.start]
+        for rows, is_here in ((here, True), (more, False)):
+            for row in rows:
+                sentences += _sentences(row, len(row.content), is_here=is_here)
+        memories = _memories(scope, intent)
+        cited: dict[uuid.UUID, list[Citation]] = {}
+        of_memories = Citation.objects.filter(fact__memory__in=memories)
+        for one in of_memories.select_related("fact", "episode"):
+            if one.fact.memory_id:
+                cited.setdefault(one.fact.memory_id, []).append(one)
+        return cls(intent, space, sentences, memories, cited)
+
+    def citing(self, sentence: SaidSentence) -> list[Memory]:
+        """The memories that stand on words of this sentence."""
+        return [
+            self.memories[pk]
+            for pk, own in self.cited.items()
+            if any(
+                one.episode_id == sentence.episode.pk
+                and one.start < sentence.end
+                and sentence.start < one.end
+                for one in own
+            )
+        ]
+
+    def spans_of(self, memories: Iterable[Memory]) -> dict[uuid.UUID, list[Span]]:
+        spans: dict[uuid.UUID, list[Span]] = {}
+        for memory in memories:
+            for one in self.cited.get(memory.pk, ()):
+                spans.setdefault(one.episode_id, []).append((one.start, one.end))
+        return spans
+
+
+def target_of(reach: Reach, spoken: SpokenIntent) -> Target:
+    """What is meant by an order to forget, or to take back."""
+    if spoken.is_everything:
+        return Target(list(reach.memories.values()), reach.spans_of(reach.memories.values()))
+    if spoken.topic is None:
+        return _last_said(reach, spoken)
+    topic = reach.intent.episode.content[slice(*spoken.topic)]
+    return _by_words(reach, topic) or _by_meaning(reach, topic)
+
+
+def _last_said(reach: Reach, spoken: SpokenIntent) -> Target:
+    """ "That": the statements of the same message before the order, or of the person's last one."""
+    own = [one for one in reach.sentences if one.is_here]
+    if spoken.is_weak and own and not own[0].is_own:
+        return Target()  # the answer of the other one is meant
+    own = [
+        one for one in own if one.is_own and not one.text.endswith("?") and not is_regret(one.text)
+    ]
+    if not own:
+        return Target()
+    first = own[0].episode.pk
+    last = list(takewhile(lambda one: one.episode.pk == first, own))
+    target = Target(is_sure=len(last) <= MOST_OF_LAST)
+    for sentence in last:
+        target.add_span(first, sentence.start, sentence.end)
+        target.memories += [m for m in reach.citing(sentence) if m not in target.memories]
+    _add_repeats(reach, target)
+    return target
+
+
+def _by_words(reach: Reach, topic: str) -> Target:
+    wanted = topics.meaningful(topic)
+    if not wanted:
+        return Target()
+    scores = {pk: topics.coverage(wanted, words) for pk, words in _words_of(reach).items()}
+    target = Target([reach.memories[pk] for pk, score in scores.items() if score >= 1.0])
+    for sentence in reach.sentences:
+        if topics.coverage(wanted, topics.words_of(sentence.text)) < 1.0:
+            continue
+        stands = reach.citing(sentence)
+        direct = [memory for memory in stands if memory in target.memories]
+        if not direct:
+            target.add_span(sentence.episode.pk, sentence.start, sentence.end)
+            target.memories += [memory for memory in stands if sentence.is_own]
+    for episode, spans in reach.spans_of(target.memories).items():
+        for start, end in spans:
+            target.add_span(episode, start, end)
+    if not target:
+        return _likely(reach, scores)
+    _add_repeats(reach, target)
+    return target
+
+
+def _words_of(reach: Reach) -> dict[uuid.UUID, set[str]]:
+    """By memory, its words and those that it was read from."""
+    return {
+        pk: {
+            *topics.words_of(memory.content),
+            *(stem for one in reach.cited.get(pk, ()) for stem in topics.words_of(one.quote)),
+        }
+        for pk, memory in reach.memories.items()
+    }
+
+
+def _likely(reach: Reach, scores: Mapping[uuid.UUID, float]) -> Target:
+    """Most of the words, and nothing else as many: meant in this conversation, a guess elsewhere."""
+    best = max(scores.values(), default=0.0)
+    if best < LIKELY - 0.1:
+        return Target()
+    chosen = [reach.memories[pk] for pk, score in scores.items() if score == best]
+    here = {one.episode.pk for one in reach.sentences if one.is_here}
+    spans = reach.spans_of(chosen)
+    is_here = any(episode in here for episode in spans)
+    return Target(chosen, spans, is_sure=best >= LIKELY and is_here and len(chosen) == 1)
+
+
+def _add_repeats(reach: Reach, target: Target) -> None:
+    """What others in this conversation repeat of it: most of its words, or its figures."""
+    meant = [topics.meaningful(memory.content) for memory in target.memories]
+    meant += [
+        topics.meaningful(one.text)
+        for one in reach.sentences
+        if (one.start, one.end) in target.spans.get(one.episode.pk, ())
+    ]
+    figures = {
+        stem for own in meant for stem in own if len(stem) > 1 and any(map(str.isdigit, stem))
+    }
+    for sentence in reach.sentences:
+        if not sentence.is_here or (sentence.is_own and sentence.episode.pk in target.spans):
+            continue
+        words = set(topics.words_of(sentence.text))
+        repeats = not sentence.is_own and any(
+            len(own) > 1 and topics.coverage(own, words) >= REPEATED for own in meant
+        )
+        if repeats or figures & words:
+            target.add_span(sentence.episode.pk, sentence.start, sentence.end)
+
+
+def _by_meaning(reach: Reach, topic: str) -> Target:
+    """What is nearest in meaning: sure where this conversation says little else that is near."""
+    embedder = workspace_index.embedder_of(reach.space)
+    said = [
+        one for one in reach.sentences
+        if one.is_here and one.is_own and not is_masked(one.text) and not one.text.endswith("?")
+    ][:MOST_MESSAGES]  # fmt: skip
+    memories = list(reach.memories.values())[:MOST_MESSAGES]
+    if embedder.is_remote or not (said or memories):
+        return Target()
+    texts = [[topic], *([one.text] for one in said), *([one.content] for one in memories)]
+    (asked,), *others = due.embed_or_leave(reach.space, texts) or [[None]]
+    if asked is None:
+        return Target()
+    near = [0.0 if own[0] is None else float(np.dot(asked, own[0])) for own in others]
+    of_said, of_memories = near[: len(said)], near[len(said) :]
+    if of_said and max(of_said) >= CLOSE and sorted(of_said)[-2:-1] < [max(of_said) - 0.1]:
+        sentence = said[of_said.index(max(of_said))]
+        target = Target(reach.citing(sentence))
+        target.add_span(sentence.episode.pk, sentence.start, sentence.end)
+        return target
+    if of_memories and max(of_memories) >= NEAR:
+        memory = memories[of_memories.index(max(of_memories))]
+        return Target([memory], reach.spans_of([memory]), is_sure=False)
+    return Target()
+
+
+def _conversation(scope: Scope, intent: Intent) -> QuerySet[Episode]:
+    """What was said before in this conversation, or without one by this person, newest first."""
+    episode = intent.episode
+    rows = Episode.objects.visible_to(scope).filter(subject=intent.subject)
+    if episode.conversation_id:
+        rows = rows.filter(conversation=episode.conversation_id, position__lt=episode.position)
+        return rows.order_by("-position")
+    same = rows.filter(session=episode.session_id, position__lt=episode.position)
+    if not intent.subject_id:
+        return same.order_by("-position")
+    before = rows.filter(conversation=None, pk__lt=episode.pk)
+    return before.order_by("-pk")
+
+
+def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentence]:
+    """Of a message up to `end`, the last one first."""
+    found = [
+        SaidSentence(episode, start, stop, is_here)
+        for start, stop in clauses.sentences(episode.content[:end])
+    ]
+    return found[::-1]
+
+
+def _memories(scope: Scope, intent: Intent) -> dict[uuid.UUID, Memory]:
+    """What is believed about the subject, newest first; of nobody, what this session made."""
+    rows = Memory.objects.visible_to(scope).live().order_by("-pk")
+    if intent.subject_id:
+        rows = rows.filter(subject=intent.subject_id)
+    else:
+        rows = rows.filter(pk__in=intent.session.created_ids)
+    # What came of words that were said after the order is not meant by it.
+    later = Episode.objects.filter(session=intent.session_id, position__gt=intent.episode.position)
+    rows = rows.exclude(facts__citations__episode__in=later.values("pk"))
+    return {row.pk: row for row in rows.distinct()[:MOST_MEMORIES]}
