@@ -20,7 +20,6 @@ from memories.models import (
     MaskedSpan,
     MemorySession,
     Visibility,
-    WorkspaceIndex,
 )
 from memories.resolve import file_facts
 from workspaces.ids import uuid7
@@ -80,6 +79,17 @@ class HeldBatch:
     facts: list[Fact] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
 
+    @classmethod
+    def of(
+        cls, made: Sequence[Episode], screened: Sequence[Screened], session: MemorySession | None
+    ) -> "HeldBatch":
+        """Of new episodes, which are masked by this."""
+        batch = cls()
+        for episode, own in zip(made, screened, strict=True):
+            if own.places or own.words:
+                batch.take(episode, own, session)
+        return batch
+
     @property
     def reason(self) -> str:
         reasons = "; ".join(dict.fromkeys(fact.quarantine_reason for fact in self.facts))
@@ -126,8 +136,10 @@ class HeldBatch:
         rest = [] if cause else [(place.start, place.end) for place in screened.places]
         self.masks += masks.of_new(episode, rest, why, screened.words)
 
-    def write(self, space: WorkspaceIndex) -> None:
+    def write(self) -> None:
         """After the episodes, in their transaction."""
+        if not self.masks:
+            return
         Fact.objects.bulk_create(self.facts)
         Citation.objects.bulk_create(self.citations)
         MaskedSpan.objects.bulk_create(self.masks)

@@ -121,10 +121,7 @@ def _keep(
     _place_after(tail, made)
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
-    held = HeldBatch()
-    for episode, screened in zip(made, prepared.of(fresh).screened, strict=True):
-        if screened.places or screened.words:
-            held.take(episode, screened, session)
+    held = HeldBatch.of(made, prepared.of(fresh).screened, session)
     if held.facts:
         session.counts["quarantined"] = len(held.facts)
         session.steps = [{"rule": GUARD, "outcome": held.reason, "milliseconds": 0.0}]
@@ -132,8 +129,7 @@ def _keep(
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
     index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made])
-    if held.masks:
-        held.write(space)
+    held.write()
     session._state.adding = False
     asked = [n for n, i in enumerate(fresh) if new[i].remember]
     if asked:
@@ -199,14 +195,11 @@ def _append(
     made = [new_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
     for episode in made:
         episode.session = None
-    held = HeldBatch()
-    for episode, screened in zip(made, prepared.of(fresh).screened, strict=True):
-        if screened.places or screened.words:
-            held.take(episode, screened, None)
+    held = HeldBatch.of(made, prepared.of(fresh).screened, None)
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
-    held.write(space)
+    held.write()
     stale.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
