@@ -6,9 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from memories.errors import Invalid, refuse
 
@@ -43,7 +50,24 @@ def faults(kind: Any, raw: object, place: str = "") -> list[Invalid]:
     return []
 
 
-def one_of(names: Iterable[str]) -> AfterValidator:
+class Check:
+    """A check of a value that was read, and what the schema of the setting says of it."""
+
+    def __init__(self, check: Callable[[Any], Any], schema: dict[str, Any]) -> None:
+        self.check, self.schema = check, schema
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return handler(core) | self.schema
+
+
+def one_of(names: Iterable[str]) -> Check:
     known = tuple(names)
 
     def check(value: Value) -> Value:
@@ -51,10 +75,10 @@ def one_of(names: Iterable[str]) -> AfterValidator:
             raise wrong(f"One of {', '.join(known)}.")
         return value
 
-    return AfterValidator(check)
+    return Check(check, {"enum": list(known)})
 
 
-def between(least: float, most: float) -> AfterValidator:
+def between(least: float, most: float) -> Check:
     """For numbers; what is no number at all (nan) is not between anything."""
 
     def check(value: float) -> float:
@@ -63,7 +87,7 @@ def between(least: float, most: float) -> AfterValidator:
             raise wrong(f"{kind} from {least:g} to {most:g}.")
         return value
 
-    return AfterValidator(check)
+    return Check(check, {"minimum": least, "maximum": most})
 
 
 def named_once(rows: Sequence[Value]) -> Sequence[Value]:

@@ -36,7 +36,7 @@ def _rising(pair: tuple[float, float]) -> tuple[float, float]:
 
 
 class ReviewSettings(Declared):
-    """What is held back for a person; `Policy` says how."""
+    """What is held back for a person."""
 
     similarity: Annotated[tuple[Share, Share], AfterValidator(_rising)] = (0.0, 0.0)
     confidence: Share = 0.0
@@ -55,17 +55,43 @@ class GuardSettings(Declared):
 
 
 class WorkspaceSettings(Declared):
-    """`extractors` empty: the server's own model. `llm`: which messages a model reads.
-    `date_order`: whether 3/4/2026 is in April or in March."""
+    """What is not said has its default; null gives it back."""
 
     conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
-    date_order: Annotated[str, one_of(DATE_ORDERS)] = DATE_ORDERS[0]
-    extractors: Models = []
+    date_order: Annotated[
+        str,
+        one_of(DATE_ORDERS),
+        Field(
+            description="Of day and month in numbers: 3/4/2026 is 4 March or, day first, 3 April;"
+            " auto: month first with slashes, else day first. What can only be read one way, is."
+        ),
+    ] = DATE_ORDERS[0]
+    extractors: Annotated[
+        Models,
+        Field(
+            description="The models that read, in the order in which they are asked. Empty: the"
+            " server's own."
+        ),
+    ] = []
     feature_sets: SetSettings = SetSettings()
-    guard: GuardSettings = GuardSettings()
-    languages: Annotated[list[Annotated[str, one_of(NAMES)]], Field(min_length=1)] = [ENGLISH]
-    llm: Annotated[str, one_of(WHEN)] = WHEN[0]
-    ranking: Weights = Weights()
+    guard: Annotated[
+        GuardSettings,
+        Field(description="Which secrets and orders pass, and whose words are trusted."),
+    ] = GuardSettings()
+    languages: Annotated[
+        list[Annotated[str, one_of(NAMES)]],
+        Field(
+            min_length=1,
+            description="The languages whose patterns, dates and greetings are read; English"
+            " always is.",
+        ),
+    ] = [ENGLISH]
+    llm: Annotated[
+        str,
+        one_of(WHEN),
+        Field(description="Which messages a model reads: those that no pattern covered, or all."),
+    ] = WHEN[0]
+    ranking: Annotated[Weights, Field(description="Weights of the hybrid ranking.")] = Weights()
     review: ReviewSettings = ReviewSettings()
 
 

@@ -29,8 +29,12 @@ from memoryproject.postgres_guard import (
     stop_if_unused,
     try_lock,
 )
-from memoryproject.postgres_options import server_options
-from memoryproject.postgres_programs import EmbeddedPostgresError, run_as_server, server_uid
+from memoryproject.postgres_programs import (
+    EmbeddedPostgresError,
+    run_as_server,
+    server_options,
+    server_uid,
+)
 
 OWNER_ROLE = "postgres"
 APP_ROLE = "memoryproject_app"

@@ -24,7 +24,7 @@ from memories.providers import network
 from memories.providers.network import NeedsNetwork
 from memoryproject.front.lanes import LANES, WAITING, Lane, processes_of
 from memoryproject.front.wire import FRONT, TENANT, WAIT, packed, read_frame
-from memoryproject.supervisor import end_with
+from memoryproject.processes import end_with
 
 log = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from workspaces import members
-from workspaces.external_ids import NotAllowed
 from workspaces.members import InvitationOver
 from workspaces.models import Invitation, User
 from workspaces.models.invitation import InvitationQuerySet
+from workspaces.scope import NotAllowed
 
 OVER = "registration/invitation_over.html"
 OPENED = "invitations_opened"  # in the session

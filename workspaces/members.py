@@ -10,12 +10,11 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from workspaces.external_ids import NotAllowed
 from workspaces.keys import digest_of
 from workspaces.login.second_factor import end_sessions
 from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role, User, Workspace
 from workspaces.models.invitation import InvitationQuerySet
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.scope import ROLE_CAPABILITIES, NotAllowed, Scope
 
 LIFETIME = timedelta(days=7)
 log = logging.getLogger(__name__)

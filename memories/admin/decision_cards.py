@@ -11,7 +11,7 @@ from django.utils.timesince import timesince
 from memories.admin.memory_timeline import with_quotes
 from memories.models import Fact, Memory, Supersession
 from memories.resolve import OLDER
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.actors import name_of, names_of
 from workspaces.adminbase.word_diff import Piece, side, word_diff
 
 State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
@@ -148,8 +148,7 @@ def undoing(decision: Supersession) -> str:
 
 def meanwhile(decision: Supersession) -> str:
     """What somebody else did to it, and when, for whoever comes too late."""
-    name = names_of([decision.decided_by]).get(decision.decided_by, decision.decided_by)
-    return f"{name} {deed(decision)} {ago(decision)}."
+    return f"{name_of(decision.decided_by)} {deed(decision)} {ago(decision)}."
 
 
 def ago(decision: Supersession) -> str:

@@ -12,10 +12,10 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories import erase
 from memories.admin.memory_rows import MemoryRowAdmin
-from memories.models import Conversation, Episode, Erasure
+from memories.models import Conversation, Episode
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.actors import name_of
+from workspaces.adminbase.list_admin import Empty
 from workspaces.models import Capability, Subject
 
 WAIT = 5.0  # seconds that the page takes part in the work; then the worker goes on
@@ -44,6 +44,7 @@ class ErasureAdmin(MemoryRowAdmin):
     read_capability = write_capability = Capability.ADMIN
     list_display = ("kind", "target_id", "state", "by", "created_at", "finished_at")
     list_select_related = ("workspace",)
+    actor_field = "requested_by"
     page_template = "admin/memories/erasure.html"
 
     def get_urls(self) -> list[URLPattern]:
@@ -81,20 +82,11 @@ class ErasureAdmin(MemoryRowAdmin):
             raise PermissionDenied
         return row
 
-    @display(description="by")
-    def by(self, erasure: Erasure) -> str:
-        return getattr(erasure, "by_name", erasure.requested_by)
-
-    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        names = names_of(row.requested_by for row in rows)
-        for row in rows:
-            row.by_name = names.get(row.requested_by, row.requested_by)
-
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         names = list(dict.fromkeys([*row.plan, *row.removed]))
         counts = [(name, row.plan.get(name, 0), row.removed.get(name, 0)) for name in names]
         return {
-            "by": names_of([row.requested_by]).get(row.requested_by, row.requested_by),
+            "by": name_of(row.requested_by),
             "counts": [one for one in counts if one[1] or one[2]],
         }
 

@@ -8,19 +8,69 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+)
 
 from memories import review
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
-from memories.admin.repeats_page import RepeatsPage
-from memories.models import Citation, Episode, Fact
-from workspaces.adminbase.access import access_of
-from workspaces.adminbase.list_admin import Empty, display
+from memories.models import Category, Citation, Episode, Fact
+from memories.repeats import Repeat, RepeatQuery, repeats
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
+from workspaces.models import Workspace
 
 MOST_OFFERED = 300
 NEWEST = 20_000  # facts that are looked through for the rules that may be chosen
+
+
+class RepeatsForm(forms.Form):
+    """What the page is asked; only the person's own workspaces can be chosen."""
+
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+    )
+    category = forms.ChoiceField(
+        choices=[("", "All categories"), *Category.choices],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+    )
+    agents = forms.IntegerField(
+        min_value=1,
+        max_value=100_000,
+        label="Agents, at least",
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        choice = self.fields["workspace"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = access.workspaces().order_by("name")
+
+
+class RepeatsPage(AdminPage):
+    path, name, title = "repeats/", "memories_repeats", "Repeats"
+    template_name = "admin/memories/repeats.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        first = self.access.workspaces().order_by("name").first()
+        asked = {"workspace": first.slug if first else "", "category": "", "agents": "1"}
+        form = RepeatsForm(self.access, asked | self.request.GET.dict())
+        rows: list[Repeat] = []
+        if form.is_valid():
+            values = form.cleaned_data
+            query = RepeatQuery(min_agents=values["agents"], category=values["category"])
+            rows = repeats(self.access.scope(values["workspace"].pk), query)
+        opts = self.model_admin.opts
+        return super().get_context_data(**kwargs, opts=opts, form=form, repeats=rows)
 
 
 class RuleFilter(DropdownFilter):

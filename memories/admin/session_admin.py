@@ -13,7 +13,7 @@ from memories.admin.memory_timeline import with_quotes
 from memories.admin.preview_page import PreviewPage
 from memories.english import gatekeeper
 from memories.models import Episode, Memory, MemorySession
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
@@ -104,7 +104,6 @@ class SessionAdmin(MemoryRowAdmin):
         every = [each for ids in wanted.values() for each in ids[:MOST_ROWS]]
         memories = Memory.objects.filter(workspace_id=row.workspace_id).in_bulk(every)
         facts = with_quotes(row.facts.select_related("memory")).order_by("id")
-        asker = row.requested_by
         return {
             "title": outcome(row) or row.state,
             "episodes": Episode.objects.filter(pk__in=row.episode_ids[:MOST_ROWS]).order_by(
@@ -124,7 +123,7 @@ class SessionAdmin(MemoryRowAdmin):
             "total": row.timings.get("total"),
             "counts": {k: n for k, n in row.counts.items() if not k.startswith(skip_counts.KEY)},
             "passed_over": passed_over(row),
-            "asker": names_of([asker]).get(asker, asker),
+            "asker": name_of(row.requested_by),
         }
 
     def empty(self, request: HttpRequest) -> Empty:

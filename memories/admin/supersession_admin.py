@@ -15,7 +15,7 @@ from memories.admin.policy_page import PolicyPage
 from memories.admin.review_page import DecidedPage, DecidePage, PendingCountPage, ReviewPage
 from memories.models import Rejection, Supersession
 from workspaces.adminbase.access import actor_of
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import PickFilter, StateFilter
@@ -62,7 +62,8 @@ class DecisionFilter(StateFilter):
 
 class SupersessionAdmin(MemoryRowAdmin):
     pages = (ReviewPage, PendingCountPage, DecidePage, DecidedPage, PolicyPage)
-    list_display = ("was", "becomes", "rule", "score", "state_label", "decider", "decided_at")
+    list_display = ("was", "becomes", "rule", "score", "state_label", "by", "decided_at")
+    actor_field = "decided_by"
     list_select_related = ("workspace", "old", "new")
     list_filter = (DecisionFilter,)
     search_fields = ("rule",)
@@ -119,15 +120,6 @@ class SupersessionAdmin(MemoryRowAdmin):
     def state_label(self, decision: Supersession) -> str:
         return decision.outcome
 
-    @display(description="by")
-    def decider(self, decision: Any) -> str:
-        return getattr(decision, "decider_name", decision.decided_by)
-
-    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        names = names_of(row.decided_by for row in rows)
-        for row in rows:
-            row.decider_name = names.get(row.decided_by, row.decided_by)
-
     def offers(self, row: Any, verb: Verb) -> bool:
         if verb.name in ("undo", "redo"):
             return undoing(row) == verb.name
@@ -177,6 +169,7 @@ class SupersessionAdmin(MemoryRowAdmin):
 class RejectionAdmin(MemoryRowAdmin):
     searched = "content"
     list_display = ("text", "subject", "reason", "by", "created_at")
+    actor_field = "rejected_by"
     list_select_related = ("workspace", "subject")
     list_filter = (("subject", PickFilter),)
     search_fields = ("content",)
@@ -196,17 +189,8 @@ class RejectionAdmin(MemoryRowAdmin):
     def text(self, rejection: Rejection) -> str:
         return text_column(rejection.content)
 
-    @display(description="by")
-    def by(self, rejection: Any) -> str:
-        return getattr(rejection, "by_name", rejection.rejected_by)
-
-    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        names = names_of(row.rejected_by for row in rows)
-        for row in rows:
-            row.by_name = names.get(row.rejected_by, row.rejected_by)
-
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        return {"by": names_of([row.rejected_by]).get(row.rejected_by, row.rejected_by)}
+        return {"by": name_of(row.rejected_by)}
 
     @transaction.atomic
     def do_allow(self, request: HttpRequest, row: Rejection, values: dict[str, Any]) -> str:

@@ -24,7 +24,6 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.models import AuditEntry
 from workspaces.request_fields import (
     AnyText,
@@ -36,6 +35,7 @@ from workspaces.request_fields import (
     Text,
     declared,
 )  # fmt: skip
+from workspaces.scope import agent_to_write, subject_to_write
 
 NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
 

@@ -21,10 +21,9 @@ from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
 from workspaces.request_fields import Maybe, Moment, OneOf, OwnId, declared
-from workspaces.scope import Scope
+from workspaces.scope import NOBODY, Scope
 
 MARKDOWN = "text/markdown"
 

@@ -14,17 +14,18 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories.api.answer_once import make_once
-from memories.english.calendar_dates import DATE_ORDERS
 from memories.erase import workspace_removal
-from memories.extraction import configured_models
-from memories.languages import NAMES
 from memories.ranking import Weights
-from memories.resolve import RULES
-from memories.workspace_settings import change_weights, change_workspace, weights_of
+from memories.workspace_settings import (
+    WorkspaceSettings,
+    change_weights,
+    change_workspace,
+    weights_of,
+)
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.problems import refused
-from workspaces.api.schema import operation
+from workspaces.api.schema import RequestSchema, nullable, operation
 from workspaces.api.views import NEEDS, AskerView, WorkspaceView, administrator_of, idempotency_key
 from workspaces.api.workspace_routes import OneWorkspaceView, WorkspaceJson, WorkspacesView
 from workspaces.auth import as_uuid
@@ -32,66 +33,34 @@ from workspaces.models import Capability, Workspace, WorkspaceRemoval
 from workspaces.request_fields import Free, Number, Text, declared
 
 WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
-WEIGHTS = ", ".join(Weights.described())
 
 
-def _may_be_null(kind: str, description: str, **more: Any) -> dict[str, Any]:
-    return {"type": [kind, "null"], "description": description, **more}
+def settings_schema() -> dict[str, Any]:
+    """Of the settings as they are declared, each of which may be null. They are read by the verb, which
+    says of each part what is wrong with it."""
+    schema = WorkspaceSettings.model_json_schema(schema_generator=RequestSchema)
+    parts = schema.pop("$defs")
 
+    def whole(value: Any) -> Any:
+        if isinstance(value, list):
+            return [whole(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        named = parts[value["$ref"].rpartition("/")[2]] if "$ref" in value else {}
+        # A whole object's default says what its parts say already.
+        left_out = {"$ref", "title", *(["default"] if "$ref" in value else [])}
+        return {name: whole(each) for name, each in (named | value).items() if name not in left_out}
 
-# Read by the verb, which says of each part what is wrong with it.
-SETTINGS = {
-    "type": "object",
-    "description": "What is not said has its default; null gives it back.",
-    "properties": {
-        "conflictRule": {"type": ["string", "null"], "enum": [*RULES, None]},
-        "llm": _may_be_null(
-            "string",
-            "Which messages a model reads: those that no pattern covered, or all.",
-            enum=[*configured_models.WHEN, None],
-        ),
-        "extractors": _may_be_null(
-            "array",
-            "The models that read, in the order in which they are asked: provider, model, baseUrl,"
-            " timeout, dailyCap, keyEnv.",
-            items={"type": "object", "additionalProperties": {}},
-        ),
-        "languages": _may_be_null(
-            "array",
-            "The languages whose patterns, dates and greetings are read; English always is.",
-            items={"type": "string", "enum": list(NAMES)},
-        ),
-        "dateOrder": _may_be_null(
-            "string",
-            "Of day and month in numbers: 3/4/2026 is 4 March or, day first, 3 April; auto:"
-            " month first with slashes, else day first. What can only be read one way, is.",
-            enum=[*DATE_ORDERS, None],
-        ),
-        "featureSets": _may_be_null(
-            "object",
-            "categories, updatePrompt, consolidationPrompt, languageModel, embedder, messages,"
-            " seconds, featuresPerConsolidation.",
-            additionalProperties={},
-        ),
-        "ranking": _may_be_null(
-            "object",
-            f"Weights of the hybrid ranking: {WEIGHTS}.",
-            additionalProperties={"type": "number", "format": "double"},
-        ),
-        "review": _may_be_null(
-            "object",
-            "What is held back for a person: similarity [from, up to], confidence, categories,"
-            " agents.",
-            additionalProperties={},
-        ),
-    },
-}
+    described = schema["properties"].items()
+    schema["properties"] = {name: nullable(whole(setting)) for name, setting in described}
+    del schema["additionalProperties"]  # earlier spellings are read, too
+    return schema
 
 
 @declared
 class WorkspaceChanges(TypedDict, total=False):
     name: Annotated[Text, Field(max_length=200)]
-    settings: Annotated[Free, WithJsonSchema(SETTINGS)]
+    settings: Annotated[Free, WithJsonSchema(settings_schema())]
 
 
 @declared

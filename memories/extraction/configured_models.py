@@ -56,7 +56,7 @@ def _owned(url: str, info: ValidationInfo) -> str:
 
 
 class ConfiguredModel(Declared):
-    """One model of a chain. `timeout` in seconds; `daily_cap` of calls, None for no end."""
+    """One model of a chain. `timeout` in seconds; `dailyCap` of calls, null for no end."""
 
     provider: Annotated[str, Field(validate_default=True), one_of(PROVIDERS)] = ""
     model: Annotated[str, Field(max_length=200), AfterValidator(_printable)] = ""

@@ -7,7 +7,7 @@ numbers, days, addresses, names, script, negation, and who did it to whom.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -89,12 +89,22 @@ def unsupported(statement: str, evidence: Evidence) -> str:
         return f"a statement of {len(statement)} characters"
     if strange := _scripts(statement, evidence):
         return f"in another script than the text: {strange}"
-    for what, found in _exact(statement, evidence):
+    cited = evidence.cited_text
+    literally = (
+        ("addresses", exact.addresses(statement, f"{cited} {evidence.around}")),
+        ("numbers", exact.numbers(statement, cited, evidence.said_at, evidence.date_order)),
+        ("days", exact.days(statement, cited, evidence.said_at, evidence.date_order)),
+    )
+    for what, found in literally:
         if lacking := list(dict.fromkeys(found)):
             return f"{what} that the quotes do not have: {', '.join(lacking[:8])}"
     if lacking := _words_lacking(statement, evidence):
         return f"words that the quotes do not support: {', '.join(lacking[:12])}"
-    if _is_opposite(statement, evidence):
+    if any(
+        _is_negative(part) != _told_negative(part, evidence)
+        for part in _clause.split(statement)
+        if _roots_of(_content(part)) & evidence.roots
+    ):
         return "the quotes say the opposite"
     return "the quotes say it of others" if _is_turned_round(statement, evidence) else ""
 
@@ -103,21 +113,12 @@ def _scripts(statement: str, evidence: Evidence) -> str:
     said = exact.scripts(
         f"{evidence.cited_text} {evidence.around} {' '.join(evidence.speakers)} User"
     )
-    return ", ".join(sorted(exact.scripts(statement) - said)) or _mostly(statement, evidence)
-
-
-def _mostly(statement: str, evidence: Evidence) -> str:
-    """Latin alone where the quotes have none, but for the speaker's name."""
+    if strange := exact.scripts(statement) - said:
+        return ", ".join(sorted(strange))
+    # Latin alone where the quotes have none, but for the speaker's name.
     rest = " ".join(w for w in _letters.findall(statement) if w.lower() not in evidence.own_names)
     is_strange = not exact.scripts(rest) & exact.scripts(evidence.cited_text)
     return "LATIN" if rest and exact.scripts(rest) == {"LATIN"} and is_strange else ""
-
-
-def _exact(statement: str, evidence: Evidence) -> Iterator[tuple[str, Iterable[str]]]:
-    said = evidence.cited_text, evidence.said_at, evidence.date_order
-    yield "addresses", exact.addresses(statement, f"{evidence.cited_text} {evidence.around}")
-    yield "numbers", exact.numbers(statement, *said)
-    yield "days", exact.days(statement, *said)
 
 
 # ---- words
@@ -178,14 +179,6 @@ def _roots_of(said: Iterable[Word]) -> frozenset[str]:
 
 
 # ---- polarity
-
-
-def _is_opposite(statement: str, evidence: Evidence) -> bool:
-    return any(
-        _is_negative(part) != _told_negative(part, evidence)
-        for part in _clause.split(statement)
-        if _roots_of(_content(part)) & evidence.roots
-    )
 
 
 def _is_negative(text: str) -> bool:
@@ -249,13 +242,12 @@ def _sides(clause: str, head: str, evidence: Evidence) -> _Sides:
     said = words(_pronoun.sub(f" {ANYBODY} ", FIRST_PERSON.sub(f" {SPEAKER} ", clause)))
     at = next((i for i, word in enumerate(said) if word.root == head), len(said))
     by = any(word.text == "by" for word in said[at:])
-    sides = [_actors(part, evidence.own_names) for part in (said[:at], said[at + 1 :])]
+    speaker = evidence.own_names | TEAM
+    sides = [
+        frozenset({SPEAKER if w.text in speaker else w.root for w in part}) - FREE
+        for part in (said[:at], said[at + 1 :])
+    ]
     return _Sides(sides[0], sides[1], by and any(w.root == "be" for w in said[:at]))
-
-
-def _actors(said: Sequence[Word], own_names: frozenset[str]) -> frozenset[str]:
-    marks = {SPEAKER if word.text in own_names | TEAM else word.root for word in said}
-    return frozenset(marks) - FREE
 
 
 def sentences_of(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:

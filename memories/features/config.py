@@ -204,8 +204,7 @@ class SectionSettings(Declared):
 
 
 class EmbedderSettings(Declared):
-    """Whether there is such a model is told by who asks it: see memories.features.set_embedding."""
-
+    # Whether there is such a model is told by who asks it: see memories.features.set_embedding.
     provider: Annotated[str, Field(validate_default=True), one_of(EMBEDDERS)] = ""
     model: Annotated[str, Field(max_length=LONGEST_MODEL)] = ""
     dimensions: Annotated[int, between(0, MOST_DIMENSIONS)] = 0

@@ -29,9 +29,8 @@ from memories.models import (
     Memory,
     MemoryScope,
 )
-from workspaces.external_ids import NOBODY
 from workspaces.models import Subject
-from workspaces.scope import Scope
+from workspaces.scope import NOBODY, Scope
 
 GROUPS = {
     "fact": "facts",

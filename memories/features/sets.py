@@ -18,10 +18,9 @@ from memories.features.apply import lock_set
 from memories.features.config import PRODUCT, EffectiveSetting, SetSettings
 from memories.index import entries, statements, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
-from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.models import AuditEntry, Subject
 from workspaces.request_fields import ExternalId, Free, Text, declared
-from workspaces.scope import Scope
+from workspaces.scope import NotAllowed, Scope, subject_to_write
 
 LONGEST_KEY = 200
 OF_KEY = """

@@ -20,7 +20,7 @@ from memories.index import statements
 from memories.index.segments import Segment
 from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer
 from memoryproject.roles import owner_connection
-from workspaces.external_ids import NOBODY
+from workspaces.scope import NOBODY
 
 LOCK_CLASS = 4243  # one builder at a time: a build takes all the cores there are
 MOST = 100  # segments: each index costs every search of the table a microsecond to plan

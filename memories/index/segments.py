@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memories.models import WorkspaceIndex
-from workspaces.external_ids import NOBODY
+from workspaces.scope import NOBODY
 
 # Of a workspace: what `index_of` reads of its segments.
 SEGMENTS = """

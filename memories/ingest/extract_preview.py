@@ -20,9 +20,8 @@ from memories.ingest.session_messages import ConversationPlace, said_before
 from memories.models import Conversation, WorkspacePattern
 from memories.models.audience import is_shared_by_default
 from memories.providers import network
-from workspaces.external_ids import NOBODY, agent_to_read, subject_to_write
 from workspaces.models import Agent, Subject
-from workspaces.scope import Scope
+from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
 
 READING = 5.0  # seconds of processor time for all messages together
 ASKING = 20.0  # seconds for all calls of models together

@@ -19,10 +19,9 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
-from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.models import Agent, Subject
 from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
-from workspaces.scope import Scope
+from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
 SUBJECT = """
 select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s

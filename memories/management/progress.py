@@ -1,16 +1,19 @@
 """How far a long command is: a bar where a person looks on, else a line every few seconds."""
 
 import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Protocol, Self, TextIO
+from typing import Any, Protocol, Self, TextIO
 
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 5.0
+STEP = 5.0  # seconds between two looks at whether to stop
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -104,3 +107,26 @@ class Steps:
         self.shown.update(rows)
         if self.asked.is_asked:
             raise Stopped
+
+
+class Open(Protocol):
+    """A row of work that is done in steps, by whoever has it."""
+
+    pk: Any
+
+    @property
+    def is_open(self) -> bool: ...
+    def refresh_from_db(self) -> None: ...
+
+
+def see_through(
+    row: Open, rows: int, run: Callable[[Any, float, Callable[[int], object]], object]
+) -> None:
+    """Do the work of `row` until it is over, or a person asks for an end. Raises CommandError."""
+    with interruptible() as asked, progress(rows, "rows", sys.stderr) as shown:
+        while row.is_open:
+            if asked.is_asked:
+                raise CommandError("Stopped. The worker goes on with it.", returncode=130)
+            if run(row.pk, STEP, shown.update) is None:
+                time.sleep(0.5)  # the worker has it
+            row.refresh_from_db()

@@ -29,7 +29,6 @@ from memories.models.audience import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
 from memories.review.hold import hold_new, places_in
-from workspaces.external_ids import NotAllowed, agent_to_write, subject_to_write
 from workspaces.request_fields import (
     ExternalId,
     Flag,
@@ -42,7 +41,7 @@ from workspaces.request_fields import (
     Text,
     declared,
 )
-from workspaces.scope import Scope, mates_of
+from workspaces.scope import NotAllowed, Scope, agent_to_write, mates_of, subject_to_write
 
 Share = Annotated[Number, Field(ge=0, le=1)]
 Entities = Annotated[tuple[OwnId, ...], Field(max_length=100)]

@@ -26,10 +26,9 @@ from memories.models import (
 )
 from memories.resolve import state_changes
 from memories.review.forget import audit, forget_locked, locked
-from workspaces.external_ids import NotAllowed, subject_to_write
 from workspaces.ids import uuid7
 from workspaces.models import AuditEntry, Subject
-from workspaces.scope import Scope
+from workspaces.scope import NotAllowed, Scope, subject_to_write
 
 # What was said and believed goes over; sets and features follow in their own way.
 FOLLOWING: dict[str, Any] = {

@@ -25,8 +25,7 @@ from memories.providers import Embedder, Vector, embeddable
 from memories.search import filter_sql, filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest, Trace
-from workspaces.external_ids import NOBODY, NotAllowed, agent_to_read
-from workspaces.scope import Scope
+from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_read
 
 PER_FOLDER = 40  # 10,240 vectors in all: 31 MB of 1,536 dimensions
 

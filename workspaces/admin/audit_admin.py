@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import APPS, describe_targets, kind_text, names_of
+from workspaces.adminbase.actors import APPS, describe_targets, kind_text, name_of, names_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin
 from workspaces.adminbase.scoped_admin import DayFilter
@@ -239,7 +239,7 @@ class AuditAdmin(RowAdmin):
         return {
             "original": None,  # its text is for machines
             "title": row.action.replace("_", " "),
-            "actor_name": names_of([row.actor]).get(row.actor, row.actor),
+            "actor_name": name_of(row.actor),
             "kind": kind_text(row.target_kind),
             "target_url": self._target_url(row),
             "changes": changes(row.before, row.after),

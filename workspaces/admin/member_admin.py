@@ -15,12 +15,12 @@ from unfold.widgets import (
 
 from workspaces import invitation_pages, members
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Button, RowAdmin, Verb, refusal_text
 from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm
-from workspaces.external_ids import NotAllowed
 from workspaces.models import Capability, Invitation, Membership, Role
+from workspaces.scope import NotAllowed
 
 ROLES = {
     Role.OWNER: "Owner: everything, also other owners",
@@ -202,7 +202,7 @@ class InvitationAdmin(RowAdmin):
         return bool(row.state == "open")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        invited_by = names_of([row.invited_by]).get(row.invited_by, row.invited_by)
+        invited_by = name_of(row.invited_by)
         return {"title": row.email, "meaning": ROLES[Role(row.role)], "invited_by": invited_by}
 
     def do_revoke(self, request: HttpRequest, row: Invitation, values: dict[str, Any]) -> str:

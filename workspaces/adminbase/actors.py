@@ -38,6 +38,11 @@ def names_of(actors: Iterable[str]) -> dict[str, str]:
     return names
 
 
+def name_of(actor: str) -> str:
+    """Of one, as `names_of`."""
+    return names_of([actor]).get(actor, actor)
+
+
 def _ids(actors: set[str], kind: str) -> dict[str, uuid.UUID]:
     named = {each: as_uuid(each.removeprefix(f"{kind}:")) for each in actors}
     return {each: pk for each, pk in named.items() if pk and each.startswith(f"{kind}:")}

@@ -15,6 +15,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
 from workspaces.models import Capability
 
@@ -73,6 +75,18 @@ class RowAdmin(ScopedAdmin):
     refusals: tuple[type[Exception], ...] = ()
     can_add = False
     sortable_by = ()
+    actor_field = ""  # of a row: who did it, whom the column `by` names
+
+    @display(description="by")
+    def by(self, row: Any) -> str:
+        return getattr(row, "by_name", getattr(row, self.actor_field))
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        if self.actor_field:
+            actors = [getattr(row, self.actor_field) for row in rows]
+            names = names_of(actors)
+            for row, actor in zip(rows, actors, strict=True):
+                row.by_name = names.get(actor, actor)
 
     @property
     def all_refusals(self) -> tuple[type[Exception], ...]:

@@ -19,11 +19,10 @@ from workspaces.api.paging import paged
 from workspaces.api.problems import invalid, refused
 from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
-from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import ApiKey, Capability, User
 from workspaces.request_fields import ExternalId, Moment, OneOf, OwnId, Text, declared
-from workspaces.scope import Scope
+from workspaces.scope import Scope, agent_to_write, subject_to_write
 
 
 class KeyJson(JsonAnswer):

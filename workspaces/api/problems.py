@@ -17,9 +17,9 @@ from rest_framework.response import Response
 
 from memoryproject.postgres.causes import cause_of
 from workspaces.api.json_answers import JsonAnswer, JsonRenderer
-from workspaces.external_ids import NotAllowed
 from workspaces.login.client_address import request_id_of
 from workspaces.members import MembershipConflict
+from workspaces.scope import NotAllowed
 
 log = logging.getLogger(__name__)
 

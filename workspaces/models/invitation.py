@@ -33,37 +33,20 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
             in_use, workspace=OuterRef("workspace"), pk=inviter,
             capabilities__contains=[Capability.ADMIN],
         )  # fmt: skip
-        makes_owners = Case(
+        owners = Exists(users.filter(is_superuser=True)) | Exists(members.filter(role=Role.OWNER))
+        admins = Exists(members.filter(role__in=ADMINISTERING))
+        server_key = Exists(ServerKey.objects.filter(in_use, pk=inviter))
+        is_backed = Case(
             When(~Q(invited_by__regex=f":{UUID}"), then=True),
-            When(
-                invited_by__startswith="user:",
-                then=Exists(users.filter(is_superuser=True))
-                | Exists(members.filter(role=Role.OWNER)),
-            ),
-            When(
-                invited_by__startswith="server_key:",
-                then=Exists(ServerKey.objects.filter(in_use, pk=inviter)),
-            ),
+            When(invited_by__startswith="server_key:", then=server_key),
+            When(invited_by__startswith="user:", role=Role.OWNER, then=owners),
+            When(invited_by__startswith="user:", then=owners | admins),
+            # No key makes owners.
+            When(~Q(role=Role.OWNER), invited_by__startswith="key:", then=Exists(keys)),
             default=False,
             output_field=models.BooleanField(),
         )
-        makes_others = Case(
-            When(
-                invited_by__startswith="user:",
-                then=Exists(members.filter(role__in=ADMINISTERING)),
-            ),
-            When(invited_by__startswith="key:", then=Exists(keys)),
-            default=False,
-            output_field=models.BooleanField(),
-        )
-        return self.annotate(
-            is_backed=Case(
-                When(makes_owners, then=True),
-                When(~Q(role=Role.OWNER), then=makes_others),
-                default=False,
-                output_field=models.BooleanField(),
-            )
-        )
+        return self.annotate(is_backed=is_backed)
 
     def to(self, user: User) -> Self:
         return self.filter(email__iexact=user.email)

@@ -11,10 +11,9 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from workspaces import keys
-from workspaces.external_ids import agent_to_write, subject_to_write
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
-from workspaces.scope import Scope, worker_scope
+from workspaces.scope import Scope, agent_to_write, subject_to_write, worker_scope
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = timedelta(days=36_500)

@@ -1,23 +1,18 @@
 """A subject, a conversation or an episode, and all that was made of it."""
 
-import sys
-import time
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from memories import erase
-from memories.erase import ErasureTarget
 from memories.errors import NotFound
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress import interruptible, progress
+from memories.management.progress import see_through
 from memories.models import Conversation, Erasure
 from workspaces.auth import as_uuid
 from workspaces.models import Subject, Workspace
 from workspaces.scope import worker_scope
-
-STEP = 5.0  # seconds between two looks at whether to stop
 
 
 class Command(CommandWithExamples):
@@ -52,16 +47,9 @@ class Command(CommandWithExamples):
             return
         if not options["yes"]:
             raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
-        self._erase(erase.request(scope, target), target)
-
-    def _erase(self, asked: Erasure, target: ErasureTarget) -> None:
-        rows = sum(asked.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
-        with interruptible() as wish, progress(rows, "rows", sys.stderr) as shown:
-            while (row := Erasure.objects.get(pk=asked.pk)).is_open:
-                if wish.is_asked:
-                    raise CommandError("Stopped. The worker goes on with it.", returncode=130)
-                if erase.run(asked.pk, STEP, shown.update) is None:
-                    time.sleep(0.5)  # the worker has it
+        row = erase.request(scope, target)
+        rows = sum(row.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
+        see_through(row, rows, erase.run)
         if row.state != Erasure.State.DONE:
             raise CommandError(f"It failed: {row.error}. {row.proof.get('found', '')}")
         self.stdout.write(

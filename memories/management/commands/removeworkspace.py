@@ -1,7 +1,5 @@
 """A workspace and every row of it."""
 
-import sys
-import time
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,10 +7,8 @@ from django.core.management.base import CommandError
 
 from memories.erase import workspace_removal
 from memories.management.command_options import CommandWithExamples, one_workspace
-from memories.management.progress import interruptible, progress
+from memories.management.progress import see_through
 from workspaces.models import WorkspaceRemoval
-
-STEP = 5.0  # seconds between two looks at whether to stop
 
 
 class Command(CommandWithExamples):
@@ -38,13 +34,8 @@ class Command(CommandWithExamples):
             return
         if not options["yes"]:
             raise CommandError("Nothing was removed. There is no way back: say it with --yes.")
-        asked = workspace_removal.request(workspace, "shell")
-        with interruptible() as wish, progress(sum(plan.values()), "rows", sys.stderr) as shown:
-            while (row := WorkspaceRemoval.objects.get(pk=asked.pk)).is_open:
-                if wish.is_asked:
-                    raise CommandError("Stopped. The worker goes on with it.", returncode=130)
-                if workspace_removal.run(asked.pk, STEP, shown.update) is None:
-                    time.sleep(0.5)  # the worker has it
+        row = workspace_removal.request(workspace, "shell")
+        see_through(row, sum(plan.values()), workspace_removal.run)
         if row.state != WorkspaceRemoval.State.DONE:
             raise CommandError(f"It failed: {row.error}.")
         self.stdout.write(f"removed; certificate {row.pk}")

@@ -18,8 +18,7 @@ from django.db import connection, connections
 from memories import index_repairs
 from memoryproject import embedded_postgres, first_run, roles
 from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
-from memoryproject.processes import Size, meeting_place, processes
-from memoryproject.supervisor import Child, supervise
+from memoryproject.processes import Child, Size, meeting_place, processes, supervise
 from workspaces.new_workspace import FirstRun
 
 CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
