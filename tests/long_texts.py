@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memories
-from memories import bounds, chunking, languages, prompts, ranking, tokens
+from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
 from memories.english import (
     clauses,
+    corrections,
     dates,
     find_claims,
     gatekeeper,
@@ -22,7 +23,9 @@ from memories.english import (
     propose_pattern,
     read_clause,
     short_answers,
+    spoken_intents,
     statements,
+    topics,
     unspoken,
     workspace_patterns,
 )
@@ -223,6 +226,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.library.Trial.match": _tried,
     "english.patterns.library.first": lambda text: library.first(text, is_request=False),
     "english.find_claims.message_worth": _worth,
+    "english.corrections.with_value": lambda text: corrections.with_value(text, "Oslo", "Rome"),
+    "english.spoken_intents.find_intents": spoken_intents.find_intents,
+    "english.spoken_intents.is_regret": spoken_intents.is_regret,
+    "english.spoken_intents.may_hold_intents": spoken_intents.may_hold_intents,
+    "english.topics.words_of": topics.words_of,
+    "guard.inspect.findings": guard.findings,
+    "guard.inspect.masked": lambda text: guard.masked(text, guard.findings(text)),
+    "masked_text.is_masked": masked_text.is_masked,
+    "masked_text.masked": lambda text: masked_text.masked(text, [(0, len(text)), (3, 9)]),
+    "masked_text.unmasked": lambda text: masked_text.unmasked(text, [(3, "abc")]),
+    "masked_text.with_text_at": lambda text: masked_text.with_text_at({"a": text}, "/a", text),
     "languages.extract": lambda text: languages.extract(text, "Anna", AT, ["de"]),
     "languages.is_courtesy": lambda text: languages.is_courtesy(text, ["de"]),
     "languages.spans": lambda text: languages.spans(text, AT, ["de"]),
@@ -292,6 +306,9 @@ OTHERS = frozenset(
     """
     review.create.checked review.approve.approve review.edit.new_version
     review.quarantine.accept english.verbs.is_adverb
+    guard.access_keys.entropy guard.access_keys.find guard.access_keys.find_blocks
+    guard.access_keys.find_named guard.access_keys.is_placeholder guard.credentials.find
+    guard.form.Form.finditer guard.identity_numbers.find guard.orders.find
     english.verbs.is_past english.verbs.past
     english.verbs.plural english.verbs.third_person
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past

@@ -86,6 +86,8 @@ def _of_kind(kind: str, part: dict[str, Any]) -> st.SearchStrategy[Any]:
     }
     if kind in simple:
         return simple[kind]
+    if "prefixItems" in part:
+        return st.tuples(*map(fitting, part["prefixItems"])).map(list)
     if kind == "array":
         return st.lists(fitting(part["items"]), min_size=1, max_size=2)
     return bent(part) if part.get("properties") else st.dictionaries(st.text(max_size=5), junk)
@@ -182,6 +184,8 @@ def right(part: dict[str, Any]) -> Any:
         return texts.get(part.get("format", ""), "u1")
     if kind in simple:
         return simple[kind]
+    if "prefixItems" in part:
+        return [right(one) for one in part["prefixItems"]]
     if kind == "array":
         return [right(part["items"])]
     return {name: right(one) for name, one in part.get("properties", {}).items()}

@@ -217,6 +217,10 @@ def test_a_chain_that_stands_on_one_message_is_passed_once(alice: Person) -> Non
     with connection.cursor() as cursor:
         cursor.execute(f"explain (analyze, format json) {after_ranking.REPLACED}", values)
         plans = [cursor.fetchone()[0][0]["Plan"]]
+    walked = []  # however the planner joins: what the walk itself comes to
     for plan in plans:
-        assert plan["Actual Rows"] * plan["Actual Loops"] <= 2 * changes
+        if plan["Node Type"] == "Recursive Union":
+            walked.append(plan["Actual Rows"] * plan["Actual Loops"])
         plans += plan.get("Plans", [])
+    (rows,) = walked
+    assert rows <= 2 * changes

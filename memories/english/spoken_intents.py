@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memories.english import clauses, unspoken
+from memories.english import intent_forms as forms
 
 Span = tuple[int, int]
 FORGET, CORRECT, RETRACT, NEVER, REMEMBER = "forget", "correct", "retract", "never", "remember"
 LONGEST = 400  # characters of a sentence that is an order
+MOST_WORDS = 6  # of a value that is corrected and not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,378 +40,20 @@ class SpokenIntent:
     is_clause: bool = False
 
 
-# Words without which none of the forms below can be; looked for first, in small letters.
-_signs = re.compile(
-    r"forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
-    r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstore|\bsav[ei]"
-    r"|retain|record|hold on|\blog\b|write down|\barchive|\bout of\b|\boff\b|pretend|act like|act as if|you never|you didn"
-    r"|bring|mention|talk|speak|remind|raise|refer|discuss|\bask|touch on|hear about|taboo|limits|discussion|closed"
-    r"|scratch|disregard|ignore|\bnix\b|\bundo\b|never ?mind|jok|kidding|teasing|messing|pulling|trolling|bluffing|\bjk\b"
-    r"|made (?:it|that|this|up)|made .{2,40} up|\blied\b|\blie\b|misspoke|exaggerat|serious|honest|truthful|mean(?:t)?\b|back\b|wrong|mistake"
-    r"|\btrue\b|untrue|false|incorrect|inaccurate|confused|mixed|\bno,|\bnope|oops|whoops|wait|sorry|correct|actually"
-    r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|off the record|\bgone\b|private|\bkeep\b|\bleave\b|steer clear"
-)
-_lead = (
-    r"(?:(?:please|pls|plz|hey|hi|hello|ok(?:ay)?|oh|um+|uh+|hm+|well|so|also|and|but|wait|sorry|actually|alright|right|yes|yeah|no|then|now"
-    r"|btw|by the way|one (?:more|last|other) (?:thing|request)|quick (?:thing|one|note|favou?r|request)|listen|look|honestly|seriously"
-    r"|on second thoughts?|on reflection|thinking about it|now that I think (?:about|of) it|come to think of it|for (?:my )?privacy(?: reasons)?"
-    r"|if (?:you can|possible|you don['’]t mind|it['’]s (?:ok(?:ay)?|possible|not too much trouble)|you would)|when you (?:get a chance|can)"
-    r"|from (?:now on|here on|this point on)|going forward|in (?:the )?future|next time|just|kindly|dear \w+|memory|assistant|bot|chatbot|ai"
-    r"|buddy|friend|mate|can I ask (?:you )?(?:something|a favou?r)|(?:a )?(?:small|quick|tiny|little) (?:favou?r|request|thing|ask)|do me a favou?r"
-    r"|as (?:a|my) (?:favou?r|personal request)|I['’]ve changed my mind|I changed my mind|I regret (?:it|that|this|saying (?:it|that|this))"
-    r"|thanks|thank you|great|good|fine|cool|ha(?:ha)+|lol)\b[\s,.!:;–—-]+)*"
-)
-_ask = (
-    r"(?:(?:can|could|would|will|won['’]t|may I ask) you (?:please |kindly |just |maybe |possibly |also |perhaps )*"
-    r"|(?:can|could|may) (?:I|we) (?:please )?(?:ask|get|have) you (?:to )?"
-    r"|I(?:['’]d| would) (?:really |very much |much )?(?:like|love|want|prefer) (?:it if |if |for )?you (?:to |could |would )?(?:please |just )*"
-    r"|I(?:['’]d| would) (?:really )?(?:appreciate|be grateful|be happy|be glad|rather|prefer) (?:it )?(?:if |that )?you (?:could |would |to |just )*"
-    r"|I (?:really |just |now )?(?:want|need|ask|order|wish|request|beg|would ask) (?:that )?(?:for )?you (?:to |would |could )?(?:please |just )*"
-    r"|you (?:can|could|should|may|might want to|must|need to|have to|['’]d better) (?:please |just |safely |now |also )*"
-    r"|(?:go ahead and|make sure (?:to|you|that you)|be sure to|feel free to|it(?:['’]s| is) (?:best|better|time) (?:to|if you)"
-    r"|(?:is it|would it be) possible (?:for you )?to|would you mind|do you mind|it would be (?:great|nice|good|best) (?:if you(?: could| would)?|to)|let['’]s|let us|let me ask you to) (?:please |just )*)"
-)
-_not = (
-    r"(?:(?:please )?(?:don['’]?t|do not|never|try not to|be careful not to|be sure not to|make sure (?:you )?(?:not to|don['’]t|never)|there(?:['’]s| is) no need to|no need to)"
-    r"|you (?:really )?(?:don['’]t|do not|needn['’]t) (?:need|have) to|you needn['’]t|you (?:should|must|may|can|shall) (?:not|never)|you (?:shouldn|mustn|can)['’]t"
-    r"|I(?:['’]d| would) (?:really |much )?(?:rather|prefer|appreciate it|be happier|like it)(?: that| if)? you (?:didn['’]t|not|don['’]t|did not|never|wouldn['’]t|would not)"
-    r"|I (?:really )?(?:don['’]t|do not) (?:want|need|like) you (?:to|for)|I(?:['’]d| would) (?:like|ask|prefer|want|love)(?: for)? you (?:not to|to not|to never|never to)"
-    r"|I (?:want|need|ask) you (?:not to|to not|to never|never to)|(?:can|could|would|will) you (?:please )?(?:not|never|avoid)|(?:please )?(?:avoid|refrain from))"
-    r"(?: ever| please| just| again)*"
-)
-_forget = r"(?:(?:completely |just |kindly |simply |please )*(?:forget|forgot|forgetting)(?: all about| about)?)"
-_delete = (
-    r"(?:(?:completely |just |kindly |simply |permanently |please )*(?:delet(?:e|ed|ing)|eras(?:e|ed|ing)|remov(?:e|ed|ing)|drop|wip(?:e|ing)|scrub|purg(?:e|ing)"
-    r"|discard(?:ing)?|get(?:ting)? rid of|got rid of|clear(?:ing)?(?: out)?|strike|striking|scrap(?:ping)?|unlearn|lose|throw (?:out|away)|dump|expunge|redact|cross out))"
-)
-_keep = (
-    r"(?:keep(?:ing)?(?: track of| a record of| any record of| a note of| hold of)?|kept|stor(?:e|ed|ing)|sav(?:e|ed|ing)|retain(?:ing|ed)?|remember(?:ing|ed)?|record(?:ing|ed)?"
-    r"|hold(?:ing)? on ?to|hang(?:ing)? on ?to|log(?:ging)?|memori[sz](?:e|ing)|writ(?:e|ing) down|not(?:e|ing) down|make a note of|archive|put)"
-)
-_mention = (
-    r"(?:bring(?:ing)? up|mention(?:ing)?|talk(?:ing)?(?: to me| with me)? about|speak(?:ing)?(?: to me| with me)? (?:of|about)|remind(?:ing)? me (?:again )?(?:of|about|that)"
-    r"|rais(?:e|ing)|refer(?:ring)?(?: back)? to|discuss(?:ing)?|ask(?:ing)?(?: me)?(?: again| anything| questions)? about|touch(?:ing)? (?:on|upon)|go(?:ing)? on about"
-    r"|com(?:e|ing) back to|return(?:ing)? to|mak(?:e|ing) (?:any )?(?:jokes|comments|references|remarks|mention) (?:about|to|of)|nam(?:e|ing)|start(?:ing)? (?:on|with) about"
-    r"|go(?:ing)? into|dwell(?:ing)? on|say(?:ing)? anything about|tell(?:ing)? me about)"
-)
-_told = r"(?:said|say|told you|tell you|mentioned|mention|shared|share|wrote|typed|asked|revealed|confided|confessed|admitted|let slip|brought up|posted|sent|gave you|disclosed|talked|spoke)"
-_when = (
-    r"(?: to you| with you| here| you)?(?: (?:earlier|before|just now|right now|yesterday|today|above|this morning|tonight|last (?:week|time|night|month)|previously|recently|back then"
-    r"|(?:a|one|two|a few|some) (?:moments?|minutes?|while|seconds?|days?|weeks?|hours?|messages?) ago|in (?:my|the) (?:last|previous|first) (?:message|text|sentence|line)|at the (?:start|beginning)))*"
-)
-_about = r"(?:about|regarding|on|concerning|of|around|relating to|related to|to do with|with respect to|when it comes to)"
-_memory = r"(?:(?:your|the|my|our|its) )?(?:own )?(?:long[- ]term )?(?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|archive|data|account data|context|chat history|head)"
-_tail = re.compile(
-    rf"(?:[\s,;–—-]*(?:\b(?:(?:from|out of|off|in|to|on|within) (?:all )?{_memory}(?: of (?:me|us|our \w+))?|please|pls|now|right now|for good|for ever|forever|completely|entirely|altogether|right away|at once"
-    r"|if (?:you can|possible|you (?:don['’]t mind|would|could))|ok(?:ay)?|thanks|thank you|thx|again|immediately|will you|would you|can you|could you|for me|permanently|at all|any ?more|any longer|ever|ever again"
-    r"|for privacy(?: reasons)?|asap|for (?:my|our) (?:sake|privacy)|in (?:the )?future|from now on|going forward|with me|to me|around me|in our (?:chats?|conversations?|talks?)|in (?:this|any|future) (?:chats?|conversations?|talks?)"
-    r"|(?:that )?you (?:have|['’]ve got|hold|keep|(?:have |['’]ve )?(?:stored|saved|kept|recorded|noted|remembered|remember|know))(?: (?:of|about) me)?|too|as well|either|then|instantly|next time|yet|whatsoever|no matter what|unless I (?:bring it up|ask|do)(?: first)?))?[\s.!?,;:…]*)+$",
-    re.IGNORECASE,
-)
-_reason = re.compile(
-    r"(?:\s*[,;–—-]+\s*|\s+)(?:(?:it|that|this|which|they)(?:['’]s| is| was| were|['’]re| are) |(?:because|since|as) (?:it|that|I|this|he|she|they|my|we)\b|I (?:shouldn['’]t|should not|don['’]t|do not|didn['’]t|regret|wish|feel|changed)\b|no longer |it makes me |it hurts|it upsets|too (?:private|personal|painful|sensitive)|for (?:privacy|personal) ).*$",
-    re.IGNORECASE | re.DOTALL,
-)
-_recent = re.compile(
-    rf"(?:(?:about )?(?:all (?:of )?)?(?:that|this|it|these|those|them)(?: (?:one|message|last (?:one|bit|part|message)|part|bit|thing|remark|statement|comment|sentence|fact|detail|info(?:rmation)?))?"
-    rf"|(?:that |the |my )?(?:very )?(?:last|previous|preceding|above)(?: (?:thing|part|bit|message|sentence|statement|comment|remark|line|text|one|note|fact|two messages))?(?: (?:I|that I) (?:just )?{_told}{_when})?"
-    rf"|(?:about )?(?:everything|all|what(?:ever)?|the (?:thing|part|stuff|bit)|things|anything)(?: that)? I(?:['’]ve| have)? (?:just |only )?{_told}{_when}|I (?:ever |just )?(?:said|told you|mentioned) (?:that|it|this|so|anything))",
-    re.IGNORECASE,
-)
-_everything = re.compile(
-    r"(?:(?:everything|all|anything|all (?:the )?(?:things|data|information|info|memories|facts|details)|whatever)(?: (?:that )?you(?:['’]ve| have| ever|['’]ve ever)? (?:know|have|learn(?:ed|t)?|stored?|saved?|remember(?:ed)?|kept|got)(?: on)?)?"
-    r"(?: (?:about|on|of|regarding) (?:me|myself|us))?|(?:(?:all|all of) )?(?:my|our) (?:memories|data|information|whole history|entire history|history|personal data|details)|me|who I am|all (?:of )?(?:my|our) \w+ data)",
-    re.IGNORECASE,
-)
-_topic = re.compile(
-    rf"(?:(?:about )?(?:all |all of |everything|anything|whatever|what(?: little)?|the (?:whole |entire )?(?:stuff|things?|part|bit|thing|story|details?|info(?:rmation)?|facts?|notes?|message|messages|comment|remark|entry|entries|memory|memories|record|records|idea|business|conversation|talk|discussion)"
-    rf"|(?:any|every|all|all the|all my|those|my|that|this|some) (?:information|info|notes?|memory|memories|records?|details?|mentions?|trace|traces|references?|data|facts?|things?|stuff|comments?|remarks?|messages?|entry|entries|thing|bit|part)|things|stuff|how much|mention|mentions|news)"
-    rf"(?: of it)?(?: (?:that |which )?(?:I|we)(?:['’]ve| have| had)? (?:just |ever |only )?{_told}{_when}| (?:that |which )?you(?:['’]ve| have)? (?:ever |just )?(?:know|have|learn(?:ed|t)|stored?|saved?|remember(?:ed)?|kept|got|noted|recorded)(?: on me| about me| down)?)?"
-    rf" (?:{_about}|where|with|in which|that says|saying|that mentions?|mentioning) |(?:that )?(?:I|we)(?:['’]ve| have)? (?:just |ever )?(?:said|told you|mentioned|told|brought up|shared|spoke|talked|wrote)(?: to you)?(?: anything| a word| something)? (?:about |that |of |regarding )?"
-    r"|about |the fact that |the fact |that fact |that (?=(?:I|we|my|our|he|she|they|the|there|it|his|her|someone|people)\b)|how (?=(?:I|we|my)\b)|why |whether |where |when (?=I\b)|who )",
-    re.IGNORECASE,
-)
-_of_sayer = re.compile(
-    rf"(?P<x>(?:my|our|the|his|her) [^,;:.!?]{{2,80}}?) (?:that |which )?I (?:just |only )?(?:have |['’]ve )?(?:told you|mentioned|shared|said|gave you|sent|told|sent you|wrote|typed)(?: about)?{_when}$",
-    re.IGNORECASE,
-)
-# Work on something else than the memory, or an idiom.
-_work_object = re.compile(
-    r"(?:the |a |an |this |that |these |those |my |your |our |all |any |both |each |every |last |first |second |third |final |extra |duplicate |unused |old |two |three )*"
-    r"(?:files?|folders?|rows?|columns?|tables?|lines?|paragraphs?|sentences?|words?|commas?|semicolons?|functions?|class(?:es)?|methods?|variables?|branch(?:es)?|commits?|tests?|imports?|code|comments? in|repos?(?:itory)?|director(?:y|ies)"
-    r"|documents?|slides?|cells?|spaces?|duplicates?|emails?|e-mails?|mails?|texts?|photos?|pictures?|images?|videos?|apps?|accounts?|pods?|containers?|database|records? from the|users?|items?|entries in|cookies|cache|drafts?|playlists?|tasks?|events?|meetings?|appointments? from"
-    r"|tickets?|messages? from|tags?|buttons?|headers?|footers?|bullet points?|bullets?|sections?|steps?|ingredients?|onions?|garlic|eggs?|stains?|snapshots?|index(?:es)?|keys? from|objects?|elements?|nodes?|backups?|temp(?:orary)? files|logs?)\b",
-    re.IGNORECASE,
-)
-_elsewhere = re.compile(
-    r"\b(?:in|from|to|for|on|at|into|with) (?:the|my|your|our|this|that|his|her|a|an|their|any) (?:[\w'’-]+ ){0,3}?(?:e-?mails?|drafts?|essays?|reports?|letters?|stor(?:y|ies)|poems?|speech(?:es)?|presentations?|slides?|code|codebase|documents?|doc|file|files|folder|repo(?:sitory)?|spreadsheets?|sheet|tables?|lists?|article|posts?|blog|message|summary|summaries|translation|resume|cv|"
-    r"cover letter|script|app|phone|inbox|calendar|cart|order|playlist|fridge|recipe|dish|website|page|server|cloud|desktop|device|laptop|computer|invitation|novel|chapter|song|reply|response|answer|newsletter|card|toast|meeting|interview|boss|mother|mom|dad|wife|husband|kids|children|team|client|customers?|parents|friends?|colleagues?|brother|sister)\b"
-    r"|\bto (?:anyone|anybody|everyone|him|her|them|others|people|[A-Z][a-z]+)\b|\b(?:in|from) (?:line|paragraph|chapter|section|step|row|column) \w+",
-)
-_dismissive = re.compile(
-    r",? (?:for (?:now|a (?:moment|second|minute|while)|today)|until |let['’]s |what about |how about |I want to |I need |we need to |focus |can we |just (?:tell|give|show|help|answer)|instead)",
-    re.IGNORECASE,
-)
-_idiom = re.compile(
-    r"^(?:(?:oh|ok|okay|well|no|nah|eh|ah|just|hey|yeah|then|fine)[\s,]+)*(?:forget (?:about )?it|forget (?:you|him|her|them)|(?:don['’]?t|do not) mention it|never ?mind|forget the (?:rest|past|rules|details for)|don['’]t ask)[\s.!]*$",
-    re.IGNORECASE,
-)
-_reporting = re.compile(
-    r"\b(?:said|says|saying|told (?:me|us|him|her|them)|tells (?:me|us)|asked|asks|wrote|writes|texted|yelled|shouted|replied|answered|goes|was like|were like|reads|read|begged|warned|ordered|sings?|sang|called|titled|named)[\s,:–—-]*$",
-    re.IGNORECASE,
-)
-# Behind other colons stands what somebody or something else says.
-_announced = re.compile(
-    rf"^{_lead}$|\b(?:request|thing|favou?r|note|correction|question|ask|wish|rule|update|edit|memory|please|this|clear|is)$|^\W*$",
-    re.IGNORECASE,
-)
-_said_behind = re.compile(
-    r",\s*(?:the |my |his |her |our |their )?[\w'’ ]{1,30} (?:said|says|wrote|told (?:me|us|him|her)|reads|asked|yelled|shouted)[\s.!]*$",
-    re.IGNORECASE,
-)
-_mail = re.compile(
-    r"^[ \t]*(?:from|to|cc|subject|re|fwd|date|sent) ?: \S|^[ \t]*(?:best|kind|warm)?(?: regards| wishes)?,?[ \t]*\n[ \t]*[A-Z]\w+[ \t]*$|-----? ?(?:original|forwarded) message|^[ \t]*(?:dear|hi|hello) [A-Z][\w. ]{1,30},[ \t]*\n",
-    re.IGNORECASE | re.MULTILINE,
-)
-_pause = re.compile(r"(?:[,;:–—]\s*|\s-\s|\.\.\.?\s*|\s(?:so|and|but|then|plus)\s+|\)\s*|\(\s*)")
-# What is an order in the middle of a sentence too: nobody speaks so but to the memory.
-_strong_head = re.compile(
-    rf"{_lead}(?:please\b|pls\b|{_not}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|forget\b|scratch that|strike that|I take (?:it|that|back)|(?:just |only )?(?:kidding|joking)|disregard|ignore (?:that|what)|I meant\b|it(?:['’]s|s| is)\b|make that\b|jk\b|delete\b|erase\b|remember\b|keep in mind|bear in mind|pretend\b|stop\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I made|I lied|not\b)",
-    re.IGNORECASE,
-)
-
-_meant = re.compile(r"\b(?:my|our|I|we)\b.*\s\S|\bthe \w", re.IGNORECASE | re.DOTALL)
-_private = re.compile(
-    r"\s+(?:is|was|are|were)(?: too| very| really| strictly| kind of| a bit)* (?:private|personal|confidential|sensitive|secret|nobody['’]s business|not for you|none of your business|between us|a secret)$",
-    re.IGNORECASE,
-)
-_pronoun_first = re.compile(
-    r"(?P<it>it|that|this|those|these|them)\s*[,;:–—-]+\s*\S", re.IGNORECASE
-)
-_regret = re.compile(
-    r"(?:on second thought|actually|sorry|oh|hm+|I (?:shouldn['’]t|should not|don['’]t|regret|changed|wish|was|am|['’]m|just|only))",
-    re.IGNORECASE,
-)
-
-_rest = r"\s+(?P<rest>\S.*)$"
-_flags = re.IGNORECASE | re.DOTALL
-_forget_heads = tuple(
-    re.compile(form, _flags)
-    for form in (
-        rf"{_lead}{_ask}?{_forget}{_rest}",
-        rf"{_lead}{_ask}?{_delete}{_rest}",
-        rf"{_lead}{_not}\s+{_keep}{_rest}",
-        rf"{_lead}(?:stop|quit)\s+(?:keeping|storing|saving|remembering|recording|logging|tracking){_rest}",
-        rf"{_lead}{_ask}?(?:(?:let['’]s )?pretend|act (?:as if|as though|like)|imagine)(?: that)? (?:I|we) (?:had )?(?:never|didn['’]t|hadn['’]t|did not)(?: ever)? (?:said|say|told you|tell you|mentioned|mention|bring up|brought up|shared|share|wrote|talked about)(?: anything)?(?: about)?{_rest}",
-        rf"{_lead}{_ask}?(?:(?:let['’]s )?pretend|act (?:as if|as though|like))(?: that)? you (?:had )?(?:never|didn['’]t|hadn['’]t|don['’]t)(?: ever)? (?:heard?|read|saw|see|seen|know|knew|learned)(?: anything)?(?: about| of)?{_rest}",
-        rf"{_lead}you (?:never|didn['’]t) (?:heard?|read|see|saw)(?: anything)?(?: about)?\s+(?P<rest>(?:that|this|it|about)\b.*)$",
-        rf"{_lead}{_ask}?(?:take|leave|keep|get|strike) (?P<rest>\S.{{0,120}}?) (?:out of|off|away from|out from) (?:your|the|my) (?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|record)[\s.!?]*$",
-        rf"{_lead}(?:I (?:want|need|would like)|I['’]d like|can I have|could I have|can you have|can we have|I(?:['’]d| would) (?:prefer|rather have)) (?P<rest>\S.{{1,120}}?) (?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)(?: from {_memory})?[\s,.!?]*(?:please[.!?]*)?$",
-        rf"{_lead}(?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:should|must|needs? to|has to|have to|ought to|can|may|shall|is to|are to) (?:please |now |also |really )?(?:be (?:forgotten|deleted|removed|erased|wiped|purged|kept out of your memory)|not be (?:kept|stored|saved|remembered|recorded|retained)|never be (?:kept|stored|saved|remembered)|go(?: from your memory)?)[\s,.!]*(?:please[.!]*)?$",
-        rf"{_lead}(?:can|could|may) (?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:please )?be (?:forgotten|deleted|removed|erased|wiped|purged)[\s,.!?]*(?:please[.!?]*)?$",
-        rf"{_lead}(?P<rest>(?:that|this|it|what I (?:just )?(?:said|told you|mentioned)(?: about [^,;.]{{2,60}})?|the (?:part|bit|thing|stuff) about [^,;.]{{2,60}}))(?:['’]s| is| was| stays| should (?:be|stay)| must (?:be|stay))(?: strictly| meant to be)? (?:off the record|not for (?:your|the) (?:records?|memory|notes)|not (?:for keeping|to be (?:kept|remembered|stored|saved|recorded)))[\s.!]*$",
-        rf"{_lead}(?:please )?(?:keep|leave) (?P<rest>that|this|it)(?: one| last bit| part)? off the record[\s.!]*$",
-        rf"{_lead}{_ask}?(?:un-?remember|unsee|unhear){_rest}",
-    )
-)
-_deletes = re.compile(rf"{_lead}{_ask}?{_delete}\b", re.IGNORECASE)
-_noted = re.compile(
-    r"\b(?:things?|info(?:rmation)?|part|bit|details?|story|stuff|notes?|facts?|memor(?:y|ies))$",
-    re.IGNORECASE,
-)
-_never_heads = tuple(
-    re.compile(form, _flags)
-    for form in (
-        rf"{_lead}{_not}\s+{_mention}{_rest}",
-        rf"{_lead}{_not}\s+bring(?:ing)?\s+(?P<rest>\S.{{0,100}}?)\s+up\b[^a-z]*(?:again|ever again|any ?more|with me|in future|please|next time|[\s.!?,])*$",
-        rf"{_lead}(?:please )?(?:stop|quit|cease|no more|enough of|enough with)\s+(?:{_mention}|(?:talk|mentions?|reminders?|questions?|jokes|comments|remarks) (?:of|about)){_rest}",
-        rf"{_lead}(?:I|we) (?:really |simply |just )?(?:never|don['’]t|do not|don['’]t ever) (?:ever )?(?:want|wish|need|like|care) (?:you )?to (?:ever )?(?:hear|talk|be reminded|be asked|speak|read|discuss|chat)(?: anything| a word)?(?: again)?(?: about| of)?\s+(?P<rest>\S.*?(?:again|any ?more|any longer|ever|at all|with you|here|in this chat|in our chats)[\s.!]*)$",
-        rf"{_lead}(?:I(?:['’]d| would) (?:rather|prefer) (?:not|to not|never|never to)) (?:to )?(?:hear|talk|be reminded|be asked|speak|discuss)(?: anything)?(?: about| of)?\s+(?P<rest>\S.*?(?:again|any ?more|any longer|ever|at all|with you|here)[\s.!]*)$",
-        rf"{_lead}let(?:['’]s| us) (?:please )?(?:never|not|stop|don['’]t)\s+(?:ever )?{_mention}{_rest}",
-        rf"{_lead}(?:the (?:subject|topic|matter) of )?(?P<rest>(?:my|our|the|that|this|anything about|what happened|everything about)\b[^,;:.!?]{{1,80}}?)(?:['’]s| is| are) (?:now |completely |totally |strictly |from now on )?(?:off[- ]limits|taboo|a (?:closed|taboo|forbidden) (?:topic|chapter|subject|matter)|not (?:up |open )?for discussion|a no-?go(?: (?:topic|area))?|something I (?:never|don['’]t) want (?:to (?:hear|talk) about|mentioned|brought up)(?: again)?)(?: from now on| with me| here| please)*[\s.!]*$",
-        rf"{_lead}{_ask}?(?:leave|keep)\s+(?P<rest>\S.{{1,80}}?)\s+out of (?:it|this|our (?:conversations?|chats?|talks?|discussions?)|the conversation|(?:any )?future (?:conversations?|chats?|talks?)|everything from now on)(?: from now on| please| in (?:the )?future)*[\s.!]*$",
-        rf"{_lead}{_ask}?(?:steer clear of|stay away from|stay off) (?:the (?:subject|topic) of )?{_rest}",
-    )
-)
-_flat = r"(?:wrong|not true|untrue|false|incorrect|a mistake|an error|a lie|a fib|not right|not correct|inaccurate|made up|nonsense|a joke|just a joke|only a joke|bad joke|not (?:actually |really |at all )?(?:true|right|correct|the case|accurate|serious)|my mistake|me being silly|an exaggeration)"
-_last_message = r"(?:my|the|that) (?:last|previous|prior) (?:message|text|sentence|statement|comment|remark|part|bit|thing|one|answer|line)(?: I (?:said|wrote|sent))?"
-_retract_heads = tuple(
-    (re.compile(form, _flags), is_weak)
-    for form, is_weak in (
-        (
-            rf"{_lead}{_ask}?(?:scratch|strike|disregard|ignore|nix|undo|cancel|scrap)\s+(?:that|this|it|{_last_message}|what I (?:just )?(?:said|wrote|told you)(?P<when>{_when}))(?: (?:last )?(?:bit|part|thing|one))?(?: (?:about|on|regarding) (?P<x>[^,;:.!?–—]{{2,80}}))?(?=[\s,;:.!?–—-]*(?:$|[,;:.!?–—]| - | please| it was| I ))",
-            False,
-        ),
-        (
-            rf"{_lead}{_ask}?(?:scratch|strike|disregard|ignore|scrap)\s+(?:the (?:part|bit|thing|stuff|story) about|what I (?:just )?(?:said|wrote|told you|mentioned){_when} about|everything I (?:said|told you) about)\s+(?P<x>[^,;:.!?–—]{{2,80}})",
-            False,
-        ),
-        (
-            rf"{_lead}never ?mind (?:(?:that|the) (?:last |whole )?(?:bit|part|thing|story|stuff|message|comment|remark)(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?|what I (?:just )?(?:said|told you|wrote|mentioned){_when}(?: about (?P<x2>[^,;:.!?–—]{{2,80}}))?)",
-            False,
-        ),
-        (
-            rf"{_lead}(?:I (?:was|am)|I['’]m|I['’]ve been|we were) (?:just |only |totally |merely |obviously |really |actually |of course )*(?:joking|kidding|teasing(?: you)?|messing(?: with you| around| about)?|pulling your leg|trolling(?: you)?|bluffing|having you on|fooling around|being (?:sarcastic|silly|ironic|funny))(?: (?:about|with|when I said|when I told you|on) (?:that |the fact that )?(?P<x>[^,;:!?–—]{{2,100}}))?(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
-            False,
-        ),
-        (
-            rf"{_lead}(?:just|only|totally|haha,?|lol,?) ?(?:kidding|joking|teasing|messing(?: with you)?|pulling your leg|a joke)(?: (?:about|with) (?P<x>[^,;:.!?–—]{{2,80}}))?(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
-            False,
-        ),
-        (
-            rf"{_lead}(?:kidding|joking|jk|j/k|psych)(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?[\s.!,]*(?=$|[,;:.!–—])",
-            False,
-        ),
-        (
-            rf"{_lead}(?:that|it|what I (?:just )?(?:said|told you){_when})(?: (?:about|on) (?P<x>[^,;:.!?–—]{{2,80}}?))? (?:was|were) (?:just |only |all |actually |really |meant as )*(?:a joke|made up|a lie|a fib|a test|sarcasm|an exaggeration|nonsense|fiction)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
-            False,
-        ),
-        (
-            rf"{_lead}(?:that|it) was (?:wrong|a mistake|inaccurate|incorrect|unfair|silly|stupid|careless|not true|untrue|a lie|dishonest) of me(?: to (?:say|claim|tell you|mention)(?: (?:that )?(?P<x>[^,;:.!?–—]{{2,100}}))?)?",
-            False,
-        ),
-        (
-            rf"{_lead}(?:what|everything|the (?:thing|part|bit|stuff|story)|all)(?: that)? I (?:just )?(?:said|told you|wrote|claimed|mentioned){_when}(?: (?:about|on|regarding) (?P<x>[^,;:.!?–—]{{2,80}}?))?(?: earlier| before)? (?:was|is|were|wasn['’]t|isn['’]t)(?: actually| really| simply| just| all| completely)* (?:{_flat}|true|right|correct|accurate|serious)(?: of me)?",
-            False,
-        ),
-        (
-            rf"{_lead}(?:the|that|my) (?:(?:thing|part|bit|story|stuff|remark|comment|line|claim|statement) about |whole )?(?P<x>[^,;:.!?–—]{{2,60}}?)(?: (?:thing|story|part|bit|stuff|remark|comment|line|claim))? (?:was|is) (?:just |only |actually |really |all |completely )*(?:a joke|made up|a lie|a fib|not true|untrue|not real|invented|fake|nonsense|false|made-up|me joking)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
-            False,
-        ),
-        (
-            rf"{_lead}I (?:just |only |totally |actually )*made (?:that|it|this|all that|all of that|the (?:thing|part|bit|story|stuff) about (?P<x>[^,;:.!?–—]{{2,60}}?)|(?P<x2>(?:the|my|our)\b[^,;:.!?–—]{{2,50}}?)(?: (?:thing|story|part|bit|stuff))?) up",
-            False,
-        ),
-        (
-            rf"{_lead}I (?:just |actually |kind of |sort of |really )*(?:lied(?: to you)?|fibbed|misspoke|exaggerated|misled you|wasn['’]t (?:being )?(?:serious|honest|truthful|accurate)|was(?:n['’]t| not) (?:being )?(?:serious|honest|truthful|telling the truth)|mis-?stated)(?: (?:about|when I said(?: that)?|on|regarding) (?P<x>[^,;:!?–—]{{2,100}}))?(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - | (?:earlier|before|there)))",
-            False,
-        ),
-        (
-            rf"{_lead}I (?:didn['’]t|did not|don['’]t) (?:really |actually )?mean (?:it|that|what I (?:just )?said(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - | earlier| seriously))",
-            False,
-        ),
-        (
-            rf"{_lead}I (?:want to |wanna |have to |need to |['’]d like to |would like to |must |hereby )?take (?:(?:it|that|this|that last (?:one|bit)) back|back (?:that|it|(?:what|everything|all) I (?:just )?(?:said|told you){_when}(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?)|(?:what|everything) I (?:said|told you){_when}(?: about (?P<x2>[^,;:.!?–—]{{2,80}}?))? back)",
-            False,
-        ),
-        (
-            rf"{_lead}(?:that|it)(?:['’]s| is| was|n['’]t| isn['’]t| wasn['’]t)(?: actually| really| just| simply| of course| not)* (?:{_flat}|true|right|correct|accurate|the case)(?: after all| at all| actually| anymore)?(?=[\s.,;:!–—-]*(?:$|[,;:.!–—]| - ))",
-            True,
-        ),
-        (
-            rf"{_lead}I (?:was|am|['’]m)(?: so| completely| totally| actually| clearly| just| quite)* (?:wrong|mistaken|incorrect|confused|mixed up|misremembering|mixing (?:things|it) up|in error)(?: there| earlier| before| on that(?: one)?| about that)?(?: (?:about|on|regarding|when I said(?: that)?|in saying(?: that)?) (?P<x>[^,;:!?–—]{{2,100}}))?(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
-            False,
-        ),
-        (
-            rf"{_lead}I (?:got|had|have|['’]ve got) (?:that|it|this|my facts|things|(?P<x>(?:the|my|our)\b[^,;:.!?–—]{{2,50}}?)) (?:all |completely |totally )?(?:wrong|mixed up|backwards|muddled|confused)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
-            False,
-        ),
-        (
-            rf"{_lead}(?:please )?(?:disregard|ignore|retract|withdraw)\s+(?:my (?:claim|statement|remark|comment|story|joke)s?) (?:about|that|on)\s+(?P<x>[^,;:.!?–—]{{2,80}})",
-            False,
-        ),
-    )
-)
-# "..., I never lived in Oslo": what was wrong
-_denied = re.compile(
-    r"[\s,;:.!–—-]+(?:(?:and|but|because|since|in fact|actually|really|turns out|it turns out)[, ]+)*(?:I|we|my|our|there|it|he|she|they)\b(?: \w+)?? ?(?:['’]ve|['’]m|['’]re)?\s*(?:never|don['’]t|do not|didn['’]t|did not|haven['’]t|have not|am not|not|isn['’]t|is not|wasn['’]t|aren['’]t|doesn['’]t|has no|have no|is no|are no)\s+(?:actually |really |even |ever )*(?P<x>[^,;:.!?–—]{2,100})",
-    _flags,
-)
-_value = r"(?:[^,;:!?–—\n]|(?<=\d):(?=\d)){1,70}?"
-_old = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?[^,;:!?–—\n]{1,50}?))"
-_oops = r"(?:no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong)"
-_only_oops = re.compile(rf"(?:{_oops}[\s,]*)+", re.IGNORECASE)
-_it_is = r"(?:it['’]?s|its|it is|that['’]s|that is|it was|that was|they['’]re|it['’]ll be|it will be|i meant(?: to say)?|i mean|meant|make (?:that|it)|(?:it|that) should (?:be|have been|say|read)|should be|should have been|i should (?:say|have said)|i wanted to say|the right (?:one|answer|date|time|name|number|word) is|read that as)"
-_end = r"[\s.!?)]*(?:please[.!]*|sorry[.!]*|my (?:bad|mistake)[.!]*|actually[.!]*|then[.!]*|of course[.!]*)?\s*$"
-_correct_heads = tuple(
-    (re.compile(form, _flags), sure)
-    for form, sure in (
-        # with both values
-        (rf"(?:{_oops}[\s,.:;!–—-]+)*(?:{_it_is}\s+)?(?P<new>{_value}){_old}{_end}", True),
-        (
-            rf"(?:{_oops}[\s,.:;!–—-]+)*(?:{_it_is}\s+|it(?:['’]s| is| was)n['’]t\s+|that(?:['’]s| is| was)n['’]t\s+)?(?:not\s+)?(?P<old>{_value})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—|;|\.)\s+(?:{_it_is}\s+)(?P<new>{_value}){_end}",
-            False,
-        ),
-        (
-            rf"(?:{_oops}[\s,.:;!–—-]+)*(?:it(?:['’]s| is| was)|that(?:['’]s| is| was))?\s*not\s+(?P<old>{_value})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—)\s+(?P<new>{_value}){_end}",
-            False,
-        ),
-        (
-            rf"(?:{_oops}[\s,.:;!–—-]+)*(?:I|i)\s+(?:said|wrote|typed|told you|put)\s+(?P<old>{_value})(?:,|\s-|;)?\s+(?:but|when)?\s*(?:I\s+(?:actually\s+|really\s+)?(?:meant|should have said|mean)|{_it_is})\s+(?P<new>{_value}){_end}",
-            False,
-        ),
-        # with the new one alone
-        (rf"(?:{_oops}[\s,.:;!–—-]+)+(?:{_it_is}\s+)?(?P<new>{_value}){_end}", True),
-        (
-            rf"(?:{_lead})(?:I|i)\s+(?:actually\s+|really\s+)?(?:meant(?:\s+to\s+say)?|should have said|wanted to say)\s+(?P<new>{_value}){_end}",
-            False,
-        ),
-        (
-            rf"(?:{_lead})(?:make (?:that|it)|(?:it|that) should (?:be|have been|say|read)|read that as)\s+(?P<new>{_value}){_end}",
-            False,
-        ),
-        # with what it is about
-        (
-            rf"{_lead}{_ask}?(?:change|update|correct|fix|set|amend|edit)\s+(?P<x>(?:my|our)\s+[^,;:.!?–—]{{2,50}}?)(?:\s+(?:in|on|from)\s+(?:your|my)\s+(?:memory|records?|notes|profile|files?))?(?:\s+from\s+(?P<old>{_value}))?\s*(?:\s+to(?:\s+be)?|:|,? (?:it['’]s|it is|it should be))\s+(?P<new>{_value}){_end}",
-            False,
-        ),
-        (
-            rf"{_lead}you(?:['’]ve| have)?\s+(?:got|have|wrote|saved|noted|stored|recorded|misheard|misspelled|put)\s+(?P<x>(?:my|our|the)\s+[^,;:.!?–—]{{2,50}}?)\s+(?:down\s+)?(?:all\s+)?(?:wrong|incorrectly|wrongly|mixed up)[\s,;:.!–—-]+(?:it(?:['’]s| is| should be)|the (?:right|correct) one is|I['’]m|I am)\s+(?:actually\s+|really\s+)?(?P<new>{_value})(?:{_old})?{_end}",
-            False,
-        ),
-        (
-            rf"{_lead}(?P<x>(?:my|our|the)\s+[^,;:.!?–—]{{2,50}}?)\s+(?:is|was|are)\s+(?:wrong|incorrect|outdated|not right|not correct)(?:\s+in\s+your\s+\w+)?[\s,;:.!–—-]+(?:it(?:['’]s| is| should be)|make it|change it to)\s+(?:actually\s+|really\s+|now\s+)?(?P<new>{_value})(?:{_old})?{_end}",
-            False,
-        ),
-    )
-)
-_whole_correction = re.compile(
-    rf"(?:{_oops}[\s,.:;!–—-]+)*(?P<x>(?:my|our|the|I|we|his|her|he|she|they|it|there)\b[^,;:.!?–—]{{2,80}}?\s(?P<new>(?:the |a |an |at |on |in |from |to )?[\w$€£'’.:/%-]+(?: [\w$€£'’.:/%-]+){{0,4}})){_old}{_end}",
-    _flags,
-)
-_typed_value = re.compile(
-    r"(?:(?:the|on|at|in|to|by|around|about|from|for|a|an) )*(?:(?:the )?\d|\$|€|£|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may\b|june|july|august|september|october|november|december|noon|midnight|today|tomorrow|yesterday"
-    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|twentieth)\b|(?-i:[A-Z][\w'’-]+))",
-    re.IGNORECASE,
-)
-_has_clause = re.compile(
-    r"\b(?:I|we|he|she|they|you|it|who|which|that|there)\b|\b(?:is|are|was|were|am|have|has|had|do|does|did|will|would|can|could|should|want|need|think|know|like|love|hate|thanks|thank|please|let|go|get)\b",
-    re.IGNORECASE,
-)
-_remember_head = re.compile(
-    rf"{_lead}{_ask}?(?:(?:always |please |just |kindly )*(?:remember|keep in mind|bear in mind|don['’]?t (?:ever )?forget|do not forget|never forget|(?:make|take) (?:a )?(?:mental )?note|note(?: down)?|memori[sz]e|(?:add|commit|save|put|write)(?: this| it| the following)?(?: down)? (?:to|in|into|on) (?:your|my|the) (?:memory|notes?|profile|records?)|(?:save|store|record|write down|jot down|log|keep)(?: this| the following)?(?=:| that\b))"
-    rf"(?: (?:this|the following|for (?:later|next time|the future|future reference|me)|from now on|in future|always|about me|please))*(?:\s*[:,–—-]+\s*|\s+)(?:(?:the fact )?that\s+)?)(?P<x>\S.*)$|{_lead}for (?:the record|future reference|your (?:records?|memory|notes))[\s,:–—-]+(?P<x2>(?:I|my|we|our)\b.*)$",
-    _flags,
-)
-_statement = re.compile(
-    r"(?!(?:when|how|to|the time|if|what|why|who|where|me|whether|not|doing|going|seeing)\b)(?:(?:my|our|the|his|her|their|this|that|all|every|both|no|any|[A-Z][\w'’-]+|I|we|he|she|they|it|there)\b.{0,90}?(?:\b(?:am|is|are|was|were|have|has|had|do|does|did|will|can|can['’]?t|won['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|must|need|needs|prefer|prefers|like|likes|love|loves|hate|hates|live|lives|work|works|want|wants|use|uses|take|takes|eat|eats|go|goes|start|starts|starting|leave|leaves|arrive|arrives|speak|speaks|drive|drives|drink|drinks|play|plays|own|owns|avoid|get|gets|wear|wears|moved|got|meet|meets|pay|pays|sleep|turn|turns|run|runs|study|call|calls|know|knows|keep|keeps|park|see|sees|never|always|usually|only|sit|sits|stay|stays|travel|opens|closes|expires|ends|begins)\b|['’](?:s|m|re|ve|d|ll)\b))",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-_of_own_life = re.compile(r"(?:(?:I|my|we|our|he|she|they|his|her|their)\b|I['’])", re.IGNORECASE)
-
-
-_regretted = re.compile(
-    r"\b(?:shouldn['’]t have|should not have|wish I had(?:n['’]t| not)|regret|didn['’]t mean to)\b.{0,30}\b(?:said|say|saying|told|tell|telling|mention\w*|shar\w+|wr\w+te)\b",
-    re.IGNORECASE,
-)
-
-
 def is_regret(sentence: str) -> bool:
     """Whether it is about having said something, and says nothing itself."""
-    return _regretted.search(sentence) is not None
+    return forms.REGRETTED.search(sentence) is not None
 
 
 def may_hold_intents(text: str) -> bool:
     """Whether it is worth looking; cheap, and never wrongly no."""
-    return _signs.search(text.lower()) is not None
+    return forms.SIGNS.search(text.lower()) is not None
 
 
 def find_intents(text: str) -> list[SpokenIntent]:
     """What `text` says to the memory, in its order. Nothing of what it quotes."""
     found: list[SpokenIntent] = []
-    if not may_hold_intents(text) or _mail.search(text):
+    if not may_hold_intents(text) or forms.MAIL.search(text):
         return found
     for start, end in clauses.sentences(text):
         if end - start > LONGEST or unspoken.is_quoted(text, start):
@@ -421,12 +65,12 @@ def find_intents(text: str) -> list[SpokenIntent]:
 def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
     """The first order in a sentence: at its head, or behind a pause in it."""
     whole = text[start:end]
-    if _said_behind.search(whole):
+    if forms.SAID_BEHIND.search(whole):
         return
     weak: SpokenIntent | None = None
     for at in _heads(whole):
         if one := _read(whole[at:]):
-            if one.kind == NEVER and _elsewhere.search(whole[:1].lower() + whole[1:at]):
+            if one.kind == NEVER and forms.ELSEWHERE.search(whole[:1].lower() + whole[1:at]):
                 continue
             if one.is_weak:
                 weak = weak or _moved(one, start + at)
@@ -449,28 +93,30 @@ def _before(sentence: str, at: int) -> Span | None:
     """What stands in a sentence before an order about "it", from the order's own place."""
     before = sentence[:at].rstrip(" ,;:–—-(")
     before = re.sub(r"(?:^|\s)(?:so|and|but|then)$", "", before, flags=re.I)
-    if (reason := _reason.search(before)) and reason.start() > 1:
+    if (reason := forms.REASON.search(before)) and reason.start() > 1:
         before = before[: reason.start()]
-    before = _private.sub("", before)
-    lead = _topic.match(before)
+    before = forms.PRIVATE.sub("", before)
+    lead = forms.TOPIC.match(before)
     start = lead.end() if lead else 0
-    if not _meant.search(before, start) or _regret.match(before):
+    if not forms.MEANT.search(before, start) or forms.REGRET.match(before):
         return None
     return start - at, len(before) - at
 
 
 def _heads(sentence: str) -> Iterator[int]:
     yield 0
-    for pause in _pause.finditer(sentence):
+    for pause in forms.PAUSE.finditer(sentence):
         at = pause.end()
         before = sentence[: pause.start()]
-        if _reporting.search(before):
+        if forms.REPORTING.search(before):
             return
-        if pause.group().startswith(":") and not _announced.search(before):
+        if pause.group().startswith(":") and not forms.ANNOUNCED.search(before):
             return
         if at >= len(sentence) or unspoken.is_quoted(sentence, at):
             continue
-        if _strong_head.match(sentence, at):
+        # "It is easy to get lost and forget that" asks nothing of anybody.
+        head = forms.ASKING_HEAD if pause.group()[0].isspace() else forms.STRONG_HEAD
+        if head.match(sentence, at):
             yield at
 
 
@@ -488,7 +134,7 @@ def _moved(one: SpokenIntent, by: int) -> SpokenIntent:
 
 
 def _read(sentence: str) -> SpokenIntent | None:
-    if _idiom.search(sentence):
+    if forms.IDIOM.search(sentence):
         return None
     return (
         _read_remember(sentence)
@@ -500,7 +146,7 @@ def _read(sentence: str) -> SpokenIntent | None:
 
 
 def _read_forget(sentence: str) -> SpokenIntent | None:
-    for number, head in enumerate(_forget_heads):
+    for number, head in enumerate(forms.FORGET_HEADS):
         if (match := head.match(sentence)) is None:
             continue
         start, end = match.span("rest")
@@ -510,10 +156,10 @@ def _read_forget(sentence: str) -> SpokenIntent | None:
 
 
 def _read_never(sentence: str) -> SpokenIntent | None:
-    for head in _never_heads:
+    for head in forms.NEVER_HEADS:
         if match := head.match(sentence):
             start, end = match.span("rest")
-            if _elsewhere.search(sentence[:1].lower() + sentence[1:]):
+            if forms.ELSEWHERE.search(sentence[:1].lower() + sentence[1:]):
                 return None
             return _with_topic(NEVER, sentence, start, end)
     return None
@@ -523,28 +169,30 @@ def _with_topic(
     kind: str, sentence: str, start: int, end: int, *, is_bare: bool = False
 ) -> SpokenIntent | None:
     """What stands behind the verb, without what is no name of a thing; None where it is work."""
-    about_memory = re.search(rf"\b(?:from|in|out of|off|to) {_memory}\b", sentence[start:], re.I)
+    about_memory = re.search(
+        rf"\b(?:from|in|out of|off|to) {forms.MEMORY}\b", sentence[start:], re.I
+    )
     rest = _without_tail(sentence[start:end])
-    if (reason := _reason.search(rest)) and reason.start() > 1:
+    if (reason := forms.REASON.search(rest)) and reason.start() > 1:
         rest = rest[: reason.start()]
     rest = _without_tail(rest).rstrip(" ,;:.!?–—-")
     if not rest:
         return None
-    if kind == FORGET and _dismissive.search(sentence, start) and not about_memory:
+    if kind == FORGET and forms.DISMISSIVE.search(sentence, start) and not about_memory:
         return None
-    if _everything.fullmatch(rest):
+    if forms.EVERYTHING.fullmatch(rest):
         is_all = not is_bare or about_memory is not None or " " in rest
         return SpokenIntent(kind, 0, len(sentence), is_everything=True) if is_all else None
-    if _recent.fullmatch(rest):
+    if forms.RECENT.fullmatch(rest):
         return SpokenIntent(kind, 0, len(sentence))
-    if match := _pronoun_first.match(rest):
+    if match := forms.PRONOUN_FIRST.match(rest):
         is_idiom = match["it"].casefold() == "it" and "please" not in sentence.casefold()
         return None if is_idiom else SpokenIntent(kind, 0, len(sentence))
-    sayer = _of_sayer.fullmatch(rest)
+    sayer = forms.OF_SAYER.fullmatch(rest)
     if sayer:
         at, rest = start + sayer.start("x"), sayer["x"]
         return SpokenIntent(kind, 0, len(sentence), (at, at + len(rest)))
-    lead = _topic.match(rest)
+    lead = forms.TOPIC.match(rest)
     is_marked = lead is not None or about_memory is not None
     if not is_marked and _is_work(rest, sentence, is_bare=is_bare):
         return None
@@ -554,25 +202,25 @@ def _with_topic(
 
 def _is_work(rest: str, sentence: str, *, is_bare: bool) -> bool:
     """Whether it may as well be a file, a dish or a text that is to be changed."""
-    if _elsewhere.search(rest):
+    if forms.ELSEWHERE.search(rest):
         return True
     if not is_bare:
-        return _work_object.match(rest) is not None
-    if not _deletes.match(sentence):
+        return forms.WORK_OBJECT.match(rest) is not None
+    if not forms.DELETES.match(sentence):
         is_own = re.match(r"(?:my|our)\b", rest, re.I) is not None
         is_near = re.match(r"(?:that|this|the|any)\b", rest, re.I) is not None
-        return not (is_own or is_near and not _work_object.match(rest))
-    is_named = re.match(r"(?:my|our)\b", rest, re.I) or _noted.search(rest)
-    return not is_named or _work_object.match(rest) is not None
+        return not (is_own or is_near and not forms.WORK_OBJECT.match(rest))
+    is_named = re.match(r"(?:my|our)\b", rest, re.I) or forms.NOTED.search(rest)
+    return not is_named or forms.WORK_OBJECT.match(rest) is not None
 
 
 def _without_tail(rest: str) -> str:
-    tail = _tail.search(rest)
+    tail = forms.TAIL.search(rest)
     return rest[: tail.start()] if tail else rest
 
 
 def _read_retract(sentence: str) -> SpokenIntent | None:
-    for head, is_weak in _retract_heads:
+    for head, is_weak in forms.RETRACT_HEADS:
         if (match := head.match(sentence)) is None or sentence.rstrip().endswith("?"):
             continue
         topic = next(
@@ -580,11 +228,11 @@ def _read_retract(sentence: str) -> SpokenIntent | None:
         )
         rest = sentence[match.end() :]
         end = len(sentence)
-        if topic is None and (denied := _denied.match(rest)):
+        if topic is None and (denied := forms.DENIED.match(rest)):
             topic = (match.end() + denied.start("x"), match.end() + denied.end("x"))
         elif len(rest.strip(" ,;:.!?–—-")) > 12:
             end = match.end()  # what follows is said anew
-        if topic and _everything.fullmatch(sentence[slice(*topic)]):
+        if topic and forms.EVERYTHING.fullmatch(sentence[slice(*topic)]):
             topic = None
         return SpokenIntent(RETRACT, 0, end, topic, is_weak=is_weak)
     return None
@@ -593,24 +241,24 @@ def _read_retract(sentence: str) -> SpokenIntent | None:
 def _read_correct(sentence: str) -> SpokenIntent | None:
     if sentence.rstrip().endswith("?"):
         return None
-    for head, must_be_typed in _correct_heads:
+    for head, must_be_typed in forms.CORRECT_HEADS:
         if (match := head.match(sentence)) is None:
             continue
         values = match.groupdict()
         new, old = _trimmed(values["new"]), _trimmed(values.get("old") or "")
-        old = "" if _only_oops.fullmatch(old) else old
-        if must_be_typed and not _typed_value.match(new) or _has_clause.search(new):
+        old = "" if forms.ONLY_OOPS.fullmatch(old) else old
+        if must_be_typed and not forms.TYPED_VALUE.match(new) or forms.HAS_CLAUSE.search(new):
             continue
-        if old and _has_clause.search(old):
+        if old and forms.HAS_CLAUSE.search(old) or forms.ONLY_OOPS.fullmatch(new):
             continue
-        if not old and not values.get("x") and len(new.split()) > 6:
+        if not values.get("x") and max(len(new.split()), len(old.split())) > MOST_WORDS:
             continue
         topic = match.span("x") if values.get("x") else None
         return SpokenIntent(CORRECT, 0, len(sentence), topic, old=old, new=new)
-    if match := _whole_correction.match(sentence):
+    if match := forms.WHOLE_CORRECTION.match(sentence):
         old = _trimmed(match["old"])
         new = " ".join(_trimmed(match["x"]).split()[-len(old.split()) :])
-        if _typed_value.match(old) and _typed_value.match(new):
+        if forms.TYPED_VALUE.match(old) and forms.TYPED_VALUE.match(new):
             span = match.span("x")
             return SpokenIntent(CORRECT, 0, len(sentence), span, old=old, new=new, is_clause=True)
     return None
@@ -621,15 +269,15 @@ def _trimmed(value: str) -> str:
 
 
 def _read_remember(sentence: str) -> SpokenIntent | None:
-    match = _remember_head.match(sentence)
+    match = forms.REMEMBER_HEAD.match(sentence)
     if match is None or sentence.rstrip().endswith("?"):
         return None
     start, end = match.span("x") if match["x"] else match.span("x2")
     is_said_to_be_one = sentence[:start].rstrip().endswith((":", "that", "That"))
-    if not _statement.match(sentence, start) or not (
-        is_said_to_be_one or _of_own_life.match(sentence, start)
+    if not forms.STATEMENT.match(sentence, start) or not (
+        is_said_to_be_one or forms.OF_OWN_LIFE.match(sentence, start)
     ):
         return None
-    tail = _tail.search(sentence, start)
+    tail = forms.TAIL.search(sentence, start)
     end = min(end, tail.start()) if tail else end
     return SpokenIntent(REMEMBER, 0, len(sentence), clause=(start, end))

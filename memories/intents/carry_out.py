@@ -13,7 +13,7 @@ from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict
 from memories.index import due, entries, workspace_index
 from memories.intents.recognise import spoken_in
-from memories.intents.targets import OWN_WORDS, Reach, Span, Target, target_of
+from memories.intents.targets import OWN_WORDS, OrderReach, Span, Target, target_of
 from memories.masks import MaskReason
 from memories.models import (
     Case,
@@ -58,7 +58,7 @@ def carry_out(scope: Scope, intent: Intent) -> Intent:
     spoken = spoken_in(intent)
     if spoken is None:
         return _end(scope, intent, State.NOTHING_FOUND)
-    reach = Reach.of(scope, intent)
+    reach = OrderReach.of(scope, intent)
     if intent.kind == Kind.CORRECT:
         return _correct(scope, intent, reach, spoken)
     target = target_of(reach, spoken)
@@ -77,7 +77,7 @@ def do_anyway(scope: Scope, intent_id: uuid.UUID) -> Intent:
     )
     if intent.state != State.CASE:
         raise Conflict(f"An intent that is {intent.state} does not wait.", "stale", "state")
-    spoken, reach = spoken_in(intent), Reach.of(scope, intent)
+    spoken, reach = spoken_in(intent), OrderReach.of(scope, intent)
     memories = list(Memory.objects.visible_to(scope).live().filter(pk__in=intent.memory_ids))
     if intent.kind == Kind.CORRECT and spoken is not None:
         return _correct(scope, intent, reach, spoken, is_decided=True)
@@ -92,7 +92,7 @@ def leave(scope: Scope, intent_id: uuid.UUID) -> None:
     )
 
 
-def _why_to_ask(reach: Reach, target: Target) -> str:
+def _why_to_ask(reach: OrderReach, target: Target) -> str:
     """Why this is not done at once; "" where it is its giver's own to order, and surely meant."""
     episode, memories = reach.intent.episode, target.memories
     if not reach.intent.subject_id and any(memory.subject_id for memory in memories):
@@ -160,7 +160,12 @@ def _mask(
 
 
 def _correct(
-    scope: Scope, intent: Intent, reach: Reach, spoken: SpokenIntent, *, is_decided: bool = False
+    scope: Scope,
+    intent: Intent,
+    reach: OrderReach,
+    spoken: SpokenIntent,
+    *,
+    is_decided: bool = False,
 ) -> Intent:
     found = _correction(reach, spoken)
     if found is None:
@@ -189,7 +194,7 @@ def _correct(
     return intent
 
 
-def _correction(reach: Reach, spoken: SpokenIntent) -> Correction | None:
+def _correction(reach: OrderReach, spoken: SpokenIntent) -> Correction | None:
     """The newest memory in which the value can stand: of this conversation, or with all the words."""
     here = [one for one in reach.sentences if one.is_here and one.is_own]
     recent = [memory for one in here[:12] for memory in reach.citing(one)]

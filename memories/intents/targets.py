@@ -66,7 +66,7 @@ class Target:
 
 
 @dataclass(slots=True)
-class Reach:
+class OrderReach:
     """What an order may be about, as its giver's agent sees it."""
 
     intent: Intent
@@ -76,7 +76,7 @@ class Reach:
     cited: dict[uuid.UUID, list[Citation]]
 
     @classmethod
-    def of(cls, scope: Scope, intent: Intent) -> "Reach":
+    def of(cls, scope: Scope, intent: Intent) -> "OrderReach":
         space = workspace_index.index_of(intent.workspace_id)
         here = list(_conversation(scope, intent)[:MOST_MESSAGES])
         known = {row.pk for row in here}
@@ -117,7 +117,7 @@ class Reach:
         return spans
 
 
-def target_of(reach: Reach, spoken: SpokenIntent) -> Target:
+def target_of(reach: OrderReach, spoken: SpokenIntent) -> Target:
     """What is meant by an order to forget, or to take back."""
     if spoken.is_everything:
         return Target(list(reach.memories.values()), reach.spans_of(reach.memories.values()))
@@ -127,7 +127,7 @@ def target_of(reach: Reach, spoken: SpokenIntent) -> Target:
     return _by_words(reach, topic) or _by_meaning(reach, topic)
 
 
-def _last_said(reach: Reach, spoken: SpokenIntent) -> Target:
+def _last_said(reach: OrderReach, spoken: SpokenIntent) -> Target:
     """ "That": the statements of the same message before the order, or of the person's last one."""
     own = [one for one in reach.sentences if one.is_here]
     if spoken.is_weak and own and not own[0].is_own:
@@ -147,7 +147,7 @@ def _last_said(reach: Reach, spoken: SpokenIntent) -> Target:
     return target
 
 
-def _by_words(reach: Reach, topic: str) -> Target:
+def _by_words(reach: OrderReach, topic: str) -> Target:
     wanted = topics.meaningful(topic)
     if not wanted:
         return Target()
@@ -170,7 +170,7 @@ def _by_words(reach: Reach, topic: str) -> Target:
     return target
 
 
-def _words_of(reach: Reach) -> dict[uuid.UUID, set[str]]:
+def _words_of(reach: OrderReach) -> dict[uuid.UUID, set[str]]:
     """By memory, its words and those that it was read from."""
     return {
         pk: {
@@ -181,7 +181,7 @@ def _words_of(reach: Reach) -> dict[uuid.UUID, set[str]]:
     }
 
 
-def _likely(reach: Reach, scores: Mapping[uuid.UUID, float]) -> Target:
+def _likely(reach: OrderReach, scores: Mapping[uuid.UUID, float]) -> Target:
     """Most of the words, and nothing else as many: meant in this conversation, a guess elsewhere."""
     best = max(scores.values(), default=0.0)
     if best < LIKELY - 0.1:
@@ -193,7 +193,7 @@ def _likely(reach: Reach, scores: Mapping[uuid.UUID, float]) -> Target:
     return Target(chosen, spans, is_sure=best >= LIKELY and is_here and len(chosen) == 1)
 
 
-def _add_repeats(reach: Reach, target: Target) -> None:
+def _add_repeats(reach: OrderReach, target: Target) -> None:
     """What others in this conversation repeat of it: most of its words, or its figures."""
     meant = [topics.meaningful(memory.content) for memory in target.memories]
     meant += [
@@ -215,7 +215,7 @@ def _add_repeats(reach: Reach, target: Target) -> None:
             target.add_span(sentence.episode.pk, sentence.start, sentence.end)
 
 
-def _by_meaning(reach: Reach, topic: str) -> Target:
+def _by_meaning(reach: OrderReach, topic: str) -> Target:
     """What is nearest in meaning: sure where this conversation says little else that is near."""
     embedder = workspace_index.embedder_of(reach.space)
     said = [

@@ -144,10 +144,11 @@ def _replaced(found: Sequence[Scored]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]
     for row in rows:
         if row.episode_id is None:
             continue
-        passed = []
+        passed: dict[uuid.UUID, None] = {}
         last = row.memory_id
-        while last not in heads and line[last].next_id is not None:
-            passed.append(last)
+        # Nothing but the code keeps a chain from being a ring.
+        while last not in heads and last not in passed and line[last].next_id is not None:
+            passed[last] = None
             last = line[last].next_id
         head = heads.get(last, last)
         heads |= dict.fromkeys([*passed, last], head)

@@ -3,6 +3,8 @@
 SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("workspaces_subject"."external_id" =
   %s AND "workspaces_subject"."workspace_id" = %s) ORDER BY "workspaces_subject"."id" ASC LIMIT 1;
 
+-- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
+
 SELECT COUNT("memories_memory"."id") AS "pk__count", MAX("memories_memory"."updated_at") AS "updated_at__max"
 FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND ("memories_memory"."forget_after" IS
     NULL OR "memories_memory"."forget_after" > %s) AND "memories_memory"."is_head" AND "memories_memory"."scope" =

@@ -12,22 +12,25 @@
 
 -- as in search_hybrid_features: with
 
-with recursive told(episode_id, memory_id, steps) as (
-  select distinct ci.episode_id, f.memory_id, 0
+with recursive stands (episode_id, memory_id) as (
+  select distinct ci.episode_id, f.memory_id
   from memories_citation ci join memories_fact f on f.id = ci.fact_id
-  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null
+  where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null),
+line (id, next_id, is_live) as (
+  select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now()) from
+  memories_memory m
+  where m.id in (select memory_id from stands)
   union
-  select told.episode_id, m.superseded_by_id, told.steps + 1
-  from told join memories_memory m on m.id = told.memory_id
-  where m.superseded_by_id is not null and told.steps < 1000)
-select told.episode_id, told.memory_id, told.steps
-from told join memories_memory m on m.id = told.memory_id
-where m.is_head and (m.forget_after is null or m.forget_after > now());
+  select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now())
+  from line join memories_memory m on m.id = line.next_id)
+select episode_id, memory_id, null::uuid as next_id, null::boolean as is_live from stands
+union all select null, id, next_id, is_live from line;
 -- reads
---   CTE told
+--   CTE stands
 --   Index memories_citation_episode_id_4ea26d11
 --   Index memories_fact_pkey
---   Index memory_chain
+--   CTE line
+--   Index memories_memory_pkey
 --   Index memories_memory_pkey
 
 select distinct f.memory_id, ci.episode_id

@@ -164,7 +164,7 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_all_layers: with recursive told(episode_id, memory_id, steps) as (
+-- as in search_hybrid_all_layers: with recursive stands (episode_id, memory_id) as (
 
 -- as in search_hybrid_all_layers: select distinct f.memory_id, ci.episode_id
 
