@@ -1,22 +1,106 @@
-"""Parts of the server's health that rows tell: workers, what waits for them, the index's repair.
+"""Parts of the health page: whether the background work is done, and how the models do. Who does that work says
+so every few seconds."""
 
-PARTS is what /health/ready and /metrics ask, one part or several of a kind; one that has failed makes
-the server not ready, one that is degraded does not.
-"""
-
+import logging
+import os
+import socket
+import threading
 import time
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from memories import breakers
-from memories.heartbeat import LOST
-from memories.models import Breaker, IndexRepair
+from memories.models import Breaker, IndexRepair, WorkerBeat
 from memoryproject.machine_health import Part, State
+
+EVERY = 15.0  # seconds
+LOST = 45.0  # seconds without a beat; ahead of the clock, too, for it may have been wrong
+BEAT = """
+insert into memories_workerbeat (id, kind, host, pid, started_at, seen_at)
+values (%(id)s, %(kind)s, %(host)s, %(pid)s, now(), now())
+on conflict (id) do update set seen_at = now()
+"""
+GONE = "delete from memories_workerbeat where id = any(%(ids)s::uuid[])"
+ENDED = "delete from memories_workerbeat where seen_at < now() - interval '1 day'"
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def beating(kind: str) -> Iterator[None]:
+    """While the block runs, this process is seen to live. In a thread of its own, with a connection
+    that does not stay: what the process is at may take long."""
+    values = _beat_values(kind)
+    done = threading.Event()
+
+    def beat() -> None:
+        while not done.is_set():
+            _write(BEAT, values)
+            done.wait(EVERY)
+        _write(GONE, {"ids": [values["id"]]})
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(EVERY)
+
+
+class Beats:
+    """The beats of a process that forks others, and so has no thread for them: whoever makes its rounds
+    writes them."""
+
+    def __init__(self, kind: str) -> None:
+        self._values = _beat_values(kind)
+
+    def write(self) -> None:
+        _write(BEAT, self._values)
+
+    def end(self) -> None:
+        _write(GONE, {"ids": [self._values["id"]]})
+
+
+def _beat_values(kind: str) -> dict[str, Any]:
+    return {"id": uuid.uuid4(), "kind": kind, "host": socket.gethostname(), "pid": os.getpid()}
+
+
+def forget_the_dead() -> None:
+    """Take away the rows of processes of this machine that are gone, and of any that were lost a
+    day ago."""
+    own = WorkerBeat.objects.filter(host=socket.gethostname()).values_list("pk", "pid")
+    with connection.cursor() as cursor:
+        cursor.execute(GONE, {"ids": [pk for pk, pid in own if not _is_there(pid)]})
+        cursor.execute(ENDED)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _write(statement: str, values: dict[str, Any]) -> None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+    except DatabaseError as error:
+        log.warning("A heartbeat is not written: %s", error)
+    finally:
+        connection.close()
+
 
 STARTING = 60.0  # seconds after this process began, in which a worker may still be coming up
 HUNG = 120.0  # seconds: the guard makes its rounds about every half minute

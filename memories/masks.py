@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 
 from memories.features import queue
 from memories.features.redact import remove_standing_on
-from memories.index import due, entries, slot_keys, statements, truth
+from memories.index import due, entries, rebuild, row_marks, statements
 from memories.masked_text import (
     Span,
     masked,
@@ -38,7 +38,7 @@ from memories.models import (
     Rejection,
     WorkspaceIndex,
 )
-from memories.summaries import stale
+from memories.summaries import summary_before
 from workspaces.models import AuditEntry, erasing_audit
 from workspaces.scope import Scope
 
@@ -279,18 +279,18 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     for table in ("memories_citation", "memories_featurecitation"):
         statements.execute(QUOTES.format(table=table), {"ids": list(ids)})
     _reindex(space, Layer.EPISODES, ids)
-    for item in truth.items(Layer.EPISODES, truth.beside(ids)):
+    for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
     conversations = Episode.objects.filter(pk__in=ids).values_list("conversation_id", flat=True)
-    stale.start_again({each for each in conversations if each})
+    summary_before.start_again({each for each in conversations if each})
 
 
 def _reindex(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> None:
     if ids:
         if layer == Layer.MEMORIES:
-            slot_keys.rebuild(ids, slot_keys.words_of(space))
+            row_marks.rebuild_slots(ids, row_marks.words_of(space))
         entries.remove(space, layer, ids)
-        entries.write(space, truth.items(layer, ids), None)
+        entries.write(space, rebuild.items_of_truth(layer, ids), None)
 
 
 def _mask_notes(sessions: set[uuid.UUID], words: Sequence[str]) -> None:

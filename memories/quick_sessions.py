@@ -12,7 +12,7 @@ from multiprocessing import Process
 
 from django.db import DatabaseError, close_old_connections, connections
 
-from memories import heartbeat, ingest
+from memories import health_parts, ingest
 
 LOOK, PAUSE = 0.5, 5.0  # seconds between two looks, and where the database takes nothing
 TURN = 10.0  # seconds for one session
@@ -32,7 +32,7 @@ def _run(parent: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: ending.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connections.close_all()
-    with heartbeat.beating("worker"):
+    with health_parts.beating("worker"):
         while not ending.is_set() and os.getppid() == parent:
             ending.wait(_work(ending))
 

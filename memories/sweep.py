@@ -1,5 +1,12 @@
-"""Finding what is due and was missed: sessions, vectors, feature sets, memories that expire, old
-answers."""
+"""What a clock that was wrong once has left in the future, taken back.
+
+Whatever waits for a time lies no further ahead than its own longest period: what does was written by
+such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be the
+clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
+
+A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
+it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
+"""
 
 import logging
 import time
@@ -7,7 +14,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 
 from django.db import transaction
@@ -15,20 +22,11 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from memories import (
-    breakers,
-    clock_faults,
-    counters,
-    erase,
-    index_repairs,
-    ingest,
-    leases,
-    outbox,
-    resolve,
-)
+from memories import breakers, counters, erase, ingest, leases, outbox, resolve
 from memories.erase import workspace_removal
 from memories.features import queue, set_embedding
-from memories.index import build_segments, common_terms, due, workspace_index
+from memories.index import common_terms, due, repair, segments, statements, workspace_index
+from memories.leases import FAR
 from memories.models import (
     Case,
     DueVector,
@@ -38,10 +36,62 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
+from memories.models.conversation import AHEAD
 from memories.review import forget_locked
 from memories.summaries import summarize
 from workspaces import expired
+from workspaces.ids import first_uuid7
 from workspaces.scope import worker_scope
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of times, how far ahead one honestly lies, and where it is taken back to; `where`
+    leads to its index."""
+
+    table: str
+    name: str
+    longest: timedelta
+    where: str = ""
+    rest: timedelta = timedelta(0)
+
+    @property
+    def statement(self) -> str:
+        where = f" and {self.where}" if self.where else ""
+        return (
+            f"update {self.table} set {self.name} = %(now)s + %(rest)s::interval"
+            f" where {self.name} > %(now)s + %(longest)s::interval{where}"
+        )
+
+
+OPEN = "state in ('received', 'extracting', 'resolving')"
+COLUMNS = (
+    _Column("memories_memorysession", "next_attempt_at", DAY + HOUR, OPEN),
+    _Column("memories_featureset", "due_at", 7 * DAY + HOUR),
+    _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
+    _Column("memories_conversationsummary", "due_at", HOUR),
+    _Column("memories_erasure", "due_at", HOUR),
+    _Column("workspaces_workspaceremoval", "due_at", HOUR),
+    _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
+    _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
+)
+# Ids have the time at which they were made. Up to this one all was seen, and what comes now would
+# have lower ones: it is looked through again.
+SEEN = "delete from memories_setdiscovery where seen > %(made)s"
+
+
+def heal() -> int:
+    """Take back what lies too far ahead; the number of rows."""
+    now = timezone.now()
+    done = outbox.heal(FAR)
+    for each in COLUMNS:
+        done += statements.execute(
+            each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
+        )
+    return done + statements.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
+
 
 State = MemorySession.State
 EXPIRED = "expired"
@@ -86,7 +136,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     """Do all that is due, for about `seconds` at most. `report` is told of each step."""
     tell = report or log.debug
     until = time.monotonic() + seconds
-    if healed := clock_faults.heal():
+    if healed := heal():
         log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     done = Swept(expired=expire())
     # What waits for models shall not keep all else from its turn.
@@ -101,10 +151,10 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         tell(f"{done.vectors} vectors made")
     for job in OTHERS:
         _run(job, done, tell, until)
-    index_repairs.ring()
+    repair.ring()
     done.cases = file_cases()
     done.counted = common_terms.count_due()
-    if build_segments.is_due():
+    if segments.is_due():
         outbox.post("seal")
     counters.prune()
     breakers.prune()

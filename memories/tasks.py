@@ -2,13 +2,13 @@
 
 import uuid
 
-from memories import index_repairs, ingest
+from memories import ingest
 from memories import sweep as sweeping
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
 from memories.features import consolidate, set_embedding
 from memories.features.update import update_set
-from memories.index import build_segments
+from memories.index import repair, segments
 from memories.summaries.summarize import summarize as make_summary
 
 
@@ -42,7 +42,7 @@ def erase(erasure_id: str) -> None:
 
 
 def repair_index(workspace_id: str) -> None:
-    index_repairs.run(uuid.UUID(workspace_id))
+    repair.run(uuid.UUID(workspace_id))
 
 
 def remove_workspace(removal_id: str) -> None:
@@ -50,7 +50,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def seal() -> None:
-    build_segments.build_and_drop()
+    segments.build_and_drop()
 
 
 def sweep() -> None:

@@ -39,7 +39,7 @@ from memories.german import patterns as german_patterns
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
-from memories.summaries import choose_sentences, sources
+from memories.summaries import choose_sentences, summary_before
 from memories.transcripts import activities, json_access, text_files
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -255,7 +255,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "features.clarity.is_thing": clarity.is_thing,
     "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
     "features.clarity.to_the_point": clarity.to_the_point,
-    "summaries.sources.plain": sources.plain,
+    "summaries.summary_before.plain": summary_before.plain,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),

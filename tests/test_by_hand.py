@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import review
-from memories.features import manual, queue, undo
+from memories.features import manual, queue
 from memories.features.consolidate import consolidate
 from memories.features.manual import NewFeature
 from memories.features.queue import discover_sets
@@ -93,7 +93,7 @@ def test_the_same_words_by_hand_make_it_the_person_s_and_keep_what_it_stands_on(
     assert (made.pk, made.method) == (first.pk, "manual")
     quotes = made.citations.filter(change__is_current=True).values_list("quote", flat=True)
     assert list(quotes) == ["I like green tea."]
-    assert undo.undo(alice.scope, first.pk).method == "rule"
+    assert manual.undo(alice.scope, first.pk).method == "rule"
 
 
 def test_by_hand_survives_merging_and_reading_again(
@@ -143,7 +143,7 @@ def test_a_home_written_by_hand_takes_the_place_of_the_machine_s(alice: Person, 
     told(alice, "I moved to Porto in May.")
     made = manual.create(alice.scope, KEY, home("Faro", about))
     assert homes() == [("Faro", "manual")]
-    assert (made.about, undo.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
+    assert (made.about, manual.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
 
 
 def test_a_machine_puts_no_home_beside_the_one_by_hand(alice: Person) -> None:

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from memories import clock_faults, ingest, sweep
+from memories import ingest, sweep
 from memories.erase import workspace_removal
 from memories.features.queue import discover_sets, enqueue_due
 from memories.features.update import update_now
@@ -44,7 +44,7 @@ def ahead() -> datetime:
 @pytest.mark.parametrize("way", [FAR, -FAR], ids=["ahead", "back"])
 def test_the_next_sweep_comes_soon_whatever_the_clock_was(db: None, way: timedelta) -> None:
     sweep.ensure_schedule()
-    for again in (sweep.ensure_schedule, clock_faults.heal):
+    for again in (sweep.ensure_schedule, sweep.heal):
         Schedule.objects.update(next_run=timezone.now() + way)
         again()
         assert abs(Schedule.objects.get().next_run - timezone.now()) < timedelta(minutes=2)
@@ -126,16 +126,14 @@ def test_what_comes_after_a_cursor_of_the_future_is_taken_in(alice: Person) -> N
     assert list(FeatureSet.objects.order_by("key").values_list("waiting", flat=True)) == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "column", clock_faults.COLUMNS, ids=lambda each: f"{each.table}.{each.name}"
-)
+@pytest.mark.parametrize("column", sweep.COLUMNS, ids=lambda each: f"{each.table}.{each.name}")
 def test_no_time_is_left_further_ahead_than_it_may_be(alice: Person, column: Any) -> None:
     furnish(alice)
     model = next(m for m in MODELS if m._meta.db_table == column.table)
     model._default_manager.update(**{column.name: timezone.now() + column.longest / 2})
-    assert clock_faults.heal() == 0
+    assert sweep.heal() == 0
     rows = model._default_manager.filter(**{f"{column.name}__isnull": False})
-    assert rows.update(**{column.name: ahead()}) == clock_faults.heal() == 1
+    assert rows.update(**{column.name: ahead()}) == sweep.heal() == 1
     assert rows.values_list(column.name, flat=True)[0] <= timezone.now() + column.rest
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from memories import erase as erasing
 from memories import review, sweep, unmatched
 from memories.erase import lifecycle
-from memories.erase.copies import CONTENT, FREE
+from memories.erase.proof import CONTENT, FREE
 from memories.errors import NotFound
 from memories.features.queue import discover_sets
 from memories.features.update import update_now

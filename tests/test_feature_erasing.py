@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from memories.erase import remove
-from memories.features import apply, manual, undo
+from memories.features import apply, manual
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
 from memories.features.consolidate import consolidate
@@ -146,7 +146,7 @@ def test_a_merge_goes_on_without_the_part_whose_words_are_erased(alice: Person) 
 
 def test_a_merge_that_was_taken_back_is_not_made_again(alice: Person) -> None:
     one, other = merged(alice)
-    undo.undo(alice.scope, one.pk)
+    manual.undo(alice.scope, one.pk)
     assert consolidate(alice.scope, "user:ada") == 0
     assert set(Feature.objects.live().values_list("pk", flat=True)) == {one.pk, other.pk}
 
@@ -159,7 +159,7 @@ def test_taking_one_merge_back_leaves_the_others(alice: Person) -> None:
     jam = add(alice, "likes warm plum jam", "I like warm plum jam.")
     add(alice, "likes warm plum jams a lot", "I like warm plum jams a lot.")
     assert consolidate(alice.scope, "user:ada") == 2
-    undo.undo(alice.scope, jam.pk)
+    manual.undo(alice.scope, jam.pk)
     values = {value for _, _, value in known(alice)}
     assert "likes big red kites" not in values
     assert len(values) == 3

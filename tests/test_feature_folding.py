@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from memories import review
 from memories.erase import remove
-from memories.features import apply, undo
+from memories.features import apply, manual
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
 from memories.features.queue import discover_sets
@@ -63,12 +63,12 @@ def test_a_change_is_taken_back_with_its_words(alice: Person) -> None:
     told(alice, "I live in Lisbon.")
     told(alice, "I live in Porto now.")
     home = Feature.objects.live().get(feature="home")
-    undo.undo(alice.scope, home.pk)
+    manual.undo(alice.scope, home.pk)
     again = Feature.objects.get(pk=home.pk)
     assert again.value == "Lisbon"
     cited = again.citations.filter(change__is_current=True)
     assert [c.quote for c in cited] == ["I live in Lisbon."]
-    assert undo.undo(alice.scope, home.pk).ended_at is not None
+    assert manual.undo(alice.scope, home.pk).ended_at is not None
 
 
 def test_what_is_older_than_what_is_known_changes_nothing(alice: Person) -> None:

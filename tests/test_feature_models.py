@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from memories.features import undo
+from memories.features import manual
 from memories.features.consolidate import consolidate
 from memories.features.queue import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
@@ -150,5 +150,5 @@ def test_merged_features_keep_every_word_and_come_back_apart(alice: Person, scri
     assert list(known().values()) == ["Lisbon, by choice"]
     kept = Feature.objects.live().get()
     assert kept.citations.filter(change__is_current=True).count() == 1
-    undo.undo(alice.scope, kept.pk)
+    manual.undo(alice.scope, kept.pk)
     assert sorted(known().values()) == ["Lisbon", "lives in Lisbon"]

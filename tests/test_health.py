@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from memories import health_parts, heartbeat
+from memories import health_parts
 from memories.models import IndexRepair, MemorySession, WorkerBeat
 from memoryproject import machine_health
 from tests.desk import list_of, member, page_of, superuser
@@ -111,7 +111,7 @@ def test_a_state_that_lasts_keeps_its_time_and_outlives_the_process(worker: Work
 
 
 def test_a_process_that_works_is_seen_and_takes_its_row_away() -> None:
-    with heartbeat.beating("worker"):
+    with health_parts.beating("worker"):
         assert wait_for(lambda: WorkerBeat.objects.filter(pid=os.getpid()).exists())
         assert ready()[0] == 200
     assert not WorkerBeat.objects.exists()
@@ -121,7 +121,7 @@ def test_rows_of_processes_that_are_gone_are_cleared() -> None:
     here = os.uname().nodename
     beat(host=here, pid=2**22 + 1), beat(host=here, pid=os.getpid()), beat(host="elsewhere")
     beat(host="elsewhere", seen_at=timezone.now() - timedelta(days=2))
-    heartbeat.forget_the_dead()
+    health_parts.forget_the_dead()
     assert sorted(WorkerBeat.objects.values_list("host", "pid")) == sorted(
         [(here, os.getpid()), ("elsewhere", 1)]
     )

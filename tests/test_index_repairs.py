@@ -11,9 +11,9 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from memories import health_parts, index_repairs, sweep
+from memories import health_parts, sweep
 from memories.index import rebuild, repair, workspace_index
-from memories.index.rules import RULES_VERSION
+from memories.index.row_marks import RULES_VERSION
 from memories.models import Entry, IndexRepair, Memory, Vector, WorkspaceIndex
 from memoryproject.machine_health import State
 from tests.people import Person
@@ -49,7 +49,7 @@ def the_repair() -> IndexRepair:
 
 
 def run_to_its_end(person: Person) -> None:
-    while index_repairs.run(person.workspace.pk):
+    while repair.run(person.workspace.pk):
         pass
 
 
@@ -60,24 +60,24 @@ def bells() -> int:
 def test_what_is_new_has_today_s_version(alice: Person) -> None:
     alice.say("I live in Porto.", user_id="mira")
     assert set(Entry.objects.values_list("rules", flat=True)) == {RULES_VERSION}
-    assert index_repairs.ring() == 0
+    assert repair.ring() == 0
     assert not IndexRepair.objects.exists()
 
 
 @pytest.mark.parametrize("version", [0, 99])
 def test_rows_of_another_version_are_made_anew(old: Person, version: int) -> None:
     as_of(version)
-    assert index_repairs.ring() == 1
+    assert repair.ring() == 1
     run_to_its_end(old)
     assert the_repair().state == "done"
     assert set(Entry.objects.values_list("rules", flat=True)) == {RULES_VERSION}
     assert all(Memory.objects.filter(subject__external_id="mira").values_list("slots", flat=True))
-    assert index_repairs.ring() == 0
+    assert repair.ring() == 0
 
 
 def test_reindex_leaves_nothing_to_repair(old: Person) -> None:
     call_command("reindex", stdout=StringIO(), stderr=StringIO())
-    assert index_repairs.ring() == 0
+    assert repair.ring() == 0
     assert repair.count_stale(workspace_index.index_of(old.workspace.pk)) == 0
 
 
@@ -88,10 +88,10 @@ def test_the_sweep_finds_them_and_rings_once(old: Person) -> None:
 
 
 def test_a_repair_that_nobody_goes_on_with_is_rung_again(old: Person) -> None:
-    index_repairs.ring()
+    repair.ring()
     OrmQ.objects.all().delete()
     IndexRepair.objects.update(updated_at=timezone.now() - timedelta(minutes=5))
-    index_repairs.ring()
+    repair.ring()
     assert bells() == 1
 
 
@@ -102,9 +102,9 @@ def test_a_lease_keeps_others_off_until_it_is_over(
     old: Person, until: timedelta, is_taken: bool
 ) -> None:
     """One that lies further ahead than any was of a wrong clock."""
-    index_repairs.begin()
+    repair.begin()
     IndexRepair.objects.update(lease_until=timezone.now() + until)
-    assert index_repairs.run(old.workspace.pk) == is_taken
+    assert repair.run(old.workspace.pk) == is_taken
 
 
 @pytest.fixture
@@ -118,15 +118,15 @@ def broken() -> Iterator[None]:
 
 
 def test_a_failure_is_told_and_tried_again(old: Person, broken: None) -> None:
-    index_repairs.begin()
-    assert index_repairs.run(old.workspace.pk)
+    repair.begin()
+    assert repair.run(old.workspace.pk)
     with connection.cursor() as cursor:
         cursor.execute("drop function refuse() cascade")
     assert (the_repair().state, the_repair().attempts) == ("failing", 1)
     assert health_parts.repair().state == State.DEGRADED
     assert the_repair().error == "InternalError"
     assert "1 failing" in health_parts.repair().detail
-    assert not index_repairs.run(old.workspace.pk)  # later
+    assert not repair.run(old.workspace.pk)  # later
     IndexRepair.objects.update(next_attempt_at=timezone.now())
     run_to_its_end(old)
     assert (the_repair().state, health_parts.repair().state) == ("done", State.OK)
@@ -140,7 +140,7 @@ def test_passages_that_were_cut_otherwise_are_embedded_anew(
     assert before[1] != before[2]
     Vector.objects.filter(entry_id=entry.pk, part=2).update(embedding=before[1])
     monkeypatch.setattr(rebuild, "PASSAGES_SINCE", RULES_VERSION)
-    index_repairs.begin()
+    repair.begin()
     run_to_its_end(old)
     after = {v.part: v.embedding for v in Vector.objects.filter(entry_id=entry.pk)}
     assert before == after
@@ -157,7 +157,7 @@ def test_only_the_subject_that_is_spoken_of_is_made_anew_first(old: Person) -> N
 def test_a_workspace_s_repair_leaves_others_alone(old: Person, mallory: Person) -> None:
     mallory.note("The toad lives under the third stone")
     as_of(0)
-    index_repairs.begin()
+    repair.begin()
     run_to_its_end(old)
     theirs = workspace_index.index_of(Workspace.objects.get(slug="swamp").pk)
     assert (theirs.rules, repair.count_stale(theirs)) == (0, 1)

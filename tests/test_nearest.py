@@ -11,7 +11,7 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import load
-from memories.index import build_segments, entries, nearest, workspace_index
+from memories.index import entries, nearest, segments, workspace_index
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex
 from workspaces.ids import uuid7
@@ -28,7 +28,7 @@ def placement(transactional_db: None, settings: Any) -> Iterator[Placement]:
     workspace = place.scope.workspace_id
     yield Placement(workspace, place.subject_id, None, (), True, "user", None, "")
     settings.VECTOR_INDEX_FROM = 0
-    build_segments.build_and_drop()
+    segments.build_and_drop()
 
 
 def pairs(placement: Placement, size: int, visibility: str = "private") -> list[Pair]:
@@ -77,7 +77,7 @@ def test_a_sealed_layer_shows_the_same(
     placement: Placement, by_join: list[Pair], settings: Any, size: int
 ) -> None:
     settings.VECTOR_INDEX_FROM = SIZE // 2
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     with connection.cursor() as cursor:
         cursor.execute("set enable_sort to off; set enable_seqscan to off")
         found = pairs(placement, size)
@@ -90,7 +90,7 @@ def test_what_came_after_the_seal_is_found_beside_what_came_before(
     placement: Placement, settings: Any, size: int
 ) -> None:
     settings.VECTOR_INDEX_FROM = SIZE // 2
-    build_segments.build_and_drop()
+    segments.build_and_drop()
     sealed = space(placement)
     with transaction.atomic():
         write_more(placement, CORPUS.block(0, 0, 60).vectors)

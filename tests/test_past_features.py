@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from memories.errors import Conflict
-from memories.features import manual, undo
+from memories.features import manual
 from memories.features.consolidate import consolidate
 from memories.features.profile import ProfileOptions, profile
 from memories.features.queue import discover_sets
@@ -65,7 +65,7 @@ def something(person: Person, dice: random.Random) -> None:
             case "end":
                 manual.delete(person.scope, dice.choice(features).pk)
             case "undo":
-                undo.undo(person.scope, dice.choice(features).pk)
+                manual.undo(person.scope, dice.choice(features).pk)
             case "merge":
                 consolidate(person.scope, KEY)
     except Conflict:

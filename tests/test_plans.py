@@ -16,7 +16,7 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import Place, load
-from memories.index import build_segments, entries, matrix, nearest, statements, workspace_index
+from memories.index import entries, nearest, segments, statements, workspace_index
 from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.supersession import MEMBERS
@@ -38,7 +38,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
     settings.VECTOR_INDEX_FROM = 0
     yield load(PLOTS, CORPUS, lambda n: None)[0]
     settings.VECTOR_INDEX_FROM = 0
-    build_segments.build_and_drop()
+    segments.build_and_drop()
 
 
 def asked(place: Place, **more: Any) -> LayerQuery:
@@ -75,7 +75,7 @@ def all_texts_of_nearest(place: Place, size: int) -> list[tuple[str, dict[str, A
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statements, "rows", note)
-        patch.setattr(matrix, "best_pairs", note)
+        patch.setattr(nearest, "best_pairs", note)
         where = placement(place)
         nearest.nearest(place.space, where, vectors, ["global"] * size, Reach(0.8, 10))
     return [(text, values) for text, values in sent if values.get("ids") != []]
@@ -219,7 +219,7 @@ def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
 
 def test_of_a_sealed_layer_the_nearest_come_out_of_its_indexes(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 2_000
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     place.space.segments = workspace_index.index_of(place.scope.workspace_id).segments
     filtered = asked(place, **wanted())
     sealed = {

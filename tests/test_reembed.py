@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import sweep
-from memories.index import due, entries, reembedding, truth, workspace_index
+from memories.index import due, entries, rebuild, reembedding, workspace_index
 from memories.models import DueVector, EmbeddingModel, Entry, Layer, Memory, Vector, WorkspaceIndex
 from tests.people import Person
 from tests.wire_servers import embeddings, failing, openai_error, serve_embeddings
@@ -182,7 +182,9 @@ def test_a_writer_that_began_under_the_old_model_is_made_due(
 ) -> None:
     serve_embeddings(small, 1536)
     before = workspace_index.index_of(filled.workspace.pk)
-    [item] = truth.items(Layer.MEMORIES, [Memory.objects.filter(superseded_by=None)[0].pk])
+    [item] = rebuild.items_of_truth(
+        Layer.MEMORIES, [Memory.objects.filter(superseded_by=None)[0].pk]
+    )
     vectors = due.embed(before, [item.texts])
     reembed()
     with transaction.atomic():

@@ -2,7 +2,7 @@
 an older version made are found by it and made anew.
 
 Where a test here fails because you changed the rules: raise RULES_VERSION in
-memories/index/rules.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
+memories/index/row_marks.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
 what the code makes now, as the failing test shows it, to tests/data/marks.json.
 """
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from memories import chunking, ranking
 from memories.english import lexical, statements
-from memories.index import slot_keys
-from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
+from memories.index import row_marks
+from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
 
 KEPT = Path(__file__).parent / "data" / "marks.json"
 ABOUT = uuid.UUID("6f9b3c52-3f1c-4a56-9d5e-1f9a2f0e7a11")
@@ -44,7 +44,7 @@ def _lent(text: str) -> list[tuple[str, float]]:
 
 
 KINDS: dict[str, Callable[[str], object]] = {
-    "slots": lambda text: slot_keys.keys(ABOUT, statements.read(text)),
+    "slots": lambda text: row_marks.slot_keys_of(ABOUT, statements.read(text)),
     "terms": lambda text: lexical.term_keys(7, 1, lexical.stems(text)),
     "weights": _weights,
     "neighbours": _lent,

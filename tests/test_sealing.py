@@ -14,7 +14,7 @@ from bench.speed.loading import Place, load
 from bench.speed.recall import recall
 from memories import review
 from memories.erase import workspace_removal
-from memories.index import build_segments, workspace_index
+from memories.index import segments, workspace_index
 from memories.models import LargeLayer, Layer, Memory
 from memories.review import forget
 from memories.search import SearchRequest, candidates, filters, search
@@ -39,7 +39,7 @@ def place(transactional_db: None, settings: Any) -> Iterator[Place]:
 
 @pytest.fixture
 def sealed(place: Place) -> Place:
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     with connection.cursor() as cursor:
         # So few rows are faster sorted: a plan that is right at 400 is not the one to be tested.
         cursor.execute("set enable_sort to off; set enable_seqscan to off")
@@ -79,14 +79,14 @@ def path(place: Place) -> str:
 
 def test_a_small_layer_is_compared_one_by_one(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = SIZE + 1
-    assert not build_segments.is_due()
-    assert build_segments.build_and_drop() == 0
+    assert not segments.is_due()
+    assert segments.build_and_drop() == 0
     assert "vector_sealed" not in path(place)
 
 
 def test_zero_means_never(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 0
-    assert build_segments.build_and_drop() == 0
+    assert segments.build_and_drop() == 0
 
 
 def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
@@ -98,8 +98,8 @@ def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:
 
 def test_sealing_again_changes_nothing(sealed: Place) -> None:
     before = indexes()
-    assert not build_segments.is_due()
-    assert build_segments.build_and_drop() == 0
+    assert not segments.is_due()
+    assert segments.build_and_drop() == 0
     assert indexes() == before
 
 
@@ -116,7 +116,7 @@ def test_scores_tell_the_path_through_the_index(sealed: Place, settings: Any, ra
     few = filters.parse({"field": "pinned", "op": "eq", "value": True}, ("memories",))
     assert told_path(sealed, ranking=ranking, filter=few) == "hnsw_then_exact"
     settings.VECTOR_INDEX_FROM = SIZE * 4
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     assert told_path(fresh(sealed), ranking=ranking) == "exact"
 
 
@@ -138,18 +138,18 @@ def test_a_long_tail_is_sealed_anew(
     sealed: Place, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = indexes()
-    monkeypatch.setattr(build_segments, "TAIL", 0.0)
+    monkeypatch.setattr(segments, "TAIL", 0.0)
     settings.VECTOR_INDEX_FROM = 8
     for word in ("honey", "wax", "smoke"):
         review.create(sealed.scope, review.NewMemory(f"Ada sells {word} at the gate"))
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     assert len(indexes()) == 2
     assert not set(indexes()) & set(before)
 
 
 def test_a_layer_that_has_shrunk_loses_its_indexes(sealed: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 2 * SIZE + 2
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     assert indexes() == []
     assert "vector_sealed" not in path(fresh(sealed))
 
@@ -178,21 +178,21 @@ def test_a_lost_index_is_told_and_made_again(sealed: Place) -> None:
         owner.execute(f"drop index {indexes()[0]}")
     with pytest.raises(CommandError, match="disagree in grown"):
         call_command("checkindex", workspace="grown", verbosity=0)
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     assert len(indexes()) == 2
 
 
 def test_what_a_killed_builder_left_is_taken_into_use(sealed: Place) -> None:
     before = indexes()
     LargeLayer.objects.update(sealed_upto=None, embedding_model=None)
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     assert indexes() == before
 
 
 def test_two_do_not_build_at_once(place: Place) -> None:
     with owner_connection() as owner:
-        owner.execute(f"select pg_advisory_lock({build_segments.LOCK_CLASS}, 0)")
-        assert build_segments.build_and_drop() == 0
+        owner.execute(f"select pg_advisory_lock({segments.LOCK_CLASS}, 0)")
+        assert segments.build_and_drop() == 0
     assert indexes() == []
 
 
@@ -208,6 +208,6 @@ def test_indexes_of_a_removed_workspace_are_dropped(sealed: Place) -> None:
     done = workspace_removal.run(asked.pk)
     assert done is not None
     assert done.state == "done"
-    assert build_segments.is_due()
-    build_segments.build_and_drop()
+    assert segments.is_due()
+    segments.build_and_drop()
     assert indexes() == []

@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 from memories import review
 from memories.errors import Conflict, NotFound
-from memories.features import manual, undo
+from memories.features import manual
 from memories.features.manual import NewFeature
 from memories.features.queue import discover_sets
 from memories.features.update import update_now
@@ -107,7 +107,7 @@ def test_features_come_back_with_their_history_and_words(alice: Person, two: Non
 
     assert Feature.objects.live().get(pk=home.pk).value == "Lisbon, Alfama"
     assert [cited.quote for cited in again] == quotes
-    assert undo.undo(alice.scope, home.pk).value == "Lisbon"
+    assert manual.undo(alice.scope, home.pk).value == "Lisbon"
 
 
 def test_features_by_hand_that_both_had_are_two_again(alice: Person, two: None) -> None:

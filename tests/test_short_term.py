@@ -17,7 +17,7 @@ from memories.errors import Conflict, NotFound
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
 from memories.review import forget
-from memories.summaries import stale, summarize
+from memories.summaries import summarize, summary_before
 from memories.summaries.window import Window, window
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
@@ -112,7 +112,7 @@ def test_an_extractive_summary_copies_no_words(long_talk: Person) -> None:
 def test_it_is_made_anew_when_enough_was_said_since(long_talk: Person) -> None:
     asked(long_talk)
     sweep.sweep()
-    more = [at(70, "I adopted a cat called Miso."), *small_talk(stale.STEP * 2, 100)]
+    more = [at(70, "I adopted a cat called Miso."), *small_talk(summary_before.STEP * 2, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
     assert len(summarize.due()) == 1
     assert sweep.sweep().summaries == 1
@@ -319,7 +319,7 @@ def test_what_was_erased_meanwhile_is_not_written(long_talk: Person) -> None:
     ConversationSummary.objects.update(lease_until=until, attempts=1)
     row.refresh_from_db()
     made = replace(summarize.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
-    stale.start_again([row.conversation_id])
+    summary_before.start_again([row.conversation_id])
     assert not summarize.write(row, made)
     assert ConversationSummary.objects.get().lines == []
 

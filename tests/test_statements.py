@@ -18,7 +18,7 @@ from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
 from memories.features.update import update_now
-from memories.index import build_segments
+from memories.index import segments
 from memories.ingest import NewMessage
 from memories.models import AsOf, Memory
 from memories.search import filters
@@ -72,7 +72,7 @@ def person(transactional_db: None, settings: Any) -> Iterator[Person]:
         cursor.execute("vacuum analyze")  # or it comes by itself, in the middle
     yield Person(Workspace.objects.get(pk=place.scope.workspace_id), place.key)
     settings.VECTOR_INDEX_FROM = 0
-    build_segments.build_and_drop()
+    segments.build_and_drop()
 
 
 def searches(person: Person) -> dict[str, Act]:
@@ -149,7 +149,7 @@ def test_the_statements_of_the_hot_paths_are_as_their_files_say(
     before = ingests(person) | asked | over_http(caller(person))
     pages = pages_of(before)
     settings.VECTOR_INDEX_FROM = 2_000
-    assert build_segments.build_and_drop() == 1
+    assert segments.build_and_drop() == 1
     segmented = {
         f"{name}_in_a_segment": act
         for name, act in asked.items()

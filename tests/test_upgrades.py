@@ -15,9 +15,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from pytest_django.plugin import DjangoDbBlocker
 
-from memories import index_repairs
 from memories.index import check, repair, workspace_index
-from memories.index.rules import RULES_VERSION
+from memories.index.row_marks import RULES_VERSION
 from memories.ingest import NewMessage
 from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
 from memoryproject import machine_health
@@ -83,8 +82,8 @@ def tell(person: Person, user: str, words: str) -> MemorySession:
 
 
 def repair_all() -> None:
-    assert index_repairs.begin() in (0, 1)
-    index_repairs.run_all(time.monotonic() + 600, lambda line: None)
+    assert repair.begin() in (0, 1)
+    repair.run_all(time.monotonic() + 600, lambda line: None)
 
 
 def test_what_was_migrated_step_by_step_has_nothing_left_to_migrate(release: str) -> None:
@@ -148,13 +147,13 @@ def test_search_finds_old_words_before_and_after_the_repair(backend: Person) -> 
 
 
 def test_a_repair_that_stops_goes_on_where_it_was(backend: Person) -> None:
-    index_repairs.begin()
-    index_repairs.run(backend.workspace.pk, seconds=0.0)
+    repair.begin()
+    repair.run(backend.workspace.pk, seconds=0.0)
     row = IndexRepair.objects.get()
     assert (row.state, row.rest) == ("running", (row.rows or 0) - row.done)
     assert 0 < row.done < (row.rows or 0)
     while IndexRepair.objects.get().finished_at is None:
-        assert index_repairs.run(backend.workspace.pk, seconds=0.0)
+        assert repair.run(backend.workspace.pk, seconds=0.0)
     row = IndexRepair.objects.get()
     assert (row.state, row.rest, row.done) == ("done", 0, row.rows)
     assert WorkspaceIndex.objects.get().rules == RULES_VERSION

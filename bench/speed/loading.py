@@ -15,7 +15,7 @@ from django.utils import timezone
 from bench.speed.corpus import EVERY_OLD, Block, Corpus
 from bench.speed.layout import Plot
 from memories.english import lexical
-from memories.index import build_segments, common_terms, entries, inserts, workspace_index
+from memories.index import common_terms, entries, segments, statements, workspace_index
 from memories.models import Category, Entry, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
@@ -128,10 +128,10 @@ def _write(place: Place, block: Block) -> None:
     for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
         head.version = 2
         old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
-    inserts.insert([*heads, *olds])
-    inserts.insert([_life(memory) for memory in [*heads, *olds]])
+    statements.insert([*heads, *olds])
+    statements.insert([_life(memory) for memory in [*heads, *olds]])
     replaced = zip(olds, heads[::EVERY_OLD], strict=True)
-    inserts.insert([_decision(place, old, head) for old, head in replaced])
+    statements.insert([_decision(place, old, head) for old, head in replaced])
     items = [entries.memory_item(memory) for memory in [*heads, *olds]]
     vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
     entries.write(place.space, items, vectors)
@@ -147,8 +147,8 @@ def category_of(at: int) -> Category:
 def prepared(places: Sequence[Place]) -> list[Place]:
     """The places as they are once the worker has done all that their sizes call for."""
     common_terms.count_due()
-    while build_segments.is_due():
-        build_segments.build_and_drop()
+    while segments.is_due():
+        segments.build_and_drop()
         time.sleep(PAUSE)  # the server's own worker may be at it
     return [
         replace(place, space=workspace_index.index_of(place.scope.workspace_id)) for place in places

@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from memories import outbox
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
 from memories.admin.set_config_page import NUMBERS, TEXTS, SetConfigPage, setting_text
-from memories.features import manual, sets, undo
+from memories.features import manual, sets
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of
@@ -236,7 +236,7 @@ class FeatureAdmin(MemoryRowAdmin):
         return "Corrected: no machine changes it now."
 
     def do_undo(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        undo.undo(self.scope(request, row), row.pk)
+        manual.undo(self.scope(request, row), row.pk)
         return "Taken back."
 
     def do_end(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:

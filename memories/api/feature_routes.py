@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories.api.shapes import CitationJson
-from memories.features import manual, undo
+from memories.features import manual
 from memories.features.manual import Name, NewFeature, Value
 from memories.features.sets import find, find_feature
 from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
@@ -246,4 +246,4 @@ class UndoFeatureView(WorkspaceView):
     @operation("undoFeature", answer=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take the last change of a feature back; of a merge, all of it."""
-        return feature_response(self.scope, undo.undo(self.scope, row).pk)
+        return feature_response(self.scope, manual.undo(self.scope, row).pk)

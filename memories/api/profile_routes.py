@@ -14,8 +14,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.api.shapes import CitationJson, MemoryJson
-from memories.features.profile import Profile, ProfileOptions, cached, profile
-from memories.features.profile_text import dynamic_lines, markdown, static_lines
+from memories.features.profile import (
+    Profile,
+    ProfileOptions,
+    cached,
+    dynamic_lines,
+    markdown,
+    profile,
+    static_lines,
+)
 from memories.models import AsOf
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query

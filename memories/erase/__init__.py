@@ -5,8 +5,7 @@ transactions, each whole in itself: whatever interrupts it, it goes on from the 
 At last `proof` looks for what was said, by searching and by reading every table.
 """
 
-from memories.erase.erasure_plan import plan
+from memories.erase.erasure_plan import ErasureTarget, plan, target_of
 from memories.erase.lifecycle import due, request, run
-from memories.erase.target import ErasureTarget, target_of
 
 __all__ = ["ErasureTarget", "due", "plan", "request", "run", "target_of"]

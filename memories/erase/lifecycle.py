@@ -1,4 +1,4 @@
-"""An erasure from its request to its proof. The row is the queue; every step can run again."""
+"""What is left of a subject or a conversation when its episodes are gone: sessions, sets, names."""
 
 import time
 import uuid
@@ -9,25 +9,96 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import leases, outbox
-from memories.erase import proof, remainder
-from memories.erase.erasure_plan import plan
+from memories.erase import proof
+from memories.erase.erasure_plan import ErasureTarget, Kind, plan, rejections_of, target_again
 from memories.erase.remove import (
     TALLY,
+    blank,
+    forget_traces,
     remove_episodes,
     remove_facts,
     remove_features,
     remove_memories,
 )
-from memories.erase.target import ErasureTarget, target_again
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
-from memories.models import Erasure, WorkspaceIndex
-from workspaces.models import AuditEntry
+from memories.models import (
+    Conversation,
+    Erasure,
+    IdempotentAnswer,
+    Memory,
+    MemoryScope,
+    MemorySession,
+    Speaker,
+    WorkspaceIndex,
+)
+from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
+
+
+def stop_sessions(target: ErasureTarget) -> int:
+    """Nobody learns from it any more: a worker that is at it finds its claim gone."""
+    rows = MemorySession.objects.filter(workspace_id=target.workspace_id).exclude(
+        state__in=MemorySession.FINAL
+    )
+    own = rows.filter(pk__in=target.episodes.values("session")) | rows.filter(
+        pk__in=target.sessions.values("pk")
+    )
+    return own.update(
+        state=MemorySession.State.FAILED, error="erased", next_attempt_at=None, lease_until=None,
+        finished_at=timezone.now(), learned=0,
+    )  # fmt: skip
+
+
+def end_remainder(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
+    """In the caller's transaction, after all batches. Raises IntegrityError where rows came in."""
+    if target.kind == Kind.EPISODE:
+        return Counter()
+    sessions = list(target.sessions.values_list("pk", flat=True))
+    done = forget_traces(space, sessions)
+    done["sessions"] += (
+        MemorySession.objects.filter(pk__in=sessions).delete()[1].get("memories.MemorySession", 0)
+    )
+    done["feature sets"] += target.sets.delete()[1].get("memories.FeatureSet", 0)
+    done += _end_conversations(target)
+    if target.kind == Kind.SUBJECT:
+        done += _end_subject(space, target)
+    return done
+
+
+def _end_conversations(target: ErasureTarget) -> TALLY:
+    """One in which others spoke too stays, without what it says of whom it was about."""
+    rows = target.conversations
+    own = Q(conversation__in=rows.values("pk"))
+    Memory.objects.filter(own).exclude(scope=MemoryScope.THREAD).update(conversation=None)
+    if target.kind == Kind.SUBJECT:
+        shared = rows.filter(Q(episodes__isnull=False)).values("pk")
+        Conversation.objects.filter(pk__in=shared).update(subject=None, title="", metadata={})
+    done = blank(AuditEntry.objects.filter(target_id__in=rows.values("pk")))
+    return done + Counter({"conversations": rows.delete()[1].get("memories.Conversation", 0)})
+
+
+def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
+    done: TALLY = Counter()
+    done["rejections"] += rejections_of(target, Memory.objects.none()).delete()[0]
+    lines = AuditEntry.objects.filter(workspace_id=target.workspace_id)
+    done += blank(lines.filter(Q(subject_id=target.id) | Q(target_id=target.id)))
+    Speaker.objects.filter(workspace=space.number, subject=target.id).delete()
+    for subject in Subject.objects.filter(pk=target.id):
+        name = {"userId": subject.external_id}
+        named = Q(body__contains=name)  # at the top, or in what the answer lists
+        for listed in ("results", "memories", "facts"):
+            named |= Q(**{f"body__{listed}__contains": [name]})
+        answers = IdempotentAnswer.objects.filter(named, workspace_id=target.workspace_id)
+        done["kept answers"] += answers.delete()[0]
+        subject.delete()
+        done["subjects"] += 1
+    return done
+
 
 State = Erasure.State
 BATCH = 50  # rows of one transaction; writers of the workspace wait as long as one takes
@@ -116,12 +187,12 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 
 def _steps(row: Erasure) -> Iterator[TALLY]:
     target, space = target_again(row), workspace_index.index_of(row.workspace_id)
-    remainder.stop_sessions(target)
+    stop_sessions(target)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)
     yield from _emptied(row, space, lambda: target.memories, remove_memories)
     yield from _emptied(row, space, lambda: target.features, remove_features)
-    yield _batch(row, space, lambda: remainder.end(space, target))
+    yield _batch(row, space, lambda: end_remainder(space, target))
 
 
 def _emptied(

@@ -1,4 +1,8 @@
-"""Proof that it is gone: searching for what was said, and reading every table that could hold it."""
+"""Proof that it is gone: searching for what was said, and reading every table that could hold it.
+
+Every copy of content has a name here: which columns hold what was said, or was made of it. A test walks
+all models: a column of text, JSON, a list or bytes that is named neither here nor among those that hold
+none fails it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,14 +12,113 @@ from django.db.models import CharField, F, Q, TextField
 from django.db.models.functions import Cast
 
 from memories.english import clauses
-from memories.erase.copies import CONTENT, UNREADABLE
-from memories.erase.target import ErasureTarget
+from memories.erase.erasure_plan import ErasureTarget
 from memories.masked_text import BLOCK
-from memories.models import Entry, Episode, MaskedSpan, Memory, WorkspaceIndex
+from memories.models import (
+    Case,
+    Citation,
+    Conversation,
+    ConversationSummary,
+    DueVector,
+    Entry,
+    Episode,
+    Fact,
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureRefusal,
+    FeatureSet,
+    IdempotentAnswer,
+    MaskedSpan,
+    Memory,
+    MemorySession,
+    Miss,
+    Rejection,
+    Speaker,
+    Supersession,
+    WorkspaceChange,
+    WorkspaceIndex,
+    WorkspacePattern,
+    WorkspaceSlot,
+)
 from memories.search import SearchRequest, search
 from memories.search.request import LAYERS
-from workspaces.models import Subject
+from workspaces.models import AuditEntry, Subject
 from workspaces.scope import worker_scope
+
+# What goes, is blanked or is made anew when its origin is erased.
+CONTENT: dict[Any, tuple[str, ...]] = {
+    Episode: ("content", "payload", "metadata", "author", "external_id"),
+    Conversation: ("external_id", "title", "metadata"),
+    MemorySession: ("metadata", "reason", "error", "steps", "counts", "timings"),
+    Fact: ("statement", "entities", "quarantine_reason"),
+    Citation: ("quote",),
+    MaskedSpan: ("words",),
+    Memory: ("content", "entities", "metadata", "forget_reason", "fingerprint", "slots"),
+    Supersession: ("note",),
+    Case: ("note",),
+    Rejection: ("content", "reason", "fingerprint"),
+    Miss: ("text", "statements", "shape", "note"),
+    Feature: (
+        "value", "content", "feature", "category", "tag", "about", "slot", "metadata",
+        "fingerprint",
+    ),
+    FeatureChange: ("before", "after", "reason"),
+    FeatureCitation: ("quote",),
+    FeatureRefusal: ("command", "reason"),
+    FeatureSet: ("key", "metadata", "error", "embedding_error"),
+    ConversationSummary: ("lines", "error"),
+    IdempotentAnswer: ("body", "request_digest"),
+    WorkspacePattern: ("examples", "counter_examples"),
+    WorkspaceSlot: ("examples", "counter_examples"),
+    WorkspaceChange: ("examples", "counter_examples"),
+    AuditEntry: ("before", "after", "reason"),
+    Subject: ("external_id", "name", "metadata"),
+    Entry: ("author", "terms", "trigrams", "weights"),
+    Speaker: ("author",),
+    DueVector: ("error",),
+}  # fmt: skip
+# Columns that are keys, numbers or vectors: they go with their row and cannot be read for words.
+UNREADABLE = {
+    "fingerprint", "slots", "request_digest", "terms", "trigrams", "weights", "embedding", "lines",
+}  # fmt: skip
+FREE = {
+    # ids, names of rules and actors, states, counts
+    "MemorySession": {
+        "workflow", "requested_by", "episode_ids", "created_ids", "updated_ids", "reinforced_ids",
+    },
+    "Episode": {"role", "workflow"},
+    "Conversation": {"workflow"},
+    "Memory": {"workflow"},
+    "Fact": {"rule"},
+    "MemoryPeriod": {"ended_by"},
+    "MaskedSpan": {"place", "reason"},
+    "Intent": {"memory_ids", "reason", "decided_by"},
+    "Supersession": {"model", "rule", "method", "decided_by"},
+    "Case": {"attribute", "decided_by", "steps"}, "CaseItem": {"why"},
+    "Rejection": {"rejected_by"},
+    "FeatureSet": {"role", "config", "embedder"},
+    "FeatureChange": {"by", "rule"},
+    "FeatureRefusal": {"rule", "episode_ids"},
+    "SubjectMerge": {"merged_by"}, "MergedRows": {"kind", "ids"},
+    "ConversationSummary": {"rule"},
+    "IdempotentAnswer": {"asker", "key"},
+    "WorkspacePattern": {"name", "regex", "template"},
+    "WorkspaceSlot": {"name", "regex"},
+    "WorkspaceChange": {"name", "verbs", "ended"},
+    "AuditEntry": {"actor", "action", "target_kind"},
+    "Entry": {"role"},
+    # A vector goes with its entry.
+    "Vector": {"embedding"},
+    "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
+    # of the server and its people, not of what is remembered
+    "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
+    "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
+    "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
+    "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,
+    "RecoveryCode": None,
+}  # fmt: skip
+
 
 MOST = 12  # texts that are looked for
 LOOKED_AT = 200  # of the newest rows
@@ -30,7 +133,7 @@ def probes(target: ErasureTarget) -> tuple[list[str], int]:
     believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     own = Q(episode__in=target.episodes.values("pk")) | Q(memory__in=target.memories.values("pk"))
     kept = MaskedSpan.objects.filter(own).order_by("-pk").values_list("words", flat=True)
-    found = dict.fromkeys(_pieces([*said, *believed, *kept[:LOOKED_AT]]))
+    found = dict.fromkeys(_longest_pieces([*said, *believed, *kept[:LOOKED_AT]]))
     longest = sorted(found, key=lambda text: (-len(text), text))
     chosen: list[str] = []
     shared = 0
@@ -44,7 +147,7 @@ def probes(target: ErasureTarget) -> tuple[list[str], int]:
     return chosen, shared
 
 
-def _pieces(texts: Sequence[str]) -> Iterator[str]:
+def _longest_pieces(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         for start, end in clauses.sentences(text):
             longest = max(_plain.findall(text[start:end]), key=len, default="").strip()

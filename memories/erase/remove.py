@@ -1,7 +1,4 @@
-"""Taking away a batch of episodes, memories or features, with all that was made of them.
-
-Each function runs in the caller's transaction, which holds the workspace's lock.
-"""
+"""What is believed when some of what it stood on is gone: other words, or the version before."""
 
 import uuid
 from collections import Counter
@@ -9,13 +6,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 
 from memories import masks, outbox, resolve
+from memories.english import lexical
 from memories.erase.erasure_plan import vectors_of, with_edits
-from memories.erase.recompute import recompute, unlink_all
 from memories.features import redact
 from memories.features.queue import unmark
-from memories.index import entries, speakers, statements, truth
+from memories.index import entries, rebuild, row_marks, statements, workspace_index
 from memories.models import (
     Case,
     Citation,
@@ -27,20 +25,70 @@ from memories.models import (
     FeatureSet,
     Layer,
     Memory,
+    MemoryPeriod,
     MemorySession,
     Miss,
     Rejection,
     Speaker,
+    Supersession,
     WorkspaceChange,
     WorkspaceIndex,
     WorkspacePattern,
     WorkspaceSlot,
 )
-from memories.summaries import stale
+from memories.resolve import state_changes
+from memories.summaries import summary_before
 from workspaces.models import AuditEntry
 
-QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
 Ids: TypeAlias = Collection[uuid.UUID]
+
+
+def recompute(space: WorkspaceIndex, ids: Ids) -> int:
+    """Memories that stand on fewer facts now: counted anew, and told in words that are left.
+
+    The one place where a memory's content changes: the words it had were erased.
+    """
+    for memory in Memory.objects.filter(pk__in=ids).order_by("pk"):
+        facts = list(memory.facts.order_by("pk"))
+        rows = Memory.objects.filter(pk=memory.pk)
+        rows.update(source_count=len(facts), updated_at=timezone.now())
+        own = bytes(memory.fingerprint)
+        if any(lexical.fingerprint(fact.statement) == own for fact in facts):
+            continue
+        fact = facts[-1]
+        memory.content = fact.statement
+        memory.fingerprint = lexical.fingerprint(fact.statement)
+        memory.entities, memory.metadata = fact.entities, {}
+        memory.event_date = fact.event_date
+        memory.slots = row_marks.slots_of_memory(memory, row_marks.words_of(space))
+        memory.save(
+            update_fields=["content", "fingerprint", "entities", "metadata", "event_date", "slots"]
+        )
+        entries.remove(space, Layer.MEMORIES, [memory.pk])
+        entries.write(space, [entries.memory_item(memory)], None)
+    return len(ids)
+
+
+def unlink_all(space: WorkspaceIndex, gone: Ids) -> int:
+    """Take memories out of their chains: the version before is replaced by the one after, or is
+    the head again. The number of decisions that go with them."""
+    before = Memory.objects.filter(superseded_by__in=gone).exclude(pk__in=gone)
+    for old in before.order_by("pk"):
+        removed = heir = old.superseded_by
+        while heir is not None and heir.pk in gone:
+            heir = heir.superseded_by
+        if removed is not None:
+            state_changes.unlink(old, removed, heir)
+        if heir is not None:
+            decisions = Supersession.objects.filter(old=old, state=Supersession.State.APPLIED)
+            decisions.update(new=heir, similarity=None, note="")
+        elif old.state.is_head:
+            state_changes.restore(space, old, MemoryPeriod.Cause.UNDONE)
+    of_both = Q(old__in=gone) | Q(new__in=gone)
+    return Supersession.objects.filter(of_both).delete()[0]
+
+
+QUOTABLE = 12  # characters; what is shorter stands in many examples by chance
 
 ANSWERS = f"delete from memories_idempotentanswer a where {masks.ANSWERED}"
 TALLY: TypeAlias = Counter[str]
@@ -49,7 +97,7 @@ TALLY: TypeAlias = Counter[str]
 def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     """Episodes, with what was read out of them; what stands on others too is made of those."""
     episodes = list(Episode.objects.filter(pk__in=ids).order_by("pk"))
-    beside = truth.beside(ids)
+    beside = rebuild.beside(ids)
     sessions = {e.session_id for e in episodes if e.session_id}
     # What cites the episodes; and what a session of theirs read without citing anything.
     cited = Fact.objects.filter(citations__episode__in=ids)
@@ -70,10 +118,10 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     _unhear(space, episodes)
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
-    done["summaries"] += stale.start_again(conversations)
+    done["summaries"] += summary_before.start_again(conversations)
     Episode.objects.filter(pk__in=ids).delete()
     done["episodes"] += len(episodes)
-    for item in truth.items(Layer.EPISODES, beside):
+    for item in rebuild.items_of_truth(Layer.EPISODES, beside):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
     done += _close_sessions(space, sessions, set(ids))
     return done + forget_traces(space, ids)
@@ -220,7 +268,9 @@ def _not_in(texts: Sequence[str], examples: Sequence[str]) -> list[str]:
 
 
 def _unhear(space: WorkspaceIndex, episodes: Sequence[Episode]) -> None:
-    heard = Counter((e.subject_id, e.author, speakers.is_assistant(e.kind)) for e in episodes)
+    heard = Counter(
+        (e.subject_id, e.author, workspace_index.is_assistant(e.kind)) for e in episodes
+    )
     for (subject, author, assistant), number in sorted(heard.items(), key=str):
         rows = Speaker.objects.filter(
             workspace=space.number, subject=subject, author=author, assistant=assistant

@@ -11,20 +11,21 @@ from django.utils import timezone
 
 from memories import metrics
 from memories.extraction.fallback import FallbackChain
-from memories.features import apply, feature_prompts, merges, queue
+from memories.features import apply, commands, feature_prompts, queue
 from memories.features.apply import ChangeOrigin, Vectors
 from memories.features.batch import ask_for, feature_lines, models_of, named_by_number
 from memories.features.commands import (
     LONGEST_VALUE,
+    Apart,
     Command,
+    FeatureMerge,
     KnownFeature,
     RefusedCommand,
     fault_of_value,
 )
 from memories.features.config import FeatureSetConfig, config_of
-from memories.features.merges import Apart, FeatureMerge
+from memories.features.manual import undone_merges
 from memories.features.sets import find
-from memories.features.undo import undone_merges
 from memories.index import statements, workspace_index
 from memories.models import (
     Feature,
@@ -100,7 +101,7 @@ def _merge_sections(by: str, feature_set: FeatureSet, *, over: int) -> int:
     agents = Feature.objects.live().filter(set=feature_set).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
         known = apply.known_features(apply.live_features(feature_set, agent_id).values())
-        for rows in merges.sections(known, over):
+        for rows in commands.sections(known, over):
             section = _Section(config, rows, apart)
             with metrics.timer("set_consolidation"):
                 if models:
@@ -134,7 +135,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
         return float(np.dot(vectors[one], vectors[other]))
 
     threshold = model.duplicate_threshold if model else 1.1
-    proposed = merges.by_similarity(section.rows, similar, threshold, section.apart)
+    proposed = commands.by_similarity(section.rows, similar, threshold, section.apart)
     return _ProposedMerges("rule", f"likeness {threshold:.2f}", proposed)
 
 
@@ -152,7 +153,7 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
     result.refused.extend(RefusedCommand("it is no merge", raw=raw) for raw in answer.broken)
     for part in answer.parts:
         values = part.model_dump(include={"tag", "feature", "value"})
-        merge = merges.by_answer(part.ids, named, values)
+        merge = commands.by_answer(part.ids, named, values)
         fault = merge if isinstance(merge, str) else _fault(section, merge)
         if fault or isinstance(merge, str):
             result.refused.append(RefusedCommand(fault, raw=part.model_dump()))
@@ -162,7 +163,7 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
 
 
 def _fault(section: _Section, merge: FeatureMerge) -> str:
-    if merges.are_apart([merge.kept, *merge.gone], section.apart):
+    if commands.are_apart([merge.kept, *merge.gone], section.apart):
         return "a person took this merge back"
     command = Command("add", merge.kept.category, merge.tag, merge.feature, merge.value)
     return fault_of_value(command, section.config.categories)

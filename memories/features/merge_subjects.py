@@ -13,8 +13,8 @@ from django.utils import timezone
 from memories.features import apply, queue
 from memories.features.apply import ChangeOrigin, Vectors
 from memories.features.commands import DELETE, Command
+from memories.features.manual import undo_changes, vectors_before
 from memories.features.sets import own_set
-from memories.features.undo import undo_changes, vectors_before
 from memories.index import subjects, workspace_index
 from memories.models import (
     Feature,

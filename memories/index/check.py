@@ -11,15 +11,7 @@ from memories import ranking
 from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.english.statements import OwnWords
-from memories.index import (
-    build_segments,
-    due,
-    rebuild,
-    slot_keys,
-    statements,
-    truth,
-    workspace_index,
-)
+from memories.index import due, rebuild, row_marks, segments, statements, workspace_index
 from memories.index.entries import Item
 from memories.models import DueVector, Entry, Layer, WorkspaceIndex
 from memories.providers.embedder import embeddable
@@ -81,16 +73,16 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
     with snapshot():
         # What is counted is read here: the caller's row is from before the snapshot.
         index = WorkspaceIndex.objects.select_related("embedding_model").get(pk=index.pk)
-        words = slot_keys.words_of(index)
-        for layer in truth.TABLE:
-            for ids in truth.batches(index, layer):
+        words = row_marks.words_of(index)
+        for layer in rebuild.TABLE:
+            for ids in rebuild.batches(index, layer):
                 _check_batch(index, layer, ids, words, found)
                 advance(len(ids))
         _check_counts(index, found)
         for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
             counted = f"{row.author!r}: {row.noted} noted, {row.said} said"
             found.add("count of a speaker's episodes", counted)
-        for state in build_segments.layer_states():
+        for state in segments.layer_states():
             if state.number == index.number and state.upto and not state.is_built:
                 found.add("sealed layers without their vector index", Layer(state.layer).label)
         values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
@@ -115,7 +107,7 @@ def _check_batch(
     setattr(found, name, getattr(found, name) + len(ids))
     known = {row.item: row for row in Entry.objects.filter(layer=layer, item__in=ids)}
     here = []
-    for item in truth.items(layer, ids):
+    for item in rebuild.items_of_truth(layer, ids):
         entry = known.get(item.id)
         if entry is None:
             found.add(f"{name} without an entry", item.id)
@@ -127,7 +119,7 @@ def _check_batch(
         for column in _differing(index, entry, item):
             found.add(f"{name} whose entry has another {column}", item.id)
     if layer == Layer.MEMORIES:
-        for memory in slot_keys.stale(ids, words):
+        for memory in row_marks.stale_slots(ids, words):
             found.add("memories with other keys of attributes", memory.pk)
     lacking = set(rebuild.incomplete(index, here))
     _check_vectors(index, [(e, item) for e, item in here if e in lacking], found)
@@ -183,7 +175,7 @@ def _wanted_parts(index: WorkspaceIndex, items: Sequence[Item]) -> list[set[int]
 
 def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:
     live = rebuild.live_counts(index)
-    for layer in truth.TABLE:
+    for layer in rebuild.TABLE:
         noted = getattr(index, f"live_{layer.label}")
         if noted != live.get(layer, 0):
             found.add(f"count of live {layer.label}", f"{noted} noted, {live.get(layer, 0)} there")
@@ -245,7 +237,7 @@ RULES = {
         f"entries of {layer.label} that are not there": _WITHOUT_TRUTH.format(
             layer=int(layer), table=table
         )
-        for layer, table in truth.TABLE.items()
+        for layer, table in rebuild.TABLE.items()
     },
     "entries whose vectors have another scope": f"""
         select distinct e.id from memories_entry e join memories_vector v on v.entry_id = e.id

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memories import breakers, leases
 from memories.bounds import BESIDE, LARGE, runs
 from memories.errors import ProviderError, Unasked
-from memories.index import entries, model_change, statements
+from memories.index import entries, statements, workspace_index
 from memories.index.entries import Item, Vectors
 from memories.index.workspace_index import embedder_of, line_to, lock
 from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
@@ -183,7 +183,7 @@ def _store(
         if entry in now
     ]
     entries.write_vectors(index, ready)
-    model_change.leave_due(index, list(now))
+    workspace_index.leave_due(index, list(now))
     return len(ready)
 
 

@@ -14,9 +14,9 @@ from pgvector import HalfVector, SparseVector
 from memories import ranking
 from memories.chunking import passages
 from memories.english import lexical
-from memories.index import inserts, model_change, statements
-from memories.index.inserts import New, Rows, Table
-from memories.index.rules import RULES_VERSION
+from memories.index import statements, workspace_index
+from memories.index.row_marks import RULES_VERSION
+from memories.index.statements import New, Rows, Table
 from memories.index.workspace_index import count, count_new
 from memories.models import (
     SCOPE_CODE,
@@ -189,7 +189,7 @@ def write(
     """
     statements.require_transaction()
     if not items:
-        inserts.insert(*beside)
+        statements.insert(*beside)
         return
     ids, model = count_new(index, Counter(item.layer for item in items if item.live), len(items))
     numbered = list(zip(ids, items, strict=True))
@@ -198,18 +198,18 @@ def write(
     paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
     found = [(*each, own) for each, own in paired if own is not None]
     rows.append(_vector_rows(index, found, index.embedding_model_id))
-    inserts.insert(*rows)
+    statements.insert(*rows)
     if len(found) < len(ids):
         _mark_due([entry for (entry, _), own in paired if own is None])
     if model != index.embedding_model_id:
-        model_change.leave_due(index, ids)
+        workspace_index.leave_due(index, ids)
 
 
 def write_vectors(
     index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
 ) -> None:
     """Add the vectors of entries that are written; `model_id` None: the workspace's own model."""
-    inserts.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
+    statements.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
 
 
 def _vector_rows(

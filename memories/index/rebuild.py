@@ -1,24 +1,131 @@
-"""Writing the index of a workspace anew from the truth, while search and ingest go on.
-
-Entries keep their ids, so vectors that are still right stay. A batch is one transaction in which
-nobody else writes to the workspace; before and after it search sees a whole index.
-"""
+"""Items of the index as the truth has them: what an entry should say, whatever it says now."""
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Func, IntegerField, QuerySet
 from django.utils import timezone
 
-from memories.index import entries, slot_keys, speakers, statements, truth
+from memories.bounds import BESIDE, LARGE, runs
+from memories.english import lexical
+from memories.index import due, entries, row_marks, statements, workspace_index
 from memories.index.entries import ENTRY_COLUMNS, Item
-from memories.index.rules import PASSAGES_SINCE, RULES_VERSION
+from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
-from memories.models import Entry, FeatureSet, Layer, WorkspaceIndex
+from memories.models import Entry, Episode, Feature, FeatureSet, Layer, Memory, WorkspaceIndex
+
+BATCH = 100  # rows; writers of the workspace wait as long as one takes
+TABLE = {
+    Layer.MEMORIES: "memories_memory",
+    Layer.EPISODES: "memories_episode",
+    Layer.FEATURES: "memories_feature",
+}
+# The neighbours of an episode: in its conversation by time; outside of one, within its request.
+AROUND = """
+select e.id, left(earlier.content, %(most)s) as previous,
+       left(later.content, %(most)s) as following
+from memories_episode e
+left join lateral (
+  (select p.content from memories_episode p
+   where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
+   order by p.occurred_at desc, p.position desc limit 1)
+  union all
+  (select p.content from memories_episode p
+   where e.conversation_id is null and p.conversation_id is null
+     and p.session_id = e.session_id and p.position = e.position - 1 limit 1)
+) earlier on true
+left join lateral (
+  (select n.content from memories_episode n
+   where n.conversation_id = e.conversation_id
+     and (n.occurred_at, n.position) > (e.occurred_at, e.position)
+   order by n.occurred_at, n.position limit 1)
+  union all
+  (select n.content from memories_episode n
+   where e.conversation_id is null and n.conversation_id is null
+     and n.session_id = e.session_id and n.position = e.position + 1 limit 1)
+) later on true
+where e.id = any(%(ids)s::uuid[])
+"""
+
+# Beside an episode stand those whose index entries borrowed words from it.
+BESIDE_EPISODES = """
+select distinct n.id from memories_episode e
+cross join lateral (
+  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at desc, p.position desc limit 1)
+  union all
+  (select p.id from memories_episode p where p.conversation_id = e.conversation_id
+     and (p.occurred_at, p.position) > (e.occurred_at, e.position)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at, p.position limit 1)
+  union all
+  (select p.id from memories_episode p where e.conversation_id is null
+     and p.conversation_id is null and p.session_id = e.session_id
+     and p.position between e.position - 1 and e.position + 1 and p.id <> all(%(ids)s::uuid[]))
+) n where e.id = any(%(ids)s::uuid[])
+"""
+
+
+class OctetLength(Func):
+    """The bytes of a text, which Postgres knows without reading it."""
+
+    function, output_field = "octet_length", IntegerField()
+
+
+def size(index: WorkspaceIndex) -> int:
+    """How many searchable things the workspace has."""
+    return sum(_rows_of_truth(index, layer).count() for layer in TABLE)
+
+
+def batches(index: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
+    """The ids of a layer's things in the order they came, also of those that come meanwhile."""
+    size = OctetLength("content")
+    rows = _rows_of_truth(index, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
+    found = list(rows[:BATCH])
+    while found:
+        yield from runs(found, LARGE)
+        found = list(rows.filter(pk__gt=found[-1][0])[:BATCH])
+
+
+def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
+    """The items of these ids that are there."""
+    if layer == Layer.MEMORIES:
+        memories = Memory.objects.filter(pk__in=ids).order_by("pk")
+        return [entries.memory_item(memory) for memory in memories]
+    if layer == Layer.FEATURES:
+        features = Feature.objects.live().filter(pk__in=ids).order_by("pk")
+        return [entries.feature_item(feature) for feature in features]
+    values = {"ids": list(ids), "most": BESIDE + 1}
+    around = {row.id: row for row in statements.rows(AROUND, values)}
+    episodes = Episode.objects.filter(pk__in=around).order_by("pk")
+    return [_episode_item(episode, around[episode.pk]) for episode in episodes]
+
+
+def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
+    """Other episodes, whose entries borrowed words of these."""
+    return [row.id for row in statements.rows(BESIDE_EPISODES, {"ids": list(ids)})]
+
+
+def _rows_of_truth(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
+    # A feature that ended has no entry: it comes back with a new one.
+    rows = Feature.objects.live() if layer == Layer.FEATURES else due.TEXTS[layer]._default_manager
+    return rows.filter(workspace_id=index.workspace_id)
+
+
+def _episode_item(episode: Episode, around: Any) -> Item:
+    if len(episode.content) > BESIDE:
+        return entries.episode_item(episode, lexical.document(episode.content))
+    previous, own, following = (
+        lexical.lent(text or "") for text in (around.previous, episode.content, around.following)
+    )
+    return entries.episode_item(episode, lexical.index_stems(own, previous, following))
+
 
 log = logging.getLogger(__name__)
 KEPT = ("id", "layer", "item")
@@ -87,8 +194,8 @@ def alone(index: WorkspaceIndex) -> Iterator[None]:
 def rebuild(index: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
     """Rebuild entries, speakers and counts; `advance` hears of each batch."""
     done = Rebuilt()
-    for layer in truth.TABLE:
-        for ids in truth.batches(index, layer):
+    for layer in TABLE:
+        for ids in batches(index, layer):
             with alone(index):
                 rebuild_batch(index, layer, ids, done)
             advance(len(ids))
@@ -100,7 +207,7 @@ def rebuild(index: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
 
 def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     """What is true of the whole workspace, once all its rows are made anew."""
-    for layer in truth.TABLE:
+    for layer in TABLE:
         done.removed += _remove_strangers(index, layer)
     # Not `alone`: a writer has the workspace's row before it counts speakers, and would wait.
     with transaction.atomic():
@@ -114,7 +221,7 @@ def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     with alone(index):
         live = live_counts(index)
         WorkspaceIndex.objects.filter(pk=index.pk).update(
-            **{f"live_{layer.label}": live.get(layer, 0) for layer in truth.TABLE}
+            **{f"live_{layer.label}": live.get(layer, 0) for layer in TABLE}
         )
     WorkspaceIndex.objects.filter(pk=index.pk).update(rules=RULES_VERSION)
     log.info(
@@ -128,10 +235,10 @@ def rebuild_batch(
 ) -> None:
     """Make the marks of these rows anew; the caller holds the workspace's lock."""
     if layer == Layer.MEMORIES:
-        slot_keys.rebuild(ids, slot_keys.words_of(index))
+        row_marks.rebuild_slots(ids, row_marks.words_of(index))
     rows = Entry.objects.filter(layer=layer, item__in=ids).values_list("item", "pk", "rules")
     known = {item: (entry, version) for item, entry, version in rows}
-    items = truth.items(layer, ids)
+    items = items_of_truth(layer, ids)
     new = [item for item in items if item.id not in known]
     entries.write(index, new, None)
     old = [(known[item.id][0], item) for item in items if item.id in known]
@@ -181,7 +288,7 @@ def strangers(index: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]
         "layer": int(layer),
         "most": most,
     }
-    text = WITHOUT_TRUTH.format(table=truth.TABLE[layer])
+    text = WITHOUT_TRUTH.format(table=TABLE[layer])
     return [row.item for row in statements.rows(text, values)]
 
 
@@ -189,10 +296,10 @@ def _remove_strangers(index: WorkspaceIndex, layer: Layer) -> int:
     removed = 0
     while True:
         with alone(index):
-            gone = strangers(index, layer, truth.BATCH)
+            gone = strangers(index, layer, BATCH)
             entries.remove(index, layer, gone)
         removed += len(gone)
-        if len(gone) < truth.BATCH:
+        if len(gone) < BATCH:
             return removed
 
 
@@ -216,5 +323,5 @@ select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
 
 def speaker_values(index: WorkspaceIndex) -> dict[str, Any]:
     """What SAID and RECOUNT_SPEAKERS take."""
-    people = [str(kind) for kind in speakers.PEOPLE]
+    people = [str(kind) for kind in workspace_index.PEOPLE]
     return {"workspace": index.number, "owner": index.workspace_id, "people": people}

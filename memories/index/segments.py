@@ -1,15 +1,28 @@
-"""Approximate indexes of large layers: which there are, and by which names.
+"""Approximate indexes of large layers: which there are, by which names, and how they are built, beside search and
+ingest.
 
 One partial HNSW per workspace and layer, sealed: it holds the entries up to an id, so that nothing
 new is written to it. What is newer is the tail, compared one by one in a small index of its own.
 A text that shall use them says workspace, model, layer and that id as literals: no other text can.
-"""
 
+The worker builds them in the background, as the database's owner. It can be tried again at any time:
+an index that a killed worker began is finished by the server, then found by its name and taken into
+use, or dropped where it is no good."""
+
+import logging
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from memories.models import WorkspaceIndex
+import psycopg
+from django.conf import settings
+
+from memories.index import statements
+from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer, WorkspaceIndex
+from memoryproject.roles import owner_connection
 from workspaces.scope import NOBODY
 
 # Of a workspace: what `index_of` reads of its segments.
@@ -77,3 +90,178 @@ def segment_of(index: WorkspaceIndex, layer: int) -> Segment | None:
                 large_subjects=frozenset(None if s == NOBODY else s for s in subjects),
             )
     return None
+
+
+LOCK_CLASS = 4243  # one builder at a time: a build takes all the cores there are
+MOST = 100  # segments: each index costs every search of the table a microsecond to plan
+TAIL = 0.05  # of the sealed entries; above it, and above a quarter of the threshold: build anew
+LARGE_SUBJECT = 0.1  # of the layer; of less, an HNSW would look at too much that is not asked for
+LINKS, EFFORT = 24, 100  # of the HNSW: m and ef_construction
+MOST_MEMORY = 2_000  # MB; a graph that does not fit is built slowly
+
+Owner: TypeAlias = psycopg.Connection[Any]
+log = logging.getLogger(__name__)
+
+# Our indexes by name: those of layer l of workspace w, or all.
+NAMED = "l.workspace_id || '_' || l.embedding_model_id || '_' || l.layer || '_' || l.sealed_upto"
+INDEXES = """
+select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
+where i.indrelid = 'memories_vector'::regclass"""
+LAYERS = f"""
+select w.number, w.embedding_model_id as model, n.layer, n.live,
+       coalesce(l.sealed_upto, 0) as upto, l.sealed_live,
+       l.sealed_upto is not null and l.embedding_model_id = w.embedding_model_id
+         and 2 = (select count(*) from ({INDEXES} and i.indisvalid) x
+                  where x.name in ('vector_sealed_' || {NAMED}, 'vector_tail_' || {NAMED}))
+       as is_built, w.workspace_id
+from memories_workspaceindex w
+cross join lateral (
+  values (1, live_memories), (2, live_episodes), (3, live_features)) n(layer, live)
+left join memories_largelayer l on l.workspace_id = w.number and l.layer = n.layer
+where (%(least)s > 0 and n.live >= %(least)s) or l.sealed_upto is not null
+order by n.live desc
+"""
+LEFTOVERS = f"""
+select x.name from ({INDEXES}) x
+where (starts_with(x.name, 'vector_sealed_') or starts_with(x.name, 'vector_tail_'))
+  and not exists (select 1 from memories_largelayer l
+                  where x.name in ('vector_sealed_' || {NAMED}, 'vector_tail_' || {NAMED}))
+"""
+BEGUN = f"""
+select max(split_part(x.name, '_', 6)::int8) as upto from ({INDEXES} and i.indisvalid) x
+where starts_with(x.name, %(prefix)s)
+"""
+NEWEST = """
+select max(id) as upto from memories_entry where workspace = %(number)s and layer = %(layer)s
+"""
+TAIL_ENTRIES = """
+select count(*) as number from memories_entry
+where workspace = %(number)s and layer = %(layer)s and live and id > %(upto)s
+"""
+SUBJECTS = """
+select coalesce(subject, %(nobody)s::uuid) as id from memories_vector
+where workspace = %(number)s and embedding_model_id = %(model)s and layer = %(layer)s and live
+  and not wide and part = 0
+group by 1 having count(*) > %(least)s::float8
+"""
+HNSW = """
+create index concurrently if not exists {segment.sealed_name} on memories_vector
+  using hnsw ((embedding::{segment.kind}) halfvec_ip_ops) with (m = {links}, ef_construction = {effort})
+  where {segment.rows} and entry_id <= {segment.upto}
+"""
+TAIL_INDEX = """
+create index concurrently if not exists {segment.tail_name} on memories_vector (entry_id, part)
+  include (subject, agent, visibility, scope, place{covered})
+  where {segment.rows} and entry_id > {segment.upto}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerState:
+    """A layer that is large or was, as LAYERS selects it."""
+
+    number: int
+    model: int | None
+    layer: int
+    live: int
+    upto: int
+    sealed_live: int | None
+    is_built: bool
+    workspace_id: uuid.UUID
+
+    @property
+    def is_large(self) -> bool:
+        # Not built and dropped by turns where a layer stays about as large as the threshold.
+        least = settings.VECTOR_INDEX_FROM // (2 if self.upto else 1)
+        return 0 < least <= self.live and self.model is not None
+
+    @property
+    def is_due(self) -> bool:
+        """To be built, for the first time or anew."""
+        if not self.is_large:
+            return False
+        if not self.is_built:
+            return True
+        values = {"number": self.number, "layer": self.layer, "upto": self.upto}
+        longest = max(settings.VECTOR_INDEX_FROM / 4, TAIL * (self.sealed_live or 0))
+        return bool(statements.rows(TAIL_ENTRIES, values)[0].number > longest)
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.upto) and not self.is_large
+
+
+def layer_states() -> list[LayerState]:
+    found = statements.rows(LAYERS, {"least": settings.VECTOR_INDEX_FROM})
+    return [LayerState(*row) for row in found[:MOST]]
+
+
+def is_due() -> bool:
+    """Whether `build_and_drop` would do anything; cheap enough to be asked every minute."""
+    changing = any(state.is_due or state.is_over for state in layer_states())
+    return changing or bool(statements.rows(LEFTOVERS, {}))
+
+
+def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
+    """Build and drop until all is as it should be; the number of layers changed.
+
+    0 where another process is at it. `tell` hears of each step.
+    """
+    with _alone() as owner:
+        if owner is None:
+            return 0
+        changing = [state for state in layer_states() if state.is_due or state.is_over]
+        for state in changing:
+            tell(f"workspace {state.number}, layer {state.layer}: {state.live} entries")
+            started = time.perf_counter()
+            is_due = state.is_due
+            _build(state, owner) if is_due else _drop(state)
+            log.info(
+                "Segment %s: workspace %s, %s, %d live entries, %.1f s",
+                "built" if is_due else "dropped", state.workspace_id, Layer(state.layer).label,
+                state.live, time.perf_counter() - started,
+            )  # fmt: skip
+        for row in statements.rows(LEFTOVERS, {}):
+            owner.execute(f"drop index concurrently if exists {row.name}")
+        return len(changing)
+
+
+@contextmanager
+def _alone() -> Iterator[Owner | None]:
+    """The owner's connection, where nobody else builds. The server holds the lock as long as a
+    build runs, even if we are killed."""
+    with owner_connection() as owner:
+        took = owner.execute("select pg_try_advisory_lock(%s, 0)", [LOCK_CLASS]).fetchone()
+        yield owner if took and took[0] else None
+
+
+def _build(state: LayerState, owner: Owner) -> None:
+    """Build the next indexes, then let searches change over to them."""
+    model = EmbeddingModel.objects.get(pk=state.model or 0)
+    layer = {"number": state.number, "model": model.pk, "layer": state.layer}
+    # The id up to which an index was begun that no search uses yet; else the newest one.
+    prefix = f"vector_sealed_{state.number}_{model.pk}_{state.layer}_"
+    begun: int = statements.rows(BEGUN, {"prefix": prefix})[0].upto or 0
+    upto = begun if begun > state.upto else statements.rows(NEWEST, layer)[0].upto
+    segment = Segment(state.number, model.pk, state.layer, model.dimensions, upto)
+    owner.execute(f"set maintenance_work_mem = '{min(MOST_MEMORY, 64 + state.live // 400)}MB'")
+    covered = ", embedding" if model.dimensions <= WIDEST_COVERED else ""
+    owner.execute(TAIL_INDEX.format(segment=segment, covered=covered))
+    owner.execute(HNSW.format(segment=segment, links=LINKS, effort=EFFORT))
+    least = max(settings.VECTOR_INDEX_FROM, LARGE_SUBJECT * state.live)
+    subjects = statements.rows(SUBJECTS, layer | {"nobody": NOBODY, "least": least})
+    LargeLayer.objects.update_or_create(
+        workspace_id=state.number,
+        layer=state.layer,
+        defaults={
+            "embedding_model": model,
+            "sealed_upto": upto,
+            "sealed_live": state.live,
+            "large_subjects": [row.id for row in subjects],
+        },
+    )
+
+
+def _drop(state: LayerState) -> None:
+    layer = LargeLayer.objects.filter(workspace=state.number, layer=state.layer)
+    layer.update(sealed_upto=None, embedding_model=None, large_subjects=[])

@@ -1,8 +1,9 @@
-"""The workspace as the index knows it: its number, and the embedding model it speaks."""
+"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in it."""
 
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -15,10 +16,11 @@ from memories.breakers import ProviderLine
 from memories.english.calendar_dates import DATE_ORDERS
 from memories.errors import ProviderError
 from memories.index import statements
-from memories.index.rules import RULES_VERSION
+from memories.index.row_marks import RULES_VERSION
 from memories.index.segments import SEGMENTS
-from memories.models import EmbeddingModel, Layer, WorkspaceIndex
+from memories.models import EmbeddingModel, Episode, Layer, WorkspaceIndex
 from memories.providers import Embedder, EmbedderConfig, embedder_from
+from memories.ranking import Participant
 from workspaces.keys import Beside
 from workspaces.scope import Scope
 
@@ -231,3 +233,75 @@ returning embedding_model_id,
           array(select nextval(pg_get_serial_sequence('memories_entry', 'id'))
                 from generate_series(1, %(ids)s::int)) as ids
 """
+
+
+LEAVE_DUE = """
+insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
+select id, 0, now(), '' from unnest(%(ids)s::int8[]) id
+where exists (select 1 from memories_workspaceindex w where w.number = %(workspace)s
+              and w.embedding_model_id is distinct from %(model)s::int2)
+on conflict do nothing
+"""
+
+
+def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
+    """Make entries due again where their vectors came too late: of the model before.
+
+    Called after the writer has taken the workspace's row or lock, so that a change of the model
+    either waits for this transaction and sees its entries, or is seen here.
+    """
+    values = {"ids": list(entries), "workspace": index.number, "model": index.embedding_model_id}
+    if entries:
+        statements.execute(LEAVE_DUE, values)
+
+
+MOST_SPEAKERS = 50
+PEOPLE = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
+
+COUNT_NEW = """
+insert into memories_speaker (workspace, subject, author, assistant, episodes)
+select %(workspace)s, %(subject)s::uuid, author, assistant, episodes
+from unnest(%(authors)s::text[], %(assistants)s::bool[], %(episodes)s::int8[])
+     as heard(author, assistant, episodes)
+on conflict (workspace, subject, author, assistant)
+do update set episodes = memories_speaker.episodes + excluded.episodes
+"""
+SPOKEN = """
+select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+where workspace = %(workspace)s {subject}
+group by author, assistant order by 3 desc, author limit %(most)s
+"""
+
+
+def is_assistant(kind: str) -> bool:
+    """Whether the assistant, or a tool for it, spoke."""
+    return kind not in PEOPLE
+
+
+def count_speakers(
+    index: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]
+) -> None:
+    """Count the authors of new episodes."""
+    counted = Counter((e.author, is_assistant(e.kind)) for e in episodes)
+    if not counted:
+        return
+    # In one order for all writers, so that two of them never wait for each other's rows.
+    rows = sorted(counted.items())
+    values: dict[str, Any] = {
+        "workspace": index.number,
+        "subject": subject,
+        "authors": [author for (author, _), _ in rows],
+        "assistants": [assistant for (_, assistant), _ in rows],
+        "episodes": [number for _, number in rows],
+    }
+    statements.execute(COUNT_NEW, values)
+
+
+def participants(index: WorkspaceIndex, subject: uuid.UUID | None) -> list[Participant]:
+    """Who speaks in a subject's episodes (None: in all of the workspace), the most first."""
+    if not index.live_episodes:
+        return []
+    about = "and (subject = %(subject)s::uuid or subject is null)" if subject else ""
+    values = {"workspace": index.number, "subject": subject, "most": MOST_SPEAKERS}
+    rows = statements.rows(SPOKEN.format(subject=about), values)
+    return [Participant(row.author, row.assistant, row.episodes) for row in rows]

@@ -14,7 +14,7 @@ from memories.bounds import AT_ONCE
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction.configured_models import server_model
 from memories.features import queue
-from memories.index import inserts, statements
+from memories.index import statements
 from memories.models import MemorySession
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -180,7 +180,7 @@ def close(session: MemorySession, state: str, error: str) -> None:
         reason=session.reason,
         after={"state": state, **session.counts},
     )
-    inserts.insert([line])
+    statements.insert([line])
 
 
 OUTCOME = """

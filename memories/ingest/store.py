@@ -13,8 +13,8 @@ from memories.bounds import AT_ONCE, BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import queue, sets
-from memories.index import due, entries, speakers, statements, workspace_index
-from memories.index.inserts import New
+from memories.index import due, entries, statements, workspace_index
+from memories.index.statements import New
 from memories.index.workspace_index import embedder_of
 from memories.ingest.ingest_request import (
     IngestRequest,
@@ -33,7 +33,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.summaries import stale
+from memories.summaries import summary_before
 from workspaces.scope import Scope
 
 State = MemorySession.State
@@ -137,7 +137,7 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         queue.unmark(session.workspace_id, [e.pk for e in adopted])
-    stale.grown(session.conversation_id, tail.positions, tail.positions + len(made))
+    summary_before.grown(session.conversation_id, tail.positions, tail.positions + len(made))
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.
         sets.make_own_set(session.subject)
@@ -200,7 +200,7 @@ def _append(
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
     held.write()
-    stale.grown(place.conversation_id, tail.positions, tail.positions + len(made))
+    summary_before.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 
@@ -274,7 +274,7 @@ def index_episodes(
         items.append(replace(entries.episode_item(episode, counts), keys=keys))
     entries.write(space, items, prepared.vectors, beside=beside)
     if made:
-        speakers.count_new(space, made[0].subject_id, made)
+        workspace_index.count_speakers(space, made[0].subject_id, made)
     if before and len(before[-1][1]) <= BESIDE:
         at = len(before) - 1
         entries.reweigh(space, Layer.EPISODES, before[-1][0], _document(stems, at))

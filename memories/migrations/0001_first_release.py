@@ -326,7 +326,7 @@ class Migration(migrations.Migration):
                     models.SmallIntegerField(
                         db_default=0,
                         default=0,
-                        help_text="All rows have marks of this version; see memories.index.rules.",
+                        help_text="All rows have marks of this version; see memories.index.row_marks.",
                     ),
                 ),
             ],

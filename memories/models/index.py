@@ -75,7 +75,7 @@ class WorkspaceIndex(models.Model):
     rules = models.SmallIntegerField(
         default=0,
         db_default=0,
-        help_text="All rows have marks of this version; see memories.index.rules.",
+        help_text="All rows have marks of this version; see memories.index.row_marks.",
     )
 
     # What `index_of` reads beside the row, because every ingest or search asks for it.
@@ -249,7 +249,7 @@ class Vector(models.Model):
 
 
 class IndexRepair(models.Model):
-    """The latest repair of a workspace's derived marks; see memories.index_repairs. The row is the
+    """The latest repair of a workspace's derived marks; see memories.index.repair. The row is the
     queue: it goes on after `layer` and `after`, whoever takes it up.
 
     `rows` is how many it found to do, None until they are counted; `seconds` how long it worked.

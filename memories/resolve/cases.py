@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memories.english import statements as english
 from memories.english.statements import NO_WORDS, OwnWords
-from memories.index import slot_keys, statements
+from memories.index import row_marks, statements
 from memories.models import (
     Case,
     CaseItem,
@@ -207,7 +207,7 @@ def file_unfiled(index: WorkspaceIndex) -> int:
 
     What older versions left is found so, and what came back. The workspace's lock is held.
     """
-    words, mine = slot_keys.words_of(index), {"workspace_id": index.workspace_id}
+    words, mine = row_marks.words_of(index), {"workspace_id": index.workspace_id}
     pairs = list(_pairs().filter(**mine).select_related("old", "new").order_by("pk")[:WAITING])
     for row in pairs:
         is_held = row.new.held_at is not None

@@ -14,10 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.english import lexical
-from memories.index import inserts
+from memories.index import statements
 from memories.index.entries import Item, texts_of
-from memories.index.inserts import Rows
 from memories.index.nearest import Placement
+from memories.index.statements import Rows
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -148,7 +148,7 @@ def new_facts(
     placement: Placement, facts: Sequence[Mapping[str, object]], session_id: uuid.UUID | None
 ) -> Rows:
     """Rows of `fact_values`, and what else a fact has."""
-    return inserts.rows_with(
+    return statements.rows_with(
         Fact,
         facts,
         workspace_id=placement.workspace_id,
@@ -185,7 +185,7 @@ def quarantine(
         {**fact_values(claim), "id": uuid7(), "quarantined_at": at, "quarantine_reason": reason}
         for claim, reason in doubted
     ]
-    inserts.insert(new_facts(placement, facts, session_id))
+    statements.insert(new_facts(placement, facts, session_id))
     cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
@@ -269,7 +269,7 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
         }
         for draft in drafts
     ]
-    return inserts.rows_with(
+    return statements.rows_with(
         Memory,
         rows,
         workspace_id=placement.workspace_id,

@@ -11,9 +11,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from memories.english import statements
-from memories.english.statements import NO_WORDS, OwnWords
-from memories.index import entries, inserts, repair, slot_keys, workspace_index
+from memories.english.statements import NO_WORDS, OwnWords, Reading, read
+from memories.index import entries, repair, row_marks, statements, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from memories.resolve import cases, neighbours, rejections, state_changes
@@ -150,10 +149,10 @@ class ClaimBatch:
             None if vectors is None else [vectors[each.index] for each in made],
             beside=[
                 new_memories(self.placement, made),
-                inserts.rows_with(MemoryPeriod, periods, workspace_id=workspace),
+                statements.rows_with(MemoryPeriod, periods, workspace_id=workspace),
                 self.supersessions,
                 new_facts(self.placement, self.facts, self.session_id),
-                inserts.rows_with(Citation, self.citations, workspace_id=workspace),
+                statements.rows_with(Citation, self.citations, workspace_id=workspace),
             ],
         )
         transaction.on_commit(self._log)
@@ -263,12 +262,12 @@ def apply(
     model = space.embedding_model
     threshold = model.duplicate_threshold if model else 2.0
     judge = Judge(
-        space.conflict_rule or GUARDED, threshold, slot_keys.words_of(space), space.date_order
+        space.conflict_rule or GUARDED, threshold, row_marks.words_of(space), space.date_order
     )
     # Before the lock: other writers wait for nothing but the database.
-    readings = [statements.read(claim.statement, judge.words) for claim in claims]
+    readings = [read(claim.statement, judge.words) for claim in claims]
     owner = placement.subject_id or placement.workspace_id
-    keys = [slot_keys.keys(owner, reading) for reading in readings]
+    keys = [row_marks.slot_keys_of(owner, reading) for reading in readings]
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     workspace_index.lock(space)
     repair.repair_locked(space, placement.subject_id)
@@ -289,7 +288,7 @@ def apply(
 def _resolver(
     batch: ClaimBatch,
     claims: Sequence[Claim],
-    readings: Sequence[statements.Reading],
+    readings: Sequence[Reading],
     keys: Sequence[Sequence[int]],
     whole: Sequence[np.ndarray | None],
     judge: Judge,

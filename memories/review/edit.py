@@ -12,7 +12,7 @@ from memories import guard
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import follow_memory
-from memories.index import due, entries, slot_keys, workspace_index
+from memories.index import due, entries, row_marks, workspace_index
 from memories.models import (
     Fact,
     Layer,
@@ -139,7 +139,7 @@ def new_version(
 ) -> Memory:
     """Replace a locked head by `content`, in the caller's transaction; the new head."""
     new = _next(old, content)
-    new.slots = slot_keys.of_memory(new, slot_keys.words_of(space))
+    new.slots = row_marks.slots_of_memory(new, row_marks.words_of(space))
     new.save(force_insert=True)
     state_changes.supersede(space, {old.pk: (new.pk, new.valid_from)}, timezone.now())
     own = {name: getattr(new, name) for name in OF_A_FACT}

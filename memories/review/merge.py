@@ -11,7 +11,7 @@ from memories import outbox
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.features import follow_memory
 from memories.features import merge_subjects as features
-from memories.index import slot_keys, subjects, workspace_index
+from memories.index import row_marks, subjects, workspace_index
 from memories.models import (
     Conversation,
     Episode,
@@ -67,7 +67,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         own.filter(fingerprint__in=both.values("fingerprint")).delete()
         moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
-        slot_keys.rebuild(moved["memory"], slot_keys.words_of(space))
+        row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
         restart_sessions(moved["session"])
         moved |= features.merge(scope, made) | {SHARED: shared}
         MergedRows.objects.bulk_create(
@@ -176,7 +176,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         Memory.objects.filter(pk__in=ids).update(subject=target)
         Fact.objects.filter(memory__in=ids).update(subject=target)
         subjects.move(space, Layer.MEMORIES, ids, target.pk)
-        slot_keys.rebuild(ids, slot_keys.words_of(space))
+        row_marks.rebuild_slots(ids, row_marks.words_of(space))
         for memory in chosen:
             before = memory.subject.external_id if memory.subject else ""
             memory.subject = target

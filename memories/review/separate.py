@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories.errors import Conflict, NotFound
 from memories.features import merge_subjects as features
-from memories.index import entries, slot_keys, subjects, workspace_index
+from memories.index import entries, row_marks, subjects, workspace_index
 from memories.models import (
     Fact,
     Layer,
@@ -87,7 +87,7 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
         moved["memory"] = reassign("memory", target, source, pk__in=going)
         moved["fact"] = _part_facts(space, made, source, target)
         subjects.move(space, Layer.MEMORIES, moved["memory"], source.pk)
-        slot_keys.rebuild(moved["memory"], slot_keys.words_of(space))
+        row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
         _part_rejections(made, source, target, going)
         subjects.recount_speakers(space, source.pk, target.pk)
         restart_sessions(moved["session"])
@@ -167,7 +167,7 @@ def _believe_apart(space: WorkspaceIndex, facts: Iterable[Fact], subject: Subjec
         values = {name: getattr(memory, name) for name in (*INHERITED, *COPIED)}
         values |= {"subject_id": subject.pk, "source_count": len(ids), "pinned": False}
         copy = Memory(**values)
-        copy.slots = slot_keys.of_memory(copy, slot_keys.words_of(space))
+        copy.slots = row_marks.slots_of_memory(copy, row_marks.words_of(space))
         copy.save(force_insert=True)
         state_changes.begin_period(copy, MemoryPeriod.Cause.CREATED)
         entries.write(space, [entries.memory_item(copy)], None)

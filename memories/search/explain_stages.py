@@ -10,7 +10,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from memories import ranking
-from memories.index import speakers
+from memories.index import workspace_index
 from memories.models import Episode, Memory, WorkspaceIndex
 from memories.ranking.columns import Array
 from memories.search import Hit, SearchRequest, candidates, in_layer, query_vector, search
@@ -155,7 +155,7 @@ def _good_enough(walk: Walk) -> Told:
 
 def _sides(question: WhyNotQuestion) -> str:
     """Where it stands by meaning and by words, of the sides that the ranking asks."""
-    people = speakers.participants(question.index, question.asked.subject)
+    people = workspace_index.participants(question.index, question.asked.subject)
     view = ranking.analyse(
         question.request.query,
         people,

@@ -10,7 +10,7 @@ import numpy as np
 from django.utils import timezone
 
 from memories import ranking
-from memories.index import speakers, statements, workspace_index
+from memories.index import statements, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.ranking.columns import Array
@@ -203,7 +203,7 @@ def _pool(
     index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery, *, with_vector: bool
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
-    people = speakers.participants(index, asked.subject)
+    people = workspace_index.participants(index, asked.subject)
     view = ranking.analyse(
         request.query,
         people,

@@ -19,7 +19,7 @@ from memories.models import ConversationSummary, Episode
 from memories.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import ModelQuestion
 from memories.summaries import choose_sentences
-from memories.summaries.sources import (
+from memories.summaries.summary_before import (
     EpisodePlace,
     audience,
     citations,

@@ -1,28 +1,145 @@
-"""The summary of a conversation as an asker may read it: kept lines, and sentences since then."""
+"""The summary of what lies before a window: episodes in their order, as sentences are chosen from them, with
+citations; and which summaries have fallen behind. There the row is the queue; the worker is woken for it."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeAlias
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 
+from memories import outbox
 from memories.guard import served_line
+from memories.index import statements
 from memories.models import ConversationSummary, Episode
-from memories.summaries import choose_sentences, stale
-from memories.summaries.choose_sentences import Sentence
-from memories.summaries.sources import (
-    UNSAID,
-    EpisodePlace,
-    audience,
-    citations,
-    place_of,
-    plain,
-    speaker,
-    texts_with_citations,
-)
+from memories.summaries import choose_sentences
+from memories.summaries.choose_sentences import Said, Sentence
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
+
+Spans: TypeAlias = tuple[tuple[int, int, float], ...]
+
+UNSAID = -1.0  # what a forgotten memory stood on is told no more
+# A fact of a head counts in full, one that was replaced since less; what has expired counts until
+# the sweep forgets it, which takes it out of the summary as well.
+CITED = """
+select c.episode_id, c.start, c."end", m.forgotten_at is not null as is_forgotten,
+       m.is_head
+from memories_citation c join memories_fact f on f.id = c.fact_id
+join memories_memory m on m.id = f.memory_id
+where c.episode_id = any(%(ids)s::uuid[])
+order by c.id
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EpisodePlace:
+    """Where an episode stands in its conversation: by time, then by arrival."""
+
+    at: datetime
+    position: int
+
+    @property
+    def before(self) -> Q:
+        return Q(occurred_at__lt=self.at) | Q(occurred_at=self.at, position__lt=self.position)
+
+    @property
+    def after(self) -> Q:
+        return Q(occurred_at__gt=self.at) | Q(occurred_at=self.at, position__gt=self.position)
+
+
+def place_of(episode: Episode) -> EpisodePlace:
+    return EpisodePlace(episode.occurred_at, episode.position)
+
+
+def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
+    """Where facts were read from these episodes, and how much each counts."""
+    found: dict[uuid.UUID, Spans] = {}
+    for row in statements.rows(CITED, {"ids": list(ids)}):
+        weight = UNSAID if row.is_forgotten else 1.0 if row.is_head else 0.4
+        found[row.episode_id] = (
+            *found.get(row.episode_id, ()), (row.start, row.end, weight)
+        )  # fmt: skip
+    return found
+
+
+def texts_with_citations(
+    episodes: Sequence[Episode], cited: Mapping[uuid.UUID, Spans]
+) -> list[Said]:
+    return [Said(episode.content, cited.get(episode.pk, ())) for episode in episodes]
+
+
+def speaker(episode: Episode) -> str:
+    return episode.author or episode.role or episode.kind
+
+
+def audience(row: ConversationSummary) -> QuerySet[Episode]:
+    """The episodes that a summary is made of: its agent's own, or all."""
+    rows = Episode.objects.filter(
+        workspace_id=row.workspace_id, conversation_id=row.conversation_id
+    )
+    return rows.filter(agent_id=row.agent_id) if row.agent_id else rows
+
+
+STEP = 20  # messages that may come in before a summary is made anew
+
+# Of several who want it at once one wakes the worker.
+WANT = """
+insert into memories_conversationsummary as s
+  (id, workspace_id, conversation_id, agent_id, method, rule, lines, tokens, episodes,
+   upto_position, seen, due_at, attempts, claims, error, created_at, updated_at)
+values (gen_random_uuid(), %(workspace)s, %(conversation)s, %(agent)s::uuid, 'extractive', '',
+        '[]', 0, 0, 0, -1, %(now)s, 0, 0, '', %(now)s, %(now)s)
+on conflict (conversation_id, agent_id) do update set due_at = %(now)s, attempts = 0
+  where s.due_at is null
+returning id
+"""
+# A conversation that nobody has asked for has no summary, and costs nothing.
+BEHIND = """
+update memories_conversationsummary set due_at = %(now)s, attempts = 0
+where conversation_id = %(conversation)s and due_at is null
+  and seen + greatest(%(step)s, episodes / 10) <= %(positions)s
+returning id
+"""
+
+
+def want(episode: Episode, agent_id: uuid.UUID | None) -> None:
+    """Somebody asked for the conversation of this one: let its summary be made, or made anew."""
+    values = {
+        "workspace": episode.workspace_id,
+        "conversation": episode.conversation_id,
+        "agent": agent_id,
+        "now": timezone.now(),
+    }
+    _ring(row.id for row in statements.rows(WANT, values))
+
+
+def grown(conversation_id: uuid.UUID | None, before: int, after: int) -> None:
+    """The conversation had `before` positions and has `after` now, in the caller's transaction."""
+    if conversation_id is None or before // STEP == after // STEP:
+        return
+    values = {"conversation": conversation_id, "positions": after, "step": STEP}
+    _ring(row.id for row in statements.rows(BEHIND, values | {"now": timezone.now()}))
+
+
+def start_again(conversations: Iterable[uuid.UUID]) -> int:
+    """What they were made of has changed: the summaries are emptied at once, and made anew.
+
+    One that is just being written finds its lease gone, and is not kept.
+    """
+    return ConversationSummary.objects.filter(conversation__in=conversations).update(
+        lines=[], tokens=0, episodes=0, upto_at=None, upto_position=0, seen=-1, rule="",
+        method=ConversationSummary.Method.EXTRACTIVE, due_at=timezone.now(), lease_until=None,
+        error="", attempts=0, claims=F("claims") + 1,
+    )  # fmt: skip
+
+
+def _ring(ids: Iterable[uuid.UUID]) -> None:
+    for each in ids:
+        outbox.post("summarize", each)
+
 
 FALLEN = 2_000  # messages between summary and window that sentences are chosen from at once
 
@@ -81,8 +198,8 @@ def summary_before(
         fallen_out = fallen_out.filter(upto.after | Q(position__gt=row.seen))
     fallen = list(fallen_out.order_by("-occurred_at", "-position")[: FALLEN + 1])
     is_current = len(fallen) <= FALLEN
-    if not is_current or len(fallen) >= stale.STEP:
-        stale.want(first, scope.agent_id)
+    if not is_current or len(fallen) >= STEP:
+        want(first, scope.agent_id)
     named = [one for line in row.lines for one in _cited(line)] if row is not None else []
     known = {one.pk: one for one in episodes.filter(pk__in=named)} if named else {}
     all_of_it = _gathered(fallen[:FALLEN][::-1], known, row, place_of(first))
@@ -141,7 +258,7 @@ def _gathered(
         if "text" in line:
             weights = [weight for one in ids for _, _, weight in cited.get(one, ())]
             if UNSAID not in weights:
-                before.lines.append(SummaryLine(plain(line["text"]), tuple(ids)))
+                before.lines.append(SummaryLine(served_line.without_tags(line["text"]), tuple(ids)))
             continue
         index, span = at[ids[0]], (line["start"], line["end"])
         if kept := choose_sentences.again(index, texts[index], span, line["score"]):

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from memories.errors import NotFound
 from memories.guard import served_line
 from memories.models import Conversation, ConversationSummary, Episode
-from memories.summaries.sources import speaker
-from memories.summaries.summary_before import Summary, summary_before
+from memories.summaries.summary_before import Summary, speaker, summary_before
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.index import check, truth, workspace_index
+from memories.index import check, rebuild, workspace_index
 from memories.index.check import Agreement
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
 from memories.management.progress import progress
@@ -54,7 +54,7 @@ class Command(CommandWithExamples):
 
 def _check(space: WorkspaceIndex) -> Agreement:
     try:
-        with progress(truth.size(space), "rows", sys.stderr) as shown:
+        with progress(rebuild.size(space), "rows", sys.stderr) as shown:
             return check.check_index(space, shown.update)
     except ProviderError as error:
         raise CommandError(f"The embedding model failed: {error}") from error

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.index import build_segments, common_terms, rebuild, reembedding, truth
+from memories.index import common_terms, rebuild, reembedding, segments
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
 from memories.management.progress import Interruption, Steps, Stopped, interruptible, progress
 from memories.models import WorkspaceIndex
@@ -31,7 +31,7 @@ class Command(CommandWithExamples):
             try:
                 for space in chosen_spaces(workspace):
                     self.rebuild(space, asked)
-                build_segments.build_and_drop(self.stdout.write)
+                segments.build_and_drop(self.stdout.write)
             except ProviderError as error:
                 raise CommandError(
                     f"The entries are rebuilt, but the embedding model failed: {error}\n"
@@ -43,7 +43,7 @@ class Command(CommandWithExamples):
                 ) from None
 
     def rebuild(self, space: WorkspaceIndex, asked: Interruption) -> None:
-        with progress(truth.size(space), "rows", sys.stderr) as shown:
+        with progress(rebuild.size(space), "rows", sys.stderr) as shown:
             done = rebuild.rebuild(space, Steps(asked, shown))
         common_terms.count_in(space)
         name = space.workspace.slug

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import heartbeat, index_repairs
+from memories import health_parts
 from memories.features.update import update_due_sets
-from memories.index import build_segments
+from memories.index import repair, segments
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress import interruptible
 from memories.models import DueVector
@@ -38,19 +38,19 @@ class Command(CommandWithExamples):
         told = self.stdout.write if verbosity else _nothing
         if every is None:
             done = sweep(told, math.inf)
-            index_repairs.run_all(math.inf, told)
+            repair.run_all(math.inf, told)
             done.episodes = update_due_sets(math.inf, told)
             told(summary(done))
-            build_segments.build_and_drop(told)
+            segments.build_and_drop(told)
             if waiting := DueVector.objects.count():
                 told(f"{waiting} entries still wait for their provider, which failed; see reembed")
             if done.failed:
                 raise CommandError(f"{done.failed} sessions failed; the log says why.")
             return
-        with interruptible() as asked, heartbeat.beating("sweep"):
+        with interruptible() as asked, health_parts.beating("sweep"):
             while not asked.is_asked:
                 done = sweep(told, every)
-                index_repairs.run_all(time.monotonic() + every, told)
+                repair.run_all(time.monotonic() + every, told)
                 done.episodes = update_due_sets(time.monotonic() + every, told)
                 told(summary(done))
                 until = time.monotonic() + every

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
-from memories import index_repairs
+from memories.index import repair
 from memoryproject import embedded_postgres, first_run, roles
 from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
 from memoryproject.processes import Child, Size, meeting_place, processes, supervise
@@ -125,7 +125,7 @@ class Command(BaseCommand):
         self.check(databases=["default"])
         call_command("migrate", interactive=False, verbosity=0)
         granted = roles.prepare(connection)
-        if old := index_repairs.ring():
+        if old := repair.ring():
             self.stdout.write(
                 f"The indexes of {old} workspaces were made by other rules than today's; the worker"
                 " makes them anew while all goes on. /health/ready and the admin tell how far it is."

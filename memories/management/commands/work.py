@@ -20,7 +20,7 @@ from django_q.pusher import pusher
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import counters, heartbeat, outbox, quick_sessions
+from memories import counters, health_parts, outbox, quick_sessions
 from memories.leases import FAR
 from memories.sweep import ensure_schedule
 
@@ -34,7 +34,7 @@ PATIENCE = 30.0  # seconds for the tasks of the other processes
 class Sentinel(cluster.Sentinel):
     def guard(self) -> None:
         """Its rounds call the scheduler every half minute, and so show that they go on."""
-        beats = heartbeat.Beats("guard")
+        beats = health_parts.Beats("guard")
         beats.write()
         cluster.scheduler = partial(scheduler, beats)
         super().guard()
@@ -57,7 +57,7 @@ class Sentinel(cluster.Sentinel):
         os._exit(1)
 
 
-def scheduler(beats: heartbeat.Beats, broker: Any = None) -> None:
+def scheduler(beats: health_parts.Beats, broker: Any = None) -> None:
     """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
     beats.write()
     try:
@@ -73,7 +73,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **__: Any) -> None:
         ensure_schedule()
         counters.start()
-        heartbeat.forget_the_dead()
+        health_parts.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         cluster.worker = beating_worker  # as does the sentinel
@@ -96,13 +96,13 @@ class Command(BaseCommand):
 
 def beating_worker(*given: Any) -> None:
     """A process of the pool: each shows for itself that it lives."""
-    with heartbeat.beating("worker"):
+    with health_parts.beating("worker"):
         worker(*given)
 
 
 def beating_pusher(*given: Any) -> None:
     """The process that hands tasks to the pool: while it hangs, all of them wait."""
-    with heartbeat.beating("pusher"):
+    with health_parts.beating("pusher"):
         pusher(*given)
 
 

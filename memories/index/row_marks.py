@@ -1,4 +1,11 @@
-"""Keys of the single-valued attributes that a memory tells: how an older value is found."""
+"""Marks of a row: what is derived from a text and kept beside it, and which rules made them.
+
+Marks are `Memory.slots` and, of an entry, `weights`, `length`, `marks` and the passages that its vectors
+stand for. Whoever changes what the code makes of a text (conflicts, lexical, ranking.marks, chunking)
+raises the version: then `index.repair` makes all rows anew.
+Keys of words (`terms`, `trigrams`) and fingerprints stay as they are: a search would not find rows that
+wait for their repair, and fingerprints stand under unique constraints.
+tests/test_rules_version.py fails where marks have changed and the version has not."""
 
 import uuid
 from collections.abc import Sequence
@@ -7,6 +14,11 @@ from hashlib import blake2b
 from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords, Reading
 from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
+
+RULES_VERSION = 1
+# The first version that cuts passages as this one does: vectors of longer texts whose rows are
+# older are made anew.
+PASSAGES_SINCE = 0
 
 
 def words_of(index: WorkspaceIndex) -> OwnWords:
@@ -19,7 +31,7 @@ def words_of(index: WorkspaceIndex) -> OwnWords:
     )
 
 
-def keys(about: uuid.UUID, reading: Reading) -> list[int]:
+def slot_keys_of(about: uuid.UUID, reading: Reading) -> list[int]:
     """Signed 64-bit keys, sorted; `about` is the subject, or the workspace where there is none.
 
     Two subjects never share a key, so that everybody's home is not in one posting list.
@@ -29,21 +41,23 @@ def keys(about: uuid.UUID, reading: Reading) -> list[int]:
     return sorted(int.from_bytes(digest, "big", signed=True) for digest in digests)
 
 
-def of_memory(memory: Memory, words: OwnWords) -> list[int]:
-    return keys(memory.subject_id or memory.workspace_id, statements.read(memory.content, words))
+def slots_of_memory(memory: Memory, words: OwnWords) -> list[int]:
+    return slot_keys_of(
+        memory.subject_id or memory.workspace_id, statements.read(memory.content, words)
+    )
 
 
-def stale(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:
+def stale_slots(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:
     """Of these memories those that have other keys than they tell now, with the right ones."""
     found = []
     for memory in Memory.objects.filter(pk__in=ids):
-        keys_now = of_memory(memory, words)
+        keys_now = slots_of_memory(memory, words)
         if memory.slots != keys_now:
             memory.slots = keys_now
             found.append(memory)
     return found
 
 
-def rebuild(ids: Sequence[uuid.UUID], words: OwnWords) -> int:
+def rebuild_slots(ids: Sequence[uuid.UUID], words: OwnWords) -> int:
     """Give these memories the keys that they tell now; how many had others."""
-    return Memory.objects.bulk_update(stale(ids, words), ["slots"])
+    return Memory.objects.bulk_update(stale_slots(ids, words), ["slots"])
