@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories import guard, masks
 from memories.english import lexical
-from memories.index import entries, slot_keys
+from memories.index import entries, row_marks
 from memories.models import Fact, MaskedSpan, Memory, WorkspaceIndex
 from memories.resolve import file_facts
 
@@ -43,7 +43,7 @@ def hold_new(space: WorkspaceIndex, memory: Memory, places: Sequence[guard.Findi
     hidden = [*masks.of_new_memory(memory, spans, why), *masks.of_new_fact(fact, spans, why)]
     memory.held_at = timezone.now()
     memory.fingerprint = lexical.fingerprint(memory.content)
-    memory.slots = slot_keys.of_memory(memory, slot_keys.words_of(space))
+    memory.slots = row_marks.slots_of_memory(memory, row_marks.words_of(space))
     memory.save(force_insert=True)
     fact.save(force_insert=True)
     MaskedSpan.objects.bulk_create(hidden)
