@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from memories.evaluation import measures
+from memories.evaluation.belief_stories import StoryFaults
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
 from memories.evaluation.intent_stories import StoriesTold
@@ -85,6 +86,16 @@ def intent_lines(found: StoriesTold) -> Iterator[str]:
 
 def intent_json(found: StoriesTold) -> dict[str, Any]:
     return {**_rounded(found.measured()), "wrong": found.wrong}
+
+
+def story_lines(found: StoryFaults) -> Iterator[str]:
+    yield from _measured(found.measured())
+    for row in found.rows:
+        yield f"{row['id']}: {row['fault']}: {row['text'][:200]!r}"
+
+
+def story_json(found: StoryFaults) -> dict[str, Any]:
+    return {**_rounded(found.measured()), "wrong": found.rows}
 
 
 def _measured(values: dict[str, float]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from memories.bounds import Budget
 from memories.english import find_claims, gatekeeper, workspace_patterns
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
-from memories.english.private_life import is_private_life
+from memories.english.private_life import is_private_life, is_work
 from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
     HOLD,
@@ -32,7 +32,15 @@ from memories.extraction.extraction_types import (
 )
 from memories.extraction.fallback import FallbackChain
 from memories.extraction.model_claims import ask_model
-from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
+from memories.models import (
+    Category,
+    Episode,
+    Fact,
+    FactType,
+    MemorySession,
+    Source,
+    Visibility,
+)
 from memories.resolve import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
@@ -222,20 +230,23 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
     quotes = [Quote(message.id, hit.start, hit.end, message.text[hit.start : hit.end])]
     if hit.is_answer and talk.asked is not None:
         quotes.append(Quote(talk.asked.key, *talk.asked.place, talk.asked.quote))
-    statement = hit.statement
-    if is_private_life(statement):  # those who decide it are no team
-        statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
     own = {
         f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
         for pattern in options.patterns
     }
+    statement = hit.statement
+    visibility = (
+        options.visibility or own.get(hit.rule) or options.visibility_of(hit.category, statement)
+    )
+    if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(statement)):
+        # Those who decide it are no team.
+        statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
     return Claim(
         statement=statement,
         category=hit.category,
         fact_type=hit.fact_type,
-        visibility=options.visibility
-        or own.get(hit.rule)
-        or options.visibility_of(hit.category, statement),
+        visibility=visibility,
+        speaker=message.speaker,
         method=Fact.Method.PATTERN,
         rule=hit.rule,
         source=Source.EXTRACTED,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memories.english.calendar_dates import DateOrder
-from memories.english.private_life import is_private_life
+from memories.english.private_life import is_private_life, is_work
 from memories.english.talk import UNKNOWN
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
@@ -122,7 +122,11 @@ class ExtractOptions:
         return self.trust.get("tool", BELIEVE) if is_tool else BELIEVE
 
     def visibility_of(self, category: str, statement: str) -> str:
-        return self.visibility or visibility_of(category, statement, shares=self.shares)
+        """Of a decision a person tells, "we" may be anybody: it is the team's where it is of work."""
+        shares = self.shares and not (
+            self.subject and category == Category.DECISION and not is_work(statement)
+        )
+        return self.visibility or visibility_of(category, statement, shares=shares)
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.english import lexical
+from memories.english.talk import UNKNOWN
 from memories.index import statements
 from memories.index.entries import Item, texts_of
 from memories.index.nearest import Placement
@@ -21,6 +22,7 @@ from memories.index.statements import Rows
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
+    Category,
     Fact,
     Layer,
     Memory,
@@ -72,11 +74,16 @@ class Claim:
     until: datetime | None = None
     forget_after: datetime | None = None
     pinned: bool = False
+    speaker: str = ""
 
     @property
     def is_of_team(self) -> bool:
-        """A team's statement is about no person, whoever told it."""
-        return self.visibility != Visibility.PRIVATE and _teams.match(self.statement) is not None
+        """A team's statement is about no person, whoever told it; so is a rule for everybody."""
+        if self.visibility == Visibility.PRIVATE:
+            return False
+        if self.category == Category.POLICY and self.method == Fact.Method.PATTERN:
+            return self.statement.split()[0].removesuffix("'s") not in (self.speaker, UNKNOWN)
+        return _teams.match(self.statement) is not None
 
     @property
     def valid_from(self) -> datetime:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from memories.errors import ProviderError
 from memories.evaluation import (
+    belief_stories,
     conflicts,
     evaluation_report,
     extraction,
@@ -38,8 +39,8 @@ NAME = 200  # as long as a run's name may be
 
 class Command(CommandWithExamples):
     help = (
-        "Measure quality on labelled files, without a language model. Retrieval and intents work in"
-        " workspaces of their own, which they remove; extraction and conflicts read no database."
+        "Measure quality on labelled files, without a language model. Extraction and conflicts read no"
+        " database; all others work in workspaces of their own, which they remove."
     )
     requires_system_checks = ()  # they would ask the database
     examples = (
@@ -49,22 +50,27 @@ class Command(CommandWithExamples):
         "  manage.py evaluate extraction --dataset dialogues.json --format realmem\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
         "  manage.py evaluate intents\n"
+        "  manage.py evaluate guard --half held\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
-        "intents one {id, kind, messages, gone, becomes, here} per line."
+        "intents one {id, kind, messages, gone, becomes, here} per line;\n"
+        "guard, visibility and rejected as the files of theirs beside the code."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=("retrieval", "extraction", "conflicts", "intents"))
+        parser.add_argument(
+            "what",
+            choices=("retrieval", "extraction", "conflicts", "intents", *belief_stories.KEYS),
+        )
         parser.add_argument(
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed, but for intents, which have stories of their own",
+            help="needed by retrieval, extraction and conflicts; the others have stories of their own",
         )
-        parser.add_argument("--half", default="", help="of intents: the stories of this half alone")
+        parser.add_argument("--half", default="", help="of stories: those of this half alone")
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
@@ -77,14 +83,17 @@ class Command(CommandWithExamples):
 
     def handle(self, *, what: str, dataset: Path | None, limit: int, **options: Any) -> None:
         if dataset is None:
-            if what != "intents":
+            if what not in ("intents", *belief_stories.KEYS):
                 raise CommandError("Give --dataset.")
-            dataset = intent_stories.OWN
+            dataset = belief_stories.own_stories(what)
         measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
             "retrieval": self.retrieval,
             "extraction": self.extraction,
             "conflicts": self.conflicts,
             "intents": partial(self.intents, options["half"]),
+        }
+        measure |= {
+            name: partial(self.belief, name, options["half"]) for name in belief_stories.KEYS
         }
         started = timezone.now()
         try:
@@ -127,6 +136,13 @@ class Command(CommandWithExamples):
             found = intent_stories.evaluate(chosen, shown.update)
         self.tell(evaluation_report.intent_lines(found))
         return evaluation_report.intent_json(found)
+
+    def belief(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = belief_stories.stories(what, dataset, half)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            found = belief_stories.evaluate(what, chosen, shown.update)
+        self.tell(evaluation_report.story_lines(found))
+        return evaluation_report.story_json(found)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:
