@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from memories.english import clauses, person, read_clause
 
-MOST = 12  # parts of one text
+MOST = 24  # parts of one text
 _before = re.compile(
     r"(?:and|but|so|well|ok(?:ay)?|hey|hi|hello|look|listen|right|yes|yeah|yep|no|oh|also|again|anyway|actually|honestly|truly|really|plus"
     r"|by the way|btw|fyi|psa|tl;?dr|ps|p\.s\.|nb|n\.b\.|memo|important|warning|for (?:your|the) (?:information|record|reference)"
@@ -32,6 +33,19 @@ _joint = re.compile(
     r"\s*(?:;|,?\s+(?:and|but|so|because|while|whereas|although|yet)|,)\s+", re.IGNORECASE
 )
 
+LONGEST = 120  # characters of what leads in
+_boundary = re.compile(r"\s*[,:;–—]\s+|\s+-+\s+|\.{3}\s*|\s+that\s+")
+# The beginning turns what follows into something else.
+_turning = re.compile(
+    r"\b(?:not|never|no longer|nobody|wrong|false|falsely|untrue|doubts?|den(?:y|ies|ied)|if|unless|wish\w*|hop(?:e|es|ed|ing)|suppos\w+|imagin\w+|pretend\w*"
+    r"|jok(?:e|es|ed|ing)|kidding|until|anymore|instead|lie[sd]?|myth|rumou?rs?|thought|assum\w+|believed|claim\w*|while|when|whenever|where|he|she|his|her|sister|brother|father|mother|dad|mum|mom|wife|husband|friend|boss)\b|n't\b",
+    re.IGNORECASE,
+)
+_THEIRS = (
+    ("they are", "I am"), ("they're", "I'm"), ("they have", "I have"), ("they were", "I was"),
+    ("they", "I"), ("their", "my"), ("theirs", "mine"), ("themselves", "myself"), ("them", "me"),
+)  # fmt: skip
+
 
 def without_lead_in(text: str) -> str:
     """What is left may begin with a small letter."""
@@ -47,15 +61,29 @@ def without_lead_in(text: str) -> str:
 
 
 def parts_of(text: str, name: str) -> Iterator[str]:
-    """The sentences of `text` and their halves, each without its lead-in; what is said in the first
-    person as somebody else would say it of `name`. At most MOST."""
+    """The sentences of `text` and what they come to, each without what leads in to it; what is said
+    in the first person as somebody else would say it of `name`. At most MOST."""
     parts: dict[str, None] = {}
     for start, end in [(0, len(text)), *clauses.sentences(text)][:MOST]:
         sentence = without_lead_in(text[start:end])
-        for part in (sentence, *_joint.split(sentence)):
+        for part in (sentence, *_joint.split(sentence), *_after_lead_ins(text[start:end], name)):
             plain = without_lead_in(part)
             parts.setdefault(plain.strip())
             if person.mentions_speaker(plain):
                 plain = person.third_person(read_clause.plain(plain), name)
             parts.setdefault(plain.strip())
     yield from list(filter(None, parts))[:MOST]
+
+
+def _after_lead_ins(sentence: str, name: str) -> Iterator[str]:
+    """What follows a beginning that neither denies nor doubts it and names nobody else: "Memo to
+    you: ...", "User wants to add that they ...". Of the latter, as he himself would say it."""
+    for joint in islice(_boundary.finditer(sentence, 0, LONGEST), MOST):
+        before, after = sentence[: joint.start()], sentence[joint.end() :]
+        words = before.replace(name, "I").split()
+        if _turning.search(before) or any(w[:1].isupper() and w != "I" for w in words[1:]):
+            continue
+        if name in before:
+            for other, own in _THEIRS:
+                after = re.sub(rf"\b{other}\b", own, after)
+        yield after
