@@ -85,6 +85,17 @@ def of_new_memory(memory: Memory, spans: Iterable[Span], why: MaskReason) -> lis
     return _take(memory, [("content", span) for span in sorted(spans)], why)
 
 
+def copied(fact: Fact, memory: Memory) -> list[MaskedSpan]:
+    """The unsaved masks of a memory that has the words of a fact, masked likewise."""
+    return [
+        MaskedSpan(
+            workspace_id=row.workspace_id, memory=memory, place="content", start=row.start,
+            end=row.end, words=row.words, kind=row.kind, reason=row.reason, cause=row.cause,
+        )
+        for row in fact.masks.filter(place="statement").order_by("pk")
+    ]  # fmt: skip
+
+
 def original_of(fact: Fact) -> str:
     """The statement of a fact as it was read. Whoever shows it, audits it."""
     rows = fact.masks.filter(place="statement").order_by("pk")

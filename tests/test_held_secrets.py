@@ -101,7 +101,7 @@ def test_a_correction_by_hand_waits_and_the_old_words_live_on(alice: Person) -> 
 
 def test_a_person_lets_a_memory_by_hand_through(alice: Person) -> None:
     alice.note(SAID, user_id="u")
-    memory = review.accept(alice.scope, Fact.objects.get().pk)
+    memory = review.accept(alice.scope, Fact.objects.get().pk, unmask=True)
     assert (memory.content, alice.live()) == (SAID, [SAID])
     assert not MaskedSpan.objects.exists()
 
@@ -109,13 +109,14 @@ def test_a_person_lets_a_memory_by_hand_through(alice: Person) -> None:
 def test_a_person_lets_a_correction_through(alice: Person) -> None:
     old = alice.note("My bank is the Volksbank", user_id="u")
     review.edit(alice.scope, old.pk, {"content": SAID})
-    review.accept(alice.scope, Fact.objects.get(quarantined_at__isnull=False).pk)
+    waiting = Fact.objects.get(quarantined_at__isnull=False)
+    review.accept(alice.scope, waiting.pk, unmask=True)
     assert alice.live() == [SAID]
 
 
 def test_a_person_lets_what_was_told_through(alice: Person) -> None:
     alice.tell(f"I moved. {SAID}", user_id="u")
-    memory = review.accept(alice.scope, Fact.objects.get().pk)
+    memory = review.accept(alice.scope, Fact.objects.get().pk, unmask=True)
     assert memory.content == SAID
     assert Episode.objects.get().content == f"I moved. {SAID}"
 

@@ -51,19 +51,22 @@ class Judged:
         }
 
 
-def pairs(path: Path) -> list[LabelledPair]:
-    """JSONL of {old, new, label}; label is same (or duplicate), update or different.
+def pairs(path: Path, half: str = "") -> list[LabelledPair]:
+    """JSONL of {old, new, label, half?}; label is same (or duplicate), update or different. With
+    `half`, those of this half alone.
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_pairs(path))
+    return list(_pairs(path, half))
 
 
-def _pairs(path: Path) -> Iterator[LabelledPair]:
+def _pairs(path: Path, half: str) -> Iterator[LabelledPair]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.strip():
             try:
                 row: dict[str, Any] = json.loads(line)
+                if half and row.get("half") != half:
+                    continue
                 yield LabelledPair(row["old"], row["new"], LABELS[row["label"]])
             except (KeyError, TypeError, ValueError) as error:
                 raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error

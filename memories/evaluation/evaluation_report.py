@@ -6,10 +6,12 @@ from typing import Any
 
 from memories.evaluation import measures
 from memories.evaluation.belief_stories import StoryFaults
+from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
 from memories.evaluation.intent_stories import StoriesTold
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
+from memories.evaluation.worth_stories import WorthJudged
 
 
 def retrieval_lines(found: Retrieval) -> Iterator[str]:
@@ -88,14 +90,34 @@ def intent_json(found: StoriesTold) -> dict[str, Any]:
     return {**_rounded(found.measured()), "wrong": found.wrong}
 
 
-def story_lines(found: StoryFaults) -> Iterator[str]:
-    yield from _measured(found.measured())
-    for row in found.rows:
+def change_lines(result: ChangesTold) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.wrong:
+        yield f"{row['id']}: {'; '.join(row['faults'])}"
+
+
+def change_json(result: ChangesTold) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.wrong}
+
+
+def worth_lines(result: WorthJudged) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.wrong:
+        yield f"{row['id']}: {' / '.join(row['messages'])!r} gave {row['memories']}"
+
+
+def worth_json(result: WorthJudged) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.wrong}
+
+
+def story_lines(result: StoryFaults) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.rows:
         yield f"{row['id']}: {row['fault']}: {row['text'][:200]!r}"
 
 
-def story_json(found: StoryFaults) -> dict[str, Any]:
-    return {**_rounded(found.measured()), "wrong": found.rows}
+def story_json(result: StoryFaults) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.rows}
 
 
 def _measured(values: dict[str, float]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from memories.models import Episode, Intent, Memory, MemorySession
 from memories.transcripts import Unreadable
 from workspaces.scope import Scope
 
+OWN = Path(__file__).with_name("intents.jsonl")
 NONE = "none"
 HIDING = ("forget", "never")
 KINDS = (*HIDING, "retract", "correct", "remember", NONE)

@@ -74,7 +74,9 @@ def ask_model(
             else:
                 result.add([claim], unsure)
     if result.quarantined:
-        result.notes.append(f"{len(result.quarantined)} claims of the model are held for a person")
+        result.notes.append(
+            f"{len(result.quarantined)} claims of the model had no evidence or are held"
+        )
 
 
 def _distinct_claims(

@@ -52,15 +52,19 @@ def hold_new(space: WorkspaceIndex, memory: Memory, places: Sequence[guard.Findi
     return memory
 
 
-def show(space: WorkspaceIndex, memory: Memory) -> None:
+def let_go(memory: Memory) -> None:
+    """The fact that told why a memory was held waits no longer."""
+    waiting = Fact.objects.filter(memory=memory, quarantined_at__isnull=False)
+    waiting.update(quarantined_at=None)
+
+
+def unmask_held(space: WorkspaceIndex, memory: Memory) -> None:
     """Put the words back that were masked because the memory was held."""
     hidden = MaskedSpan.objects.filter(memory=memory, kind=MaskedSpan.Kind.SECRET)
     causes = [pk for pk in hidden.values_list("cause", flat=True) if pk]
-    if causes:
-        masks.unmask(
-            space, MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause__in=causes)
-        )
-        memory.refresh_from_db(fields=["content", "slots"])
-        memory.fingerprint = lexical.fingerprint(memory.content)
-        memory.save(update_fields=["fingerprint"])
-        Fact.objects.filter(pk__in=causes).update(quarantined_at=None)
+    masks.unmask(
+        space, MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause__in=causes)
+    )
+    memory.refresh_from_db(fields=["content", "slots"])
+    memory.fingerprint = lexical.fingerprint(memory.content)
+    memory.save(update_fields=["fingerprint"])

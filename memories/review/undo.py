@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.models import Memory, MemoryPeriod, Rejection, Supersession, WorkspaceIndex
@@ -89,6 +90,7 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
         state_changes.hold(space, new, timezone.now())
     decision.note = ""
     decide(scope, decision, "reopen")
+    resolve.file_unfiled(space)  # its case may be decided
     return decision
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from memories.errors import ProviderError
 from memories.evaluation import (
     belief_stories,
+    change_stories,
     conflicts,
     evaluation_report,
     extraction,
@@ -23,6 +24,7 @@ from memories.evaluation import (
     locomo,
     realmem,
     retrieval,
+    worth_stories,
 )
 from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
@@ -34,13 +36,18 @@ from memories.transcripts import Unreadable
 
 Cases = Callable[[Path, int], list[LabelledConversation]]
 FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
+DATASETS = {
+    "changes": change_stories.CHANGES,
+    "intents": intent_stories.OWN,
+    "worth": worth_stories.WORTH,
+} | {what: belief_stories.own_stories(what) for what in belief_stories.KEYS}
 NAME = 200  # as long as a run's name may be
 
 
 class Command(CommandWithExamples):
     help = (
-        "Measure quality on labelled files, without a language model. Extraction and conflicts read no"
-        " database; all others work in workspaces of their own, which they remove."
+        "Measure quality on labelled files, without a language model. Retrieval and stories work in"
+        " workspaces of their own, which they remove; extraction and conflicts read no database."
     )
     requires_system_checks = ()  # they would ask the database
     examples = (
@@ -49,28 +56,32 @@ class Command(CommandWithExamples):
         "  manage.py evaluate extraction --dataset locomo.json\n"
         "  manage.py evaluate extraction --dataset dialogues.json --format realmem\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
+        "  manage.py evaluate conflicts --dataset pairs.jsonl --half held\n"
         "  manage.py evaluate intents\n"
-        "  manage.py evaluate guard --half held\n"
+        "  manage.py evaluate changes\n"
+        "  manage.py evaluate worth\n"
+        "  manage.py evaluate guard\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
         "intents one {id, kind, messages, gone, becomes, here} per line;\n"
-        "guard, visibility and rejected as the files of theirs beside the code."
+        "worth one {id, kind, messages, keep, ended, not} per line; changes one\n"
+        "{id, kind, messages, old, new, past, marked, keep} per line; guard, visibility and\n"
+        "rejected as their own files have them, beside the code."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "what",
-            choices=("retrieval", "extraction", "conflicts", "intents", *belief_stories.KEYS),
-        )
+        parser.add_argument("what", choices=(*DATASETS, "retrieval", "extraction", "conflicts"))
         parser.add_argument(
             "--dataset",
             type=Path,
             metavar="FILE",
             help="needed by retrieval, extraction and conflicts; the others have stories of their own",
         )
-        parser.add_argument("--half", default="", help="of stories: those of this half alone")
+        parser.add_argument(
+            "--half", default="", help="of stories and pairs: those of this half alone"
+        )
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
@@ -83,17 +94,19 @@ class Command(CommandWithExamples):
 
     def handle(self, *, what: str, dataset: Path | None, limit: int, **options: Any) -> None:
         if dataset is None:
-            if what not in ("intents", *belief_stories.KEYS):
+            if what not in DATASETS:
                 raise CommandError("Give --dataset.")
-            dataset = belief_stories.own_stories(what)
+            dataset = DATASETS[what]
         measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
             "retrieval": self.retrieval,
             "extraction": self.extraction,
-            "conflicts": self.conflicts,
+            "conflicts": partial(self.conflicts, options["half"]),
             "intents": partial(self.intents, options["half"]),
+            "changes": partial(self.changes, options["half"]),
+            "worth": self.worth,
         }
         measure |= {
-            name: partial(self.belief, name, options["half"]) for name in belief_stories.KEYS
+            each: partial(self.belief, each, options["half"]) for each in belief_stories.KEYS
         }
         started = timezone.now()
         try:
@@ -122,8 +135,8 @@ class Command(CommandWithExamples):
         self.tell(evaluation_report.extraction_lines(found))
         return evaluation_report.extraction_json(found)
 
-    def conflicts(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
-        labelled = conflicts.pairs(dataset)[: limit or None]
+    def conflicts(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        labelled = conflicts.pairs(dataset, half)[: limit or None]
         embedder = embedder_from(workspace_index.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:
             found = conflicts.evaluate(labelled, embedder, shown.update)
@@ -137,12 +150,26 @@ class Command(CommandWithExamples):
         self.tell(evaluation_report.intent_lines(found))
         return evaluation_report.intent_json(found)
 
+    def changes(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = change_stories.stories(dataset, half)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = change_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.change_lines(result))
+        return evaluation_report.change_json(result)
+
+    def worth(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = worth_stories.worth_stories(dataset)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = worth_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.worth_lines(result))
+        return evaluation_report.worth_json(result)
+
     def belief(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = belief_stories.stories(what, dataset, half)[: limit or None]
         with progress(len(chosen), "stories", sys.stderr) as shown:
-            found = belief_stories.evaluate(what, chosen, shown.update)
-        self.tell(evaluation_report.story_lines(found))
-        return evaluation_report.story_json(found)
+            result = belief_stories.evaluate(what, chosen, shown.update)
+        self.tell(evaluation_report.story_lines(result))
+        return evaluation_report.story_json(result)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:
