@@ -11,7 +11,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
-from memories.models import MemorySession
+from memories.models import CaseItem, MemorySession
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import BODIES, OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.factories import FactFactory
@@ -99,6 +99,7 @@ BEFORE = {
     "redoSupersession": ("approveSupersession", "undoSupersession"),
     "reopenSupersession": ("approveSupersession",),
     "undoFeature": ("editFeature",),
+    "undoCase": ("decideCase",),
 }
 WRITES = [operation for operation in operations() if operation.method != "GET"]
 
@@ -117,6 +118,13 @@ def in_a_state_to(name: str, alice: Person, rows: dict[str, str]) -> dict[str, s
     return rows
 
 
+def body_of(name: str, rows: dict[str, str]) -> Any:
+    if name == "decideCase":
+        items = CaseItem.objects.filter(case=rows["cases"], memory__isnull=False)
+        return {"keep": [str(pk) for pk in items.values_list("memory", flat=True)]}
+    return (BODIES | CHANGES).get(name)
+
+
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
 def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Person) -> None:
     rows = in_a_state_to(operation.name, alice, furnish(alice))
@@ -125,7 +133,7 @@ def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Perso
     if operation.name in OF_THE_SERVER:
         http = Caller("orchard", {"Authorization": f"Bearer {issue_server_key('x', actor='t')[1]}"})
     for name in (*BEFORE.get(operation.name, ()), operation.name):
-        answer = by_name[name].call(http, rows, (BODIES | CHANGES).get(name))
+        answer = by_name[name].call(http, rows, body_of(name, rows))
         assert 200 <= answer.status < 300, answer.body
     if answer.status == 204:
         assert not answer.body

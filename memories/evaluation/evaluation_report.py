@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from memories.evaluation import measures
-from memories.evaluation.belief_stories import StoryFaults
 from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
+from memories.evaluation.guard_stories import StoryFaults
 from memories.evaluation.intent_stories import StoriesTold
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
 from memories.evaluation.worth_stories import WorthJudged

@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from memories.errors import ProviderError
 from memories.evaluation import (
-    belief_stories,
     change_stories,
     conflicts,
     evaluation_report,
     extraction,
+    guard_stories,
     intent_stories,
     locomo,
     realmem,
@@ -40,7 +40,7 @@ DATASETS = {
     "changes": change_stories.CHANGES,
     "intents": intent_stories.OWN,
     "worth": worth_stories.WORTH,
-} | {what: belief_stories.own_stories(what) for what in belief_stories.KEYS}
+} | {what: guard_stories.own_stories(what) for what in guard_stories.KEYS}
 NAME = 200  # as long as a run's name may be
 
 
@@ -106,7 +106,7 @@ class Command(CommandWithExamples):
             "worth": self.worth,
         }
         measure |= {
-            each: partial(self.belief, each, options["half"]) for each in belief_stories.KEYS
+            each: partial(self.guarded, each, options["half"]) for each in guard_stories.KEYS
         }
         started = timezone.now()
         try:
@@ -164,10 +164,10 @@ class Command(CommandWithExamples):
         self.tell(evaluation_report.worth_lines(result))
         return evaluation_report.worth_json(result)
 
-    def belief(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
-        chosen = belief_stories.stories(what, dataset, half)[: limit or None]
+    def guarded(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = guard_stories.stories(what, dataset, half)[: limit or None]
         with progress(len(chosen), "stories", sys.stderr) as shown:
-            result = belief_stories.evaluate(what, chosen, shown.update)
+            result = guard_stories.evaluate(what, chosen, shown.update)
         self.tell(evaluation_report.story_lines(result))
         return evaluation_report.story_json(result)
 
