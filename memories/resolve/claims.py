@@ -55,7 +55,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement to be resolved, with what it stands on."""
+    """One statement to be resolved, with what it stands on. `speaker`: whose words it was read out
+    of, "" where nobody's."""
 
     statement: str
     category: str
@@ -69,12 +70,12 @@ class Claim:
     entities: tuple[str, ...] = ()
     event_date: datetime | None = None
     quotes: tuple[Quote, ...] = ()
+    speaker: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
     since: datetime | None = None
     until: datetime | None = None
     forget_after: datetime | None = None
     pinned: bool = False
-    speaker: str = ""
 
     @property
     def is_of_team(self) -> bool:
@@ -211,7 +212,8 @@ def quarantine(
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch, `made_at` when that was written.
+    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it is
+    known since when it was true; what somebody "used to do" is not.
     """
 
     claim: Claim
@@ -227,11 +229,24 @@ class Draft:
     superseded_by: uuid.UUID | None = None
     superseded_at: datetime | None = None
     held_at: datetime | None = None
+    is_dated: bool = True
 
     @classmethod
-    def of(cls, claim: Claim, index: int, slots: Sequence[int], at: datetime) -> "Draft":
+    def of(
+        cls,
+        claim: Claim,
+        index: int,
+        slots: Sequence[int],
+        at: datetime,
+        until: datetime | None = None,
+    ) -> "Draft":
+        """`until`: when what it tells of the past had ended."""
         mark = lexical.fingerprint(claim.statement)
-        return cls(claim, index, slots, mark, claim.valid_from, at, valid_until=claim.until)
+        draft = cls(
+            claim, index, slots, mark, claim.valid_from, at, valid_until=until or claim.until
+        )
+        draft.is_dated = until is None or claim.valid_from < until
+        return draft
 
     @property
     def is_live(self) -> bool:
@@ -266,7 +281,7 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "slots": list(draft.slots),
             "version": draft.version,
             "source_count": draft.source_count,
-            "valid_from": draft.valid_from,
+            "valid_from": draft.valid_from if draft.is_dated else None,
             "valid_until": draft.valid_until,
             "forget_after": draft.claim.forget_after,
             "pinned": draft.claim.pinned,
