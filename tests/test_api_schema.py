@@ -11,7 +11,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
-from memories.models import CaseItem, MemorySession
+from memories.models import Case, Memory, MemorySession
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import BODIES, OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.factories import FactFactory
@@ -86,6 +86,7 @@ CHANGES = {
     "acceptFact": {"quote": "The cat lives in Graz"},
     "editFeature": {"value": "spaces"},
     "changeMember": {"role": "editor"},
+    "decideCase": {"intent": "leave"},
     "editMemory": {"content": "Likes spaces", "pinned": False},
     "changeRanking": {"weights": {"keyword": 0.5}},
     "editSetConfig": {"messages": 3},
@@ -113,16 +114,14 @@ def in_a_state_to(name: str, alice: Person, rows: dict[str, str]) -> dict[str, s
             statement="The cat lives in Graz", quarantined_at=timezone.now(),
         )  # fmt: skip
         return rows | {"facts": str(held.pk)}
+    if name in ("decideCase", "undoCase"):
+        alice.say("My salary is 91,000 a year.", user_id="u9")
+        Memory.objects.filter(subject__external_id="u9").update(pinned=True)
+        alice.say("Please forget my salary.", user_id="u9")
+        return rows | {"cases": str(Case.objects.get(kind="intent").pk)}
     if name == "retrySession":
         MemorySession.objects.filter(pk=rows["sessions"]).update(state=MemorySession.State.FAILED)
     return rows
-
-
-def body_of(name: str, rows: dict[str, str]) -> Any:
-    if name == "decideCase":
-        items = CaseItem.objects.filter(case=rows["cases"], memory__isnull=False)
-        return {"keep": [str(pk) for pk in items.values_list("memory", flat=True)]}
-    return (BODIES | CHANGES).get(name)
 
 
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
@@ -133,7 +132,7 @@ def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Perso
     if operation.name in OF_THE_SERVER:
         http = Caller("orchard", {"Authorization": f"Bearer {issue_server_key('x', actor='t')[1]}"})
     for name in (*BEFORE.get(operation.name, ()), operation.name):
-        answer = by_name[name].call(http, rows, body_of(name, rows))
+        answer = by_name[name].call(http, rows, (BODIES | CHANGES).get(name))
         assert 200 <= answer.status < 300, answer.body
     if answer.status == 204:
         assert not answer.body

@@ -1,14 +1,5 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.resolve.cases import (
-    CaseAbout,
-    NewItem,
-    file_facts,
-    file_unfiled,
-    open_case,
-    settle,
-    unfiled,
-)
 from memories.resolve.claims import (
     Claim,
     Quote,
@@ -18,6 +9,16 @@ from memories.resolve.claims import (
     quarantine,
 )
 from memories.resolve.decide import OLDER, RULES
+from memories.resolve.file_cases import (
+    CaseAbout,
+    NewItem,
+    file_facts,
+    file_unfiled,
+    follow_subjects,
+    open_case,
+    settle,
+    unfiled,
+)
 from memories.resolve.write import apply
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "apply",
     "file_facts",
     "file_unfiled",
+    "follow_subjects",
     "open_case",
     "placement_of",
     "places_of",

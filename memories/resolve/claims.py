@@ -29,7 +29,7 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
-from memories.resolve import cases
+from memories.resolve import file_cases
 from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
 from workspaces.models import ApiKey
@@ -194,7 +194,7 @@ def quarantine(
         for claim, reason in doubted
     ]
     statements.insert(new_facts(placement, facts, session_id))
-    cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
+    file_cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(

@@ -16,9 +16,8 @@ from memories.english.statements import NO_WORDS, OwnWords, Reading, is_said_by,
 from memories.index import entries, repair, row_marks, statements, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
-from memories.resolve import cases, neighbours, rejections, state_changes
+from memories.resolve import file_cases, neighbours, rejections, state_changes
 from memories.resolve.bystanders import BYSTANDER, Bystanders
-from memories.resolve.cases import WaitingPair
 from memories.resolve.claims import (
     Claim,
     Draft,
@@ -29,6 +28,7 @@ from memories.resolve.claims import (
     new_memories,
 )
 from memories.resolve.decide import GUARDED, NEAREST, Decision, Judge, Neighbour, Resolver
+from memories.resolve.file_cases import WaitingPair
 from memories.resolve.neighbours import compared
 from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
@@ -173,7 +173,7 @@ class ClaimBatch:
         ]
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
-        cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
+        file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
             new_items(self.placement, made),
