@@ -9,8 +9,8 @@ from django.urls import reverse
 from memories import ingest, review
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Case, Episode, Fact, MaskedSpan, Memory, MemorySession
-from tests.api_fixtures import Caller, caller, member
-from tests.people import Person
+from tests.api_fixtures import Answer, Caller, caller, member
+from tests.people import Person, bound_to_agent
 
 SECRET = "Otter!2024"
 SAID = f"My bank password is {SECRET}."
@@ -187,3 +187,84 @@ def test_curators_see_the_page_of_what_is_held(alice: Person) -> None:
     page = reverse("admin:memories_fact_changelist")
     assert page
     assert Fact.objects.filter(quarantined_at__isnull=False).count() == 1
+
+
+# ---- by their cases
+
+
+def decided(http: Caller, **decision: Any) -> Answer:
+    case = http.get("/cases").body["results"][0]
+    facts = [item["fact"]["id"] for item in case["items"] if item.get("fact")]
+    named = {name: facts for name, value in decision.items() if value == "facts"}
+    return http.post(f"/cases/{case['id']}/decide", decision | named)
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_what_a_case_accepts_is_believed_and_stays_masked(alice: Person, by_hand: bool) -> None:
+    if by_hand:
+        alice.note(SAID, user_id="u")
+    else:
+        alice.tell(SAID, user_id="u")
+    http = caller(alice)
+    assert SECRET not in json.dumps(http.get("/cases").body)
+    assert decided(http, accept="facts").status == 200
+    assert SECRET not in served(http)
+    [live] = alice.live()
+    assert live.startswith("My bank password is █")
+    assert not Fact.objects.filter(quarantined_at__isnull=False).exists()
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_a_case_shows_what_it_accepts_where_that_is_said(alice: Person, by_hand: bool) -> None:
+    if by_hand:
+        alice.note(SAID, user_id="u")
+    else:
+        alice.tell(SAID, user_id="u")
+    assert decided(caller(alice), accept="facts", unmask=True).status == 200
+    assert alice.live() == [SAID]
+    assert alice.finds("bank password", user_id="u")
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.parametrize("way", ["accept", "dismiss"])
+def test_a_decided_case_is_taken_back_and_waits_masked(
+    alice: Person, by_hand: bool, way: str
+) -> None:
+    if by_hand:
+        alice.note(SAID, user_id="u")
+    else:
+        alice.tell(SAID, user_id="u")
+    http = caller(alice)
+    assert decided(http, **{way: "facts"}).status == 200
+    [case] = http.get("/cases", state="decided").body["results"]
+    assert http.post(f"/cases/{case['id']}/undo").status == 200
+    assert Case.objects.get(pk=case["id"]).state == Case.State.OPEN
+    assert_hidden(alice, SECRET)
+    assert Fact.objects.filter(quarantined_at__isnull=False).exists()
+
+
+def test_a_correction_that_a_case_accepts_replaces(alice: Person) -> None:
+    old = alice.note("My bank is the Volksbank", user_id="u")
+    review.edit(alice.scope, old.pk, {"content": SAID})
+    assert decided(caller(alice), accept="facts", unmask=True).status == 200
+    assert alice.live() == [SAID]
+    assert not Case.objects.undecided().exists()
+
+
+def test_dismissing_settles_the_case(alice: Person) -> None:
+    alice.note(SAID, user_id="u")
+    review.dismiss(alice.scope, Fact.objects.get().pk)
+    assert not Case.objects.undecided().exists()
+
+
+def test_only_who_curates_and_sees_it_accepts(alice: Person, bob: Person, mallory: Person) -> None:
+    bob.say(SAID, user_id="u")
+    fact = Fact.objects.get()
+    mate = bound_to_agent(bob.workspace, "mate")
+    for person, status in ((mallory, 404), (mate, 404)):
+        answer = caller(person).post(f"/facts/{fact.pk}/accept", {"unmask": True})
+        assert answer.status == status
+    viewer = member(alice.workspace, "viewer")
+    assert viewer.post(f"/facts/{fact.pk}/accept", {}).status == 403
+    assert caller(alice).post(f"/facts/{fact.pk}/accept", {}).status in (200, 201)
+    assert SECRET not in served(caller(alice))
