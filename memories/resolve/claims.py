@@ -72,7 +72,6 @@ class Claim:
     quotes: tuple[Quote, ...] = ()
     speaker: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
-    forget_after: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
     forget_after: datetime | None = None
@@ -284,7 +283,6 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "source_count": draft.source_count,
             "valid_from": draft.valid_from if draft.is_dated else None,
             "valid_until": draft.valid_until,
-            "forget_after": draft.claim.forget_after,
             "forget_after": draft.claim.forget_after,
             "pinned": draft.claim.pinned,
             "superseded_by_id": draft.superseded_by,
