@@ -75,7 +75,10 @@ def rule_rates(scope: Scope) -> list[RuleRate]:
     for memory_id, rule in dict(by_memory.values_list("memory_id", "rule")).items():
         counts = judged.setdefault(rule, {})
         counts[verdicts[memory_id]] = counts.get(verdicts[memory_id], 0) + 1
-    rates = [RuleRate(*row, judged.get(row[0], {})) for row in rows]
+    rates = [
+        RuleRate(rule, method, found, edited, rejected, judged.get(rule, {}))
+        for rule, method, found, edited, rejected in rows
+    ]
     return sorted(rates, key=lambda rate: (-rate.facts, rate.rule))
 
 
