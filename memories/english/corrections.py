@@ -34,6 +34,11 @@ _kinds = tuple(
         (r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*", 0),
     )
 )
+_amount = rf"(?:\d[\d.,]*|{_number_words})"
+_measure = re.compile(
+    rf"(?P<amount>{_amount})(?: |(?<=\d))(?P<unit>[a-z]{{1,20}}(?: [a-z]{{2,20}})?|%)",
+    re.IGNORECASE,
+)
 _day = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _small = re.compile(r"^(?:(?:the|on|at|in|to|by|from|for|a|an|is|it|was|around|about)\s+)+", re.I)
 _verb = re.compile(r"\b(?:is|are|was|were)\s+(?P<value>\S.*?)(?P<end>[.!]?)$")
@@ -63,6 +68,12 @@ def _with_value(content: str, old: str, new: str, *, is_named: bool = False) -> 
     if old:
         place = _find(content, old)
         return _put(content, place, value) if place else ""
+    if measured := _measure.fullmatch(value):
+        unit = re.escape(measured["unit"].removesuffix("s"))
+        same = re.compile(rf"(?<![\w.,]){_amount}(?= ?{unit}s?(?!\w))", re.I)
+        amounts = list(same.finditer(content))
+        if amounts:
+            return _put(content, amounts[-1].span(), measured["amount"])
     for number, kind in enumerate(_kinds):
         if not kind.fullmatch(value):
             continue
