@@ -39,7 +39,7 @@ _person = re.compile(
     re.IGNORECASE,
 )
 _own_thing = re.compile(
-    r"\b(?:an?|the|my|our|your|his|her|their|some|every|each|no|two|three|four|\d+|[\w-]+'s) (?:[\w'-]+ ){0,3}?[\w'-]{3,}",
+    rf"\b(?:an?|the|my|our|your|his|her|their|some|every|each|no|two|three|four|\d+|[\w-]+'s) (?!(?:{KIN}|{PEOPLE})\b)(?:[\w'-]+ ){{0,3}}?[\w'-]{{3,}}",
     re.IGNORECASE,
 )
 _several = re.compile(
