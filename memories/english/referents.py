@@ -65,7 +65,10 @@ _pointing = re.compile(
 )
 
 
-_name = re.compile(r"(?!I\b)(?:^[A-Z][\w-]+ |(?<!^)\b[A-Z][a-z]+)")
+_name = re.compile(
+    r"(?!(?:I|My|Our|We|The|An?|In|On|At|When|After|Before|Since|This|That|These|Those|It|They|He|She|If|So|And|But|Last|Next|One|Some|There|Here|As|For|With|To|Just)\b)"
+    r"(?:^[A-Z][\w-]+ |(?<!^)\b[A-Z][a-z]+)"
+)
 _place = re.compile(r"\b(?:in|to|at|from|near|of) (?:the |my |our |an? )?[\w-]{3,}")
 # What may have been named before a word that stands for it
 _antecedents = {

@@ -97,7 +97,7 @@ _cheer = re.compile(
     r"\b(?:keep (?:going|on|at it|pushing|it up|trying|believing|working|writing|moving|learning|growing|fighting|doing)|never give up|give up|won't (?:quit|stop|give)"
     r"|believe in (?:myself|ourselves|yourself)|life is|reminds? (?:me|us)|reminded (?:me|us)|blast|roller ?coaster|journey|joy|dreams? come true|right attitude|means? (?:so much|a lot|the world)"
     r"|can't imagine|nothing beats|worth it|good vibes|feel alive|makes? (?:me|us) (?:feel|so|happy|smile|think)|made (?:me|us) (?:feel|so|happy|smile|think|realize|appreciate)"
-    r"|taught (?:me|us)|teaches (?:me|us)|inspires? (?:me|us)|lots of fun|so much fun|great time|good time|amazing (?:time|experience|feeling)|hard work|best of luck|paid off|pays? off"
+    r"|taught (?:me|us)|teaches (?:me|us)|inspires? (?:me|us)|lots of fun|such fun|so much fun|great time|good time|amazing (?:time|experience|feeling)|hard work|best of luck|paid off|pays? off"
     r"|(?:my|our|their) rock\b|like family|great addition|cheer(?:s|ed)? (?:me|us) on|tough times?|rough (?:time|patch|day|week)|at one with|stay on track|so supportive|supportive of"
     r"|(?:starting|beginning) to (?:realize|realise|feel|see)|am loving|since (?:we|I|the) last|since the last|there for (?:me|us)|haven't (?:talked|chatted|caught up|seen each other|spoken)|did(?:n't| not) talk|bring positive|make (?:things|it) better|same (?:magic|page|values)|positive (?:impact|change|difference)|make a (?:positive |big |real )?difference|have(?: got)? my back|in my corner|in this together|through thick and thin|push(?:ing)? (?:myself|ourselves|through|forward|on))\b",
     re.IGNORECASE,
