@@ -125,9 +125,9 @@ def test_a_session_says_why_nothing_of_a_message_is_kept(alice: Person) -> None:
 
 
 def test_a_text_that_is_understood_and_not_worth_it_is_not_kept_whole(alice: Person) -> None:
-    alice.tell("I'm a big fan of this genre.")
+    alice.tell("I'm a big fan of this genre.", extract="auto")
     assert alice.live() == []
-    alice.tell("Blue bins, odd weeks")
+    alice.tell("Blue bins, odd weeks", extract="auto")
     [memory] = Memory.objects.all()
     assert (memory.content, memory.confidence) == ("Blue bins, odd weeks", 0.5)
 
