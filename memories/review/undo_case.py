@@ -19,7 +19,7 @@ from memories.models import (
     WorkspaceIndex,
     rank_of,
 )
-from memories.resolve import state_changes
+from memories.resolve import grounds, state_changes
 from memories.review.approve import believe_again, decide
 from memories.review.decide_case import audit_case, locked_case
 from memories.review.forget import forget_locked, locked
@@ -148,9 +148,14 @@ def _wait_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     )
 
 
+def _let_fall(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+    grounds.doubt(step["grounds"])
+
+
 BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], None]] = {
     "pairs": _wait_again,
     "release": _hold_again,
+    "keep": _let_fall,
     "replace": _take_out,
     "edit": _take_words_back,
     "forget": _remember,

@@ -30,13 +30,16 @@ class ContextEntry:
     """A hit as a line of the block.
 
     `at` is when it became known: when the words that it stands on were said, the latest of them,
-    or when it was written by hand. `since` is when it began to hold, where that is another day.
+    or when it was written by hand. `since` is when it began to hold, where that is another day, and
+    `until` when it was over. What is uncertain rests on something that has ended.
     """
 
     hit: Hit
     at: datetime
     said: str
     since: datetime | None = None
+    until: datetime | None = None
+    is_uncertain: bool = False
 
     @property
     def mark(self) -> str:
@@ -149,7 +152,14 @@ def _entry(hit: Hit) -> ContextEntry:
     by_hand = row.created_at if hit.memory else row.updated_at
     at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
     since = row.valid_from if hit.memory else None
-    return ContextEntry(hit, at, said, since if since and since.date() != at.date() else None)
+    return ContextEntry(
+        hit,
+        at,
+        said,
+        since if since and since.date() != at.date() else None,
+        row.valid_until if hit.memory else None,
+        bool(hit.memory and row.is_uncertain),
+    )
 
 
 def _size(entry: ContextEntry) -> int:
@@ -168,4 +178,6 @@ def _lines(entries: Iterable[ContextEntry]) -> list[str]:
 
 def _line(entry: ContextEntry, number: int) -> str:
     since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
-    return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}{since}: {entry.said}\n"
+    until = f", until {entry.until:%Y-%m-%d}" if entry.until else ""
+    unsure = ", uncertain" if entry.is_uncertain else ""
+    return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}{since}{until}{unsure}: {entry.said}\n"
