@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from django.db import transaction
+from django.utils import timezone
 
-from memories.models import Case, Memory, Rejection, Supersession
+from memories import resolve
+from memories.models import Case, Fact, Memory, Rejection, Supersession
 from tests.api_fixtures import Caller, caller
 from tests.factories import MembershipFactory
 from tests.people import Person
@@ -236,3 +239,73 @@ def test_only_who_sees_all_of_it_sees_a_case(
     Memory.objects.update(visibility="global")
     assert caller(bob).get(case).status == 200
     assert caller(mallory).get(case).status == 404
+
+
+@pytest.fixture
+def doubted(http: Caller, alice: Person) -> str:
+    """Two claims without evidence about one thing wait in a case beside what is believed."""
+    session = alice.say("I live in Oslo.", user_id="u1")
+    claims = [
+        resolve.Claim(
+            statement=f"User lives in {place}", category="identity", fact_type="profile",
+            visibility="private", method="llm", rule="", source="extracted",
+            occurred_at=timezone.now(),
+        )
+        for place in ("Lima", "Quito")
+    ]  # fmt: skip
+    with transaction.atomic():
+        doubts = [(claim, "no evidence") for claim in claims]
+        resolve.quarantine(resolve.placement_of(session, claims), doubts, session.pk)
+    return f"/cases/{Case.objects.get().pk}"
+
+
+def facts_of(http: Caller, case: str) -> dict[str, str]:
+    """Place to fact id."""
+    facts = [item["fact"] for item in http.get(case).body["items"] if item["fact"]]
+    return {fact["statement"].split()[-1]: fact["id"] for fact in facts}
+
+
+def test_facts_are_accepted_and_dismissed_and_wait_again(http: Caller, doubted: str) -> None:
+    assert http.get(doubted).body["kind"] == "quarantine"
+    ids = facts_of(http, doubted)
+    before = sorted(Fact.objects.values_list("statement", "quarantine_reason"))
+    answer = http.post(f"{doubted}/decide", {"accept": [ids["Lima"]], "dismiss": [ids["Quito"]]})
+    assert (answer.status, answer.body["state"]) == (200, "decided")
+    assert "Lima" in lives(http)
+    assert not Fact.objects.filter(quarantined_at__isnull=False).exists()
+    answer = http.post(f"{doubted}/undo")
+    assert (answer.status, answer.body["state"]) == (200, "open")
+    assert lives(http) == ["Oslo"]
+    assert sorted(facts_of(http, doubted)) == ["Lima", "Quito"]
+    assert Fact.objects.filter(quarantined_at__isnull=False).count() == 2
+    assert sorted(Fact.objects.values_list("statement", "quarantine_reason")) == before
+
+
+def test_every_fact_that_waits_has_to_be_named(http: Caller, doubted: str) -> None:
+    ids = facts_of(http, doubted)
+    answer = http.post(f"{doubted}/decide", {"accept": [ids["Lima"]]})
+    assert (answer.status, answer.body["errors"][0]["field"]) == (400, "accept")
+    assert lives(http) == ["Oslo"]
+    both = {"accept": [ids["Lima"]], "dismiss": [ids["Lima"], ids["Quito"]]}
+    assert http.post(f"{doubted}/decide", both).status == 400
+
+
+def test_a_fact_that_somebody_decided_meanwhile_is_a_conflict(http: Caller, doubted: str) -> None:
+    ids = facts_of(http, doubted)
+    http.post(f"/facts/{ids['Quito']}/dismiss")
+    answer = http.post(f"{doubted}/decide", {"accept": [ids["Lima"]], "dismiss": [ids["Quito"]]})
+    assert (answer.status, "meanwhile" in answer.body["detail"]) == (409, True)
+    assert lives(http) == ["Oslo"]
+    assert http.post(f"{doubted}/decide", {"dismiss": [ids["Lima"]]}).status == 200
+
+
+def test_an_accepted_fact_that_says_what_is_believed_is_taken_back(
+    http: Caller, alice: Person, doubted: str
+) -> None:
+    alice.say("I live in Lima.", user_id="u1")
+    ids = facts_of(http, doubted)
+    before, support = lives(http), sorted(Memory.objects.values_list("content", "source_count"))
+    http.post(f"{doubted}/decide", {"accept": [ids["Lima"]], "dismiss": [ids["Quito"]]})
+    assert http.post(f"{doubted}/undo").status == 200
+    assert lives(http) == before
+    assert sorted(Memory.objects.values_list("content", "source_count")) == support

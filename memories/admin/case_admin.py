@@ -9,8 +9,8 @@ from django.utils.timesince import timesince
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories import review
-from memories.admin.case_cards import CHOICES, case_cards, decision_by, with_statements
+from memories import cases
+from memories.admin.case_cards import CHOICES, CaseCard, case_cards, decision_by, with_statements
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed
 from memories.admin.review_page import DecidePage, DecisionResult, PendingCountPage, ReviewPage
 from memories.english.plain_words import attribute_words
@@ -20,6 +20,7 @@ from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb, refusal_text
 from workspaces.adminbase.scoped_admin import PickFilter
 from workspaces.auth import as_uuid
+from workspaces.models import Capability
 
 
 class ApproveCaseForm(forms.Form):
@@ -30,6 +31,13 @@ class ApproveCaseForm(forms.Form):
         help_text="Change the words to edit it on the way.",
         widget=UnfoldAdminTextareaWidget,
     )
+
+
+# What the same buttons are called where somebody asked something of the memory.
+ORDER_VERBS = {
+    "approve": Verb("approve", "Do it", "check", "primary", "What the message asks for is done."),
+    "reject": Verb("reject", "Leave it", "close", "danger"),
+}
 
 
 class CaseActPage(DecidePage):
@@ -128,14 +136,19 @@ class CaseAdmin(MemoryRowAdmin):
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Any]:
         """On a page of its own the choices stand beside the statements, in their own form."""
-        rows = super().buttons(request, row)
-        return [button for button in rows if button.verb.name != "decide"]
+        own = ORDER_VERBS if case_cards([row])[0].orders else {}
+        return [
+            self.button(row, own.get(button.verb.name, button.verb))
+            for button in super().buttons(request, row)
+            if button.verb.name != "decide" and not (own and button.verb.name == "keep-both")
+        ]
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         [card] = case_cards([row])
-        return {"title": f"{card.about}: a case", "card": card}
+        may_decide = not row.is_decided and self.may(request, Capability.CURATE, row)
+        return {"title": f"{card.about}: a case", "card": card, "may_decide": may_decide}
 
-    def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> None:
+    def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> CaseCard:
         [card] = case_cards([row])
         chosen = {
             name.removeprefix("choice-"): str(way)
@@ -143,26 +156,27 @@ class CaseAdmin(MemoryRowAdmin):
             if name.startswith("choice-") and way in CHOICES
         }
         scope = self.scope(request, row)
-        review.decide_case(scope, row.pk, decision_by(card, verb, content, chosen))
+        cases.decide_case(scope, row.pk, decision_by(card, verb, content, chosen))
+        return card
 
     def do_approve(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        self._decide(request, row, "approve", as_typed(values["content"]))
-        return "Approved: the newest is believed."
+        card = self._decide(request, row, "approve", as_typed(values["content"]))
+        return "Done as asked." if card.orders else "Approved: the newest is believed."
 
     def do_keep_both(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         self._decide(request, row, "keep-both")
         return "All are believed."
 
     def do_reject(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        self._decide(request, row, "reject")
-        return "Rejected: what was believed stays."
+        card = self._decide(request, row, "reject")
+        return "Left as it is." if card.orders else "Rejected: what was believed stays."
 
     def do_decide(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         self._decide(request, row, "decide")
         return "Decided as chosen."
 
     def do_undo(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        review.undo_case(self.scope(request, row), row.pk)
+        cases.undo_case(self.scope(request, row), row.pk)
         return "Taken back: it waits again."
 
     def empty(self, request: HttpRequest) -> Empty:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.memory_timeline import with_quotes
+from memories.cases import CaseDecision
+from memories.cases.decide_case import Replaced, Reworded
 from memories.english.plain_words import attribute_words, rule_words
-from memories.models import Case, CaseItem, Fact, Memory, MemoryState, Supersession
-from memories.review import CaseDecision
-from memories.review.decide_case import Replaced, Reworded
+from memories.models import Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.word_diff import Piece, side, word_diff
 
@@ -24,6 +24,13 @@ KINDS = {
     "quarantine": ("help", "not believed until you decide"),
     "uncertain": ("question_mark", "uncertain until you decide"),
     "intent": ("record_voice_over", "asked for in a message"),
+}
+ORDERS = {
+    "forget": "asks to forget",
+    "never": "asks never to mention",
+    "retract": "takes back",
+    "correct": "corrects",
+    "remember": "asks to remember",
 }
 # What may become of a statement among several.
 CHOICES = {"keep": "Keep", "replace": "Replaced by the newest", "forget": "Forget"}
@@ -35,6 +42,7 @@ class CaseStatement:
 
     item: CaseItem
     state: str
+    order: Intent | None
     pieces: list[Piece]
     facts: list[Fact]
     choice: str
@@ -46,6 +54,11 @@ class CaseStatement:
     @property
     def fact(self) -> Fact | None:
         return self.item.fact
+
+    @property
+    def asks(self) -> str:
+        """What somebody asks for, in plain words."""
+        return ORDERS[self.order.kind] if self.order else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +84,42 @@ class CaseCard:
         return ("call_split", f"{'both' if self.is_pair else 'all'} believed until you decide")
 
     @property
+    def orders(self) -> list[Intent]:
+        """What somebody asks for, and waits."""
+        rows = [each.order for each in self.statements if each.order]
+        return [row for row in rows if row.state == Intent.State.CASE]
+
+    @property
+    def unseen(self) -> int:
+        """How many more memories the orders name than the case shows."""
+        named = {pk for row in self.orders for pk in row.memory_ids}
+        return len(named - {each.item.memory_id for each in self.statements})
+
+    @property
     def about(self) -> str:
-        return attribute_words(self.case.attribute)
+        orders = [each.asks for each in self.statements if each.order]
+        return orders[0] if orders else attribute_words(self.case.attribute)
 
     @property
     def whys(self) -> list[str]:
         """Each reason to ask once."""
         reasons = [each.fact.quarantine_reason for each in self.statements if each.fact]
-        words = [rule_words(each.item.why) for each in self.statements if each.item.why]
+        reasons += [f"asked because: {row.reason}" for row in self.orders if row.reason]
+        words = (
+            []
+            if self.orders
+            else [rule_words(each.item.why) for each in self.statements if each.item.why]
+        )
         return list(dict.fromkeys([*reasons, *words]))
 
     @property
     def is_pair(self) -> bool:
-        return len(self.statements) == 2
+        return len(self.statements) == 2 and not self.orders
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether what becomes of each may be said one by one."""
+        return len(self.statements) > 2
 
     @property
     def choices(self) -> dict[str, str]:
@@ -99,7 +135,9 @@ class CaseCard:
         """What it is about, in the newest words."""
         if self.newest is not None:
             return self.newest.content
-        return next((each.fact.statement for each in self.statements if each.fact), self.about)
+        quotes = [each.order.quote for each in self.statements if each.order]
+        facts = [each.fact.statement for each in self.statements if each.fact]
+        return next(iter([*quotes, *facts]), self.about)
 
 
 def with_statements(rows: Any) -> Any:
@@ -118,35 +156,50 @@ def case_cards(cases: Sequence[Case]) -> list[CaseCard]:
         facts[fact.memory_id].append(fact)
     for fact in with_quotes(Fact.objects.filter(pk__in=own)):
         facts[fact.pk].append(fact)
+    asked = {item.intent for case in cases for item in case.items.all() if item.intent}
+    orders = Intent.objects.select_related("episode").in_bulk(asked)
     names = names_of(case.decided_by for case in cases if case.decided_by)
     waiting = defaultdict(list)
     pairs = Supersession.objects.filter(case__in=cases, state=Supersession.State.PENDING)
     for case_id, new_id in pairs.values_list("case", "new"):
         waiting[case_id].append(new_id)
     return [
-        _card(case, facts, waiting[case.pk], names.get(case.decided_by, case.decided_by))
+        _card(case, facts, waiting[case.pk], orders, names.get(case.decided_by, case.decided_by))
         for case in cases
     ]
 
 
 def _card(
-    case: Case, facts: dict[Any, list[Fact]], waiting: list[uuid.UUID], decider: str
+    case: Case,
+    facts: dict[Any, list[Fact]],
+    waiting: list[uuid.UUID],
+    orders: Mapping[uuid.UUID, Intent],
+    decider: str,
 ) -> CaseCard:
     items = list(case.items.all())
     newest = newest_of(items, waiting)
-    texts = [item.memory.content if item.memory else item.fact.statement if item.fact else ""
-             for item in items]  # fmt: skip
+    own_orders = [orders.get(item.intent) if item.intent else None for item in items]
+    named = {pk for row in own_orders if row for pk in row.memory_ids}
+    texts = [
+        item.memory.content if item.memory
+        else item.fact.statement if item.fact
+        else order.quote if order
+        else ""
+        for item, order in zip(items, own_orders, strict=True)
+    ]  # fmt: skip
     pieces = [[Piece("same", text)] for text in texts]
-    if len(items) == 2:
+    if len(items) == 2 and not any(own_orders):
         both = word_diff(*texts)
         pieces = [side(both, "removed"), side(both, "added")]
     statements = []
-    for item, own in zip(items, pieces, strict=True):
-        state = item.memory.state if item.memory else "waits" if is_waiting(item) else "decided"
+    for item, order, own in zip(items, own_orders, pieces, strict=True):
+        is_asked = order is not None and order.state == Intent.State.CASE
+        waits = is_asked or is_waiting(item)
+        state = item.memory.state if item.memory else "waits" if waits else "decided"
         choice = "keep" if newest is None or item.memory_id == newest.pk else "replace"
-        statements.append(
-            CaseStatement(item, state, own, facts[item.memory_id or item.fact_id], choice)
-        )
+        choice = "forget" if item.memory_id in named else choice
+        quotes = facts[item.memory_id or item.fact_id]
+        statements.append(CaseStatement(item, state, order, own, quotes, choice))
     return CaseCard(case, statements, newest, decider)
 
 
@@ -169,9 +222,11 @@ def newest_of(items: Sequence[CaseItem], waiting: Sequence[uuid.UUID]) -> Memory
 def decision_by(card: CaseCard, verb: str, content: str, chosen: dict[str, str]) -> CaseDecision:
     """What a button says of everything in the case. Approve: the newest replaces all others; keep
     both: all are believed; reject: what waits is forgotten, the others stay. `chosen`: by memory
-    id, for `decide`."""
+    id, for `decide`. What is asked of the memory is done where it is approved, but for memories
+    that are chosen to be kept."""
     items = [each.item for each in card.statements]
     memories, new = standing(items), card.newest
+    named = {pk for row in card.orders for pk in row.memory_ids}
     facts = tuple(item.fact_id for item in items if is_waiting(item) and item.fact_id)
     waits = {m.pk for m in memories if m.held_at is not None} | ({new.pk} if new else set())
     ways = dict.fromkeys((m.pk for m in memories), "keep")
@@ -181,6 +236,11 @@ def decision_by(card: CaseCard, verb: str, content: str, chosen: dict[str, str])
         ways |= dict.fromkeys(waits, "forget")
     elif verb == "decide":
         ways |= {m.pk: chosen.get(str(m.pk), "keep") for m in memories}
+    if verb == "approve":
+        ways |= dict.fromkeys((m.pk for m in memories if m.pk in named), "order")
+    elif verb == "decide":
+        asked = [m.pk for m in memories if m.pk in named and ways[m.pk] == "forget"]
+        ways |= dict.fromkeys(asked, "order")
     kept = [m for m in memories if ways[m.pk] == "keep"]
     heir = max(kept, key=lambda m: m.pk, default=None)
     return CaseDecision(
@@ -192,7 +252,7 @@ def decision_by(card: CaseCard, verb: str, content: str, chosen: dict[str, str])
         edit=reworded(new, content),
         accept=() if verb == "reject" else facts,
         dismiss=facts if verb == "reject" else (),
-        intent="leave" if verb == "reject" else "do",
+        intent="do" if verb in ("approve", "decide") else "leave",
     )
 
 

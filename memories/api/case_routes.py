@@ -12,11 +12,11 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import review
+from memories import cases
 from memories.api.shapes import CitationJson, FactJson, MemoryJson
+from memories.cases import CaseDecision
 from memories.english.plain_words import attribute_words, rule_words
 from memories.models import Case, CaseItem, Citation, Fact, Memory
-from memories.review import CaseDecision
 from workspaces.api.json_answers import JsonAnswer, UserId
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -177,7 +177,7 @@ class DecideCaseView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Say of all its statements at once what becomes of them: all of it is done, or nothing."""
         decision = read(CaseDecision, request.data)
-        return case_response(self.scope, review.decide_case(self.scope, row, decision).pk)
+        return case_response(self.scope, cases.decide_case(self.scope, row, decision).pk)
 
 
 class UndoCaseView(WorkspaceView):
@@ -186,7 +186,7 @@ class UndoCaseView(WorkspaceView):
     @operation("undoCase", answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take its decision back: everything in it is as it was, and waits again."""
-        return case_response(self.scope, review.undo_case(self.scope, row).pk)
+        return case_response(self.scope, cases.undo_case(self.scope, row).pk)
 
 
 class SnoozeCaseView(WorkspaceView):
@@ -196,7 +196,7 @@ class SnoozeCaseView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Leave it for later."""
         until = read(SnoozeBody, request.data).until
-        return case_response(self.scope, review.snooze_case(self.scope, row, until).pk)
+        return case_response(self.scope, cases.snooze_case(self.scope, row, until).pk)
 
 
 class AssignCaseView(WorkspaceView):
@@ -206,4 +206,4 @@ class AssignCaseView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Give it to a member."""
         member = read(AssignBody, request.data).assignee
-        return case_response(self.scope, review.assign_case(self.scope, row, member).pk)
+        return case_response(self.scope, cases.assign_case(self.scope, row, member).pk)

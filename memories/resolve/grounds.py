@@ -11,7 +11,7 @@ from memories.english.statements import Reading
 from memories.index import row_marks, statements
 from memories.index.nearest import Pair, Placement
 from memories.models import Case, CaseItem, Ground, Memory, WorkspaceIndex
-from memories.resolve import cases
+from memories.resolve import file_cases
 from memories.resolve.claims import Claim, Draft
 from memories.resolve.decide import KnownMemory
 
@@ -113,10 +113,10 @@ def follow(space: WorkspaceIndex, changed: Collection[uuid.UUID]) -> None:
         else:
             settled.add(row.memory_id)
     if ended:
-        cases.file_uncertain(ended, row_marks.words_of(space))
+        file_cases.file_uncertain(ended, row_marks.words_of(space))
     if settled:
         items = CaseItem.objects.filter(memory__in=settled, case__state__in=Case.UNDECIDED)
-        cases.settle(list(items.values_list("case", flat=True)), "grounds")
+        file_cases.settle(list(items.values_list("case", flat=True)), "grounds")
 
 
 def move(old: uuid.UUID, new: uuid.UUID, *, also_own: bool = False) -> None:

@@ -24,9 +24,8 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.resolve import cases, grounds, neighbours, rejections, state_changes
+from memories.resolve import file_cases, grounds, neighbours, rejections, state_changes
 from memories.resolve.bystanders import BYSTANDER, Bystanders
-from memories.resolve.cases import WaitingPair
 from memories.resolve.claims import (
     Claim,
     Draft,
@@ -45,6 +44,7 @@ from memories.resolve.decide import (
     Neighbour,
     Resolver,
 )
+from memories.resolve.file_cases import WaitingPair
 from memories.resolve.grounds import BatchGrounds
 from memories.resolve.neighbours import compared
 from memories.resolve.review_policy import Policy, Replacement, held_by
@@ -198,7 +198,7 @@ class ClaimBatch:
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
         resting = self.grounds.rows(made, live)
-        cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
+        file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
             new_items(self.placement, made),

@@ -2,26 +2,20 @@
 
 from memories.review.approve import KEPT_BOTH, approve, keep_both, reject
 from memories.review.create import NewMemory, create
-from memories.review.decide_case import CaseDecision, decide_case
 from memories.review.edit import edit
 from memories.review.forget import WRONG, forget, forget_locked
 from memories.review.merge import merge_duplicates, merge_subjects, move
-from memories.review.put_off_case import assign_case, snooze_case
 from memories.review.quarantine import accept, dismiss
 from memories.review.separate import separate
 from memories.review.undo import redo, reopen, restore, undo
-from memories.review.undo_case import undo_case
 
 __all__ = [
     "KEPT_BOTH",
     "WRONG",
-    "CaseDecision",
     "NewMemory",
     "accept",
     "approve",
-    "assign_case",
     "create",
-    "decide_case",
     "dismiss",
     "edit",
     "forget",
@@ -35,7 +29,5 @@ __all__ = [
     "reopen",
     "restore",
     "separate",
-    "snooze_case",
     "undo",
-    "undo_case",
 ]

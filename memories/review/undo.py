@@ -45,6 +45,11 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
+    return undo_locked(scope, space, supersession_id)
+
+
+def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID) -> Supersession:
+    """As `undo`, within the caller's transaction, which holds the workspace's lock."""
     decision, old, new = locked_decision(scope, supersession_id, "undo")
     is_older = decision.rule == OLDER
     if new.superseded_by_id is not None and not is_older:

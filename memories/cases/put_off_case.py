@@ -6,9 +6,9 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from memories.cases.decide_case import audit_case, locked_case, refuse_changed
 from memories.errors import Invalid
 from memories.models import Case
-from memories.review.decide_case import audit_case, locked_case, refuse_changed
 from workspaces.models import Membership
 from workspaces.scope import Scope
 

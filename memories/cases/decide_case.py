@@ -2,7 +2,8 @@
 together."""
 
 import uuid
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,13 +11,16 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import Field
 
-from memories import resolve
+from memories import intents, masks, resolve
 from memories.errors import Conflict, Invalid, NotFound
 from memories.index import due, entries, workspace_index
+from memories.intents import OrderPlan
 from memories.models import (
     Case,
     CaseItem,
     Fact,
+    Intent,
+    MaskedSpan,
     Memory,
     MemoryState,
     Supersession,
@@ -27,13 +31,27 @@ from memories.review.approve import decide, let_replace, release
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import forget_locked, locked, reject_claim
+from memories.review.hold import unmask_held
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
 from workspaces.models import AuditEntry
-from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, Text, Whole, declared
+from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 from workspaces.scope import Scope
 
 IN_A_CASE = "case"  # the rule of a replacement that no machine had proposed
 REJECTED = "rejected"
+DO, LEAVE = "do", "leave"
+ORDER = "order"  # the step of an order that was done
+# What a step did, as people are told.
+DONE = {
+    "replace": "replaced",
+    "edit": "reworded",
+    "forget": "forgotten",
+    "release": "kept",
+    "accept": "believed",
+    "dismiss": "dismissed",
+    "order": "done as asked",
+    "leave": "not done as asked",
+}
 State = Supersession.State
 Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
 
@@ -64,7 +82,10 @@ class CaseDecision:
     edit: Annotated[Reworded | None, Field(description="Say it in these words instead.")] = None
     accept: Ids = ()
     dismiss: Ids = ()
-    intent: Annotated[str, OneOf(["do", "leave"]), NullIs("")] = ""
+    unmask: Annotated[
+        Flag, Field(description="Show what is masked for the sake of what is accepted.")
+    ] = False
+    intent: Annotated[str, OneOf([DO, LEAVE]), NullIs("")] = ""
     note: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
     version: Maybe[
         Annotated[
@@ -104,7 +125,8 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
     content = checked(decision.edit.content) if decision.edit else ""
     space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
-    believed = embedded(scope, space, decision.accept)
+    believed = embedded(scope, space, decision.accept, unmask=decision.unmask)
+    plans = _plans(scope, case_id, decision)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         case = locked_case(scope, case_id)
@@ -115,25 +137,49 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         if decision.edit:
             act.reword(decision.edit.memory_id, content, vectors)
         for fact_id in decision.accept:
-            act.accept(fact_id, believed)
+            act.accept(fact_id, believed, unmask=decision.unmask)
         for fact_id in decision.dismiss:
-            dismiss_locked(scope, locked_fact(scope, fact_id))
-            act.steps.append({"act": "dismiss", "fact": str(fact_id)})
+            act.dismiss(fact_id)
+        act.orders(decision, plans)
         act.close(decision)
         resolve.file_unfiled(space)  # what an accepted fact contradicts
+    masks.fill(space, act.masked)
     return case
+
+
+def _plans(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> list[OrderPlan]:
+    """What the orders in the case come to, where they are to be done."""
+    case = Case.objects.visible_to(scope).filter(pk=case_id).first()
+    if case is None or case.is_decided or decision.intent != DO:
+        return []
+    kept = {*decision.keep, *(pair.new for pair in decision.replace)}
+    return [intents.plan_decided(scope, pk, kept) for pk in waiting_orders(case)]
+
+
+def waiting_orders(case: Case) -> list[uuid.UUID]:
+    """The intents in it that wait for a person."""
+    ids = case.items.exclude(intent=None).values("intent")
+    rows = Intent.objects.filter(pk__in=ids, state=Intent.State.CASE)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def refuse_changed(case: Case, version: int | None = None) -> None:
     """Conflict where it is decided, or newer than the version that somebody read."""
     if case.is_decided:
         when = f"{case.decided_at:%Y-%m-%d %H:%M} UTC"
-        raise Conflict(f"{case.decided_by} decided it meanwhile, at {when}.", "stale", "state")
+        message = f"{case.decided_by} decided it meanwhile, at {when}: {what_was_done(case)}."
+        raise Conflict(message, "stale", "state")
     if version is not None and version != case.version:
         newest = case.items.order_by("-added_at", "-pk").first()
         came = f": {newest.why or newest.pk} came at {newest.added_at:%H:%M}" if newest else ""
         message = f"It is version {case.version} now{came}. Read it again."
         raise Conflict(message, "stale", "version")
+
+
+def what_was_done(case: Case) -> str:
+    """ "2 replaced, 1 forgotten" of a decided case."""
+    counts = Counter(DONE[step["act"]] for step in case.steps if step["act"] in DONE)
+    return ", ".join(f"{number} {word}" for word, number in counts.items()) or "all was kept"
 
 
 def _check_names(case: Case, decision: CaseDecision) -> None:
@@ -162,6 +208,7 @@ class _CaseAct:
     def __init__(self, scope: Scope, space: WorkspaceIndex, case: Case) -> None:
         self.scope, self.space, self.case = scope, space, case
         self.steps: list[dict[str, object]] = []
+        self.masked: list[MaskedSpan] = []
         rows = Supersession.objects.filter(case=case, state=State.PENDING)
         self.pairs = {(row.old_id, row.new_id): row for row in rows.select_for_update()}
         waiting = [str(row.pk) for row in self.pairs.values()]
@@ -206,7 +253,8 @@ class _CaseAct:
         self._free(new)
         new = self._standing(pair.new)
         step = {"pinned": new.pinned, "version": new.version}
-        row = self.pairs.pop((old.pk, new.pk), None)
+        waiting = Supersession.objects.filter(old=old, new=new, state=State.PENDING)
+        row = self.pairs.pop((old.pk, new.pk), None) or waiting.first()
         is_new = row is None
         row = row or Supersession.objects.create(
             workspace_id=self.scope.workspace_id, old=old, new=new, rule=IN_A_CASE, method="manual",
@@ -226,12 +274,57 @@ class _CaseAct:
             edit = Supersession.objects.get(old=memory, new=new)
             self.steps.append({"act": "edit", "pair": str(edit.pk)})
 
-    def accept(self, fact_id: uuid.UUID, believed: dict[uuid.UUID, Vectors]) -> None:
-        fact = locked_fact(self.scope, fact_id)
-        memory, is_new = believe_fact(self.scope, self.space, fact, believed.get(fact_id))
+    def accept(
+        self, fact_id: uuid.UUID, believed: dict[uuid.UUID, Vectors], *, unmask: bool
+    ) -> None:
+        fact = self._waiting(fact_id)
+        if fact is None:
+            return
+        if fact.memory_id is not None:  # written by hand, and held
+            if unmask:
+                unmask_held(self.space, self._standing(fact.memory_id))
+            for row in Supersession.objects.filter(new=fact.memory_id, state=State.PENDING):
+                self._replace(Replaced(row.old_id, row.new_id))
+            self._free(self._standing(fact.memory_id))
+            self.steps.append({"act": "dismiss", "fact": str(fact.pk)})
+            return
+        memory, is_new = believe_fact(
+            self.scope, self.space, fact, believed.get(fact_id), unmask=unmask
+        )
         anew = Fact.objects.filter(memory=memory).order_by("-pk").values_list("pk", flat=True)[0]
+        Fact.objects.filter(pk=anew).update(quarantine_reason=fact.quarantine_reason)
         step = {"act": "accept", "memory": str(memory.pk), "fact": str(anew), "made": is_new}
         self.steps.append(step)
+
+    def dismiss(self, fact_id: uuid.UUID) -> None:
+        fact = self._waiting(fact_id)
+        if fact is None:
+            return
+        dismiss_locked(self.scope, fact)
+        self.steps.append({"act": "dismiss", "fact": str(fact_id)})
+        if fact.memory_id is not None:
+            step = {"act": "forget", "memory": str(fact.memory_id), "held": True}
+            self.steps.append(step)
+
+    def _waiting(self, fact_id: uuid.UUID) -> Fact | None:
+        """The fact, locked; None where what was said of its memory has decided it."""
+        row = Fact.objects.filter(pk=fact_id, memory__isnull=False, quarantined_at=None)
+        return None if row.exists() else locked_fact(self.scope, fact_id)
+
+    def orders(self, decision: CaseDecision, plans: Sequence[OrderPlan]) -> None:
+        """What was asked of the memory is done, or left."""
+        for plan in plans:
+            intent = intents.waiting_intent(self.scope, plan.intent.pk, lock=True)
+            step = _order_step(ORDER, intent)
+            self.masked += intents.do_locked(self.scope, plan)
+            if plan.intent.state != Intent.State.DONE:
+                raise Conflict("What was asked for ended meanwhile.", "stale", "intent")
+            self.steps.append(step)
+        if decision.intent == LEAVE:
+            for intent_id in waiting_orders(self.case):
+                intent = intents.waiting_intent(self.scope, intent_id, lock=True)
+                self.steps.append(_order_step(LEAVE, intent))
+                intents.leave_locked(self.scope, intent)
 
     def close(self, decision: CaseDecision) -> None:
         """Both of what nobody replaced stay; Invalid where something still waits."""
@@ -239,7 +332,7 @@ class _CaseAct:
         for row in Supersession.objects.filter(case=case, state=State.PENDING):
             if not Memory.objects.filter(pk=row.new_id, held_at__isnull=False).exists():
                 decide(self.scope, row, "keep_both", Supersession.KEPT_BOTH)
-        self._refuse_left(decision)
+        self._refuse_left()
         case.state, case.note, case.steps = Case.State.DECIDED, decision.note, self.steps
         case.decided_by, case.decided_at = self.scope.actor, timezone.now()
         case.snoozed_until = None
@@ -247,7 +340,9 @@ class _CaseAct:
         case.save()
         audit_case(self.scope, "decide", case, reason=decision.note)
 
-    def _refuse_left(self, decision: CaseDecision) -> None:
+    def _refuse_left(self) -> None:
+        if waiting_orders(self.case):
+            raise Invalid("intent", "Say whether what was asked for is done.", "left")
         left = CaseItem.objects.filter(case=self.case).select_related("memory", "fact")
         for item in left:
             if item.memory and item.memory.state is MemoryState.HELD:
@@ -258,8 +353,11 @@ class _CaseAct:
                 raise Invalid(
                     "accept", f"Say what becomes of fact {item.fact_id}: it waits.", "left"
                 )
-            if item.intent and not decision.intent:
-                raise Invalid("intent", "Say whether what was asked for is done.", "left")
+
+
+def _order_step(act: str, intent: Intent) -> dict[str, object]:
+    named = [str(pk) for pk in intent.memory_ids]
+    return {"act": act, "intent": str(intent.pk), "memories": named, "reason": intent.reason}
 
 
 def audit_case(scope: Scope, action: str, case: Case, **details: object) -> None:

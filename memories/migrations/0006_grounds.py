@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0004_intents'),
+        ('memories', '0005_audience'),
         ('workspaces', '0001_first_release'),
     ]
 

@@ -7,12 +7,15 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from memories import intents
+from memories.cases.decide_case import LEAVE, ORDER, audit_case, locked_case
 from memories.errors import Conflict
-from memories.index import workspace_index
+from memories.index import due, workspace_index
 from memories.models import (
     Case,
     CaseItem,
     Fact,
+    Intent,
     Memory,
     MemoryPeriod,
     Supersession,
@@ -21,7 +24,6 @@ from memories.models import (
 )
 from memories.resolve import grounds, state_changes
 from memories.review.approve import believe_again, decide
-from memories.review.decide_case import audit_case, locked_case
 from memories.review.forget import forget_locked, locked
 from memories.review.undo import may_be_learned, put_back
 from workspaces.scope import Scope
@@ -35,6 +37,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
     """Take a decision back, its last step first. Conflict where the case is not decided, was
     settled by other means, or where something that it decided was changed since."""
     space = workspace_index.index_of(scope.workspace_id)
+    touched: list[uuid.UUID] = []
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         case = locked_case(scope, case_id)
@@ -44,7 +47,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
             message = "It was not decided as a case: what was done to its memories is undone there."
             raise Conflict(message, "stale", "state")
         for step in reversed(case.steps):
-            BACK[step["act"]](scope, space, step)
+            touched += BACK[step["act"]](scope, space, step) or ()
         decided_by = case.decided_by
         case.state, case.steps, case.note = Case.State.OPEN, [], ""
         case.decided_by, case.decided_at = "", None
@@ -52,6 +55,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
         _absorb(case)
         case.save()
         audit_case(scope, "undo", case, before={"decidedBy": decided_by})
+    due.fill(space, touched)
     return case
 
 
@@ -140,6 +144,21 @@ def _doubt(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     Fact.objects.filter(pk=step["fact"]).update(quarantined_at=timezone.now())
 
 
+def _ask_again(scope: Scope, space: WorkspaceIndex, step: Step) -> list[uuid.UUID]:
+    """What was asked of the memory waits again, taken back where it was done."""
+    rows = Intent.objects.select_for_update(of=("self",))
+    intent = rows.filter(pk=step["intent"], workspace_id=scope.workspace_id).first()
+    if intent is None:
+        return []
+    is_done = intent.state == Intent.State.DONE
+    touched = intents.take_back_locked(scope, space, intent) if is_done else []
+    rows.filter(pk=intent.pk).update(
+        state=Intent.State.CASE, memory_ids=step["memories"], reason=step["reason"],
+        supersession=None, decided_by=scope.actor, decided_at=timezone.now(),
+    )  # fmt: skip
+    return touched
+
+
 def _wait_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     """The pairs that the case was about."""
     rows = Supersession.objects.filter(workspace_id=scope.workspace_id, pk__in=step["ids"])
@@ -152,7 +171,7 @@ def _let_fall(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     grounds.doubt(step["grounds"])
 
 
-BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], None]] = {
+BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]] = {
     "pairs": _wait_again,
     "release": _hold_again,
     "keep": _let_fall,
@@ -161,4 +180,6 @@ BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], None]] = {
     "forget": _remember,
     "accept": _doubt_again,
     "dismiss": _doubt,
+    ORDER: _ask_again,
+    LEAVE: _ask_again,
 }
