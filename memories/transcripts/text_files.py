@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 from memories.transcripts.json_access import clean_text
 from memories.transcripts.transcript import BadLine, Json, SourceFile, Transcript, TranscriptMessage
 

@@ -148,6 +148,7 @@ class Identities:
                 return None
         return None
 
+
 LONGEST_NAME = 200
 LONGEST_TITLE = 400
 # So many messages are held before they are handed over.
@@ -164,30 +165,25 @@ def finished(found: Iterable[Transcript | BadLine]) -> Iterator[Transcript | Bad
             continue
         # Names of a length that every table takes; a thread's must stay its own.
         thread, subject = part.thread, part.subject
-        part = replace(
-            part,
-            thread=thread if len(thread) <= LONGEST_NAME else digest(thread),
-            subject=subject if not subject or len(subject) <= LONGEST_NAME else digest(subject),
-            title=part.title[:LONGEST_TITLE],
-            messages=tuple(
-                replace(message, name=message.name[:LONGEST_NAME]) if message.name else message
-                for message in part.messages
-            ),
-        )
+        thread = thread if len(thread) <= LONGEST_NAME else digest(thread)
+        if subject and len(subject) > LONGEST_NAME:
+            subject = digest(subject)
         kept = []
         for message in part.messages:
-            own = identities.identified(part.thread, message)
+            named = replace(message, name=message.name[:LONGEST_NAME])
+            own = identities.identified(thread, named)
             if own is None:
                 yield BadLine(part.line, f"message {message.id!r} stands here twice")
                 continue
             # A result rarely tells its tool's name, the call with the same id does.
-            key = (part.thread, own.tool_use_id)
+            key = (thread, own.tool_use_id)
             if own.kind == "tool_use" and own.tool_use_id:
                 tools[key] = own.tool_name
             if own.kind == "tool_result" and not own.tool_name:
                 own = replace(own, tool_name=tools.get(key, ""))
             kept.append(own)
-        gathering.add(replace(part, messages=tuple(kept)))
+        title = part.title[:LONGEST_TITLE]
+        gathering.add(Transcript(thread, title, subject, tuple(kept), part.line))
         if gathering.size >= GATHERED:
             yield from gathering.flush()
     yield from gathering.flush()
@@ -211,4 +207,3 @@ class Gathering:
             if joined:
                 yield replace(parts[0], subject=subject, messages=joined)
         self.open, self.size = {}, 0
-

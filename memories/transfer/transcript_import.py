@@ -97,19 +97,29 @@ def _import_batch(
         if session.state != State.DONE:
             sessions.append(_run(session, options))
     if new:
-        request = IngestRequest(
-            messages=tuple(new_message(message) for message in new),
-            user_id=options.user_id,
-            agent_id=options.agent_id,
-            thread_id=options.thread_id,
-            occurred_at=options.occurred_at,
-            metadata=dict(options.metadata),
-            mode=options.mode,
-            extract=options.extract,
-        )
-        sessions.append(_run(ingest.receive(scope, request), options))
+        sessions.append(_run(ingest.receive(scope, _request_of(new, options)), options))
     old = len(messages) - len(new) - len(changed)
     return ImportedBatch(len(messages), len(new), old, changed, tuple(sessions))
+
+
+def _request_of(messages: Sequence[TranscriptMessage], options: ImportOptions) -> IngestRequest:
+    kept = [
+        NewMessage(
+            content_of(m), m.role, m.name, created_at=m.created_at, id=m.id, kind=m.kind,
+            metadata=m.metadata, payload=payload_of(m),
+        )
+        for m in messages
+    ]  # fmt: skip
+    return IngestRequest(
+        messages=tuple(kept),
+        user_id=options.user_id,
+        agent_id=options.agent_id,
+        thread_id=options.thread_id,
+        occurred_at=options.occurred_at,
+        metadata=dict(options.metadata),
+        mode=options.mode,
+        extract=options.extract,
+    )
 
 
 def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
