@@ -35,7 +35,7 @@ class Command(CommandWithExamples):
         how.add_argument("--every", type=pause, metavar="SECONDS", help="again and again")
 
     def handle(self, *, every: float | None, verbosity: int, **_: Any) -> None:
-        told = self.stdout.write if verbosity else _nothing
+        told = self.stdout.write if verbosity else lambda line: None
         if every is None:
             done = sweep(told, math.inf)
             repair.run_all(math.inf, told)
@@ -75,7 +75,3 @@ def summary(done: Swept) -> str:
         f" {done.summaries} summaries made, {done.erasures} erasures and {done.removals} removals run,"
         f" {done.answers} old answers deleted"
     )
-
-
-def _nothing(line: str) -> None:
-    pass
