@@ -60,24 +60,13 @@ class HttpReranker:
         seconds = self._config.timeout
         with metrics.timer("provider_calls", provider="rerank"):
             response = network.within(self._who, seconds, lambda: self._ask(query, documents))
-            return self._scores(response, len(documents))
-
-    def _ask(self, query: str, documents: Sequence[str]) -> httpx2.Response:
-        cut = [document[:LONGEST] for document in documents]
-        body = {"model": self._config.model, "query": query, "documents": cut, "top_n": len(cut)}
-        endpoint = self._config.endpoint
-        try:
-            return _client(endpoint).post(endpoint.base_url + PATH, json=body)
-        except httpx2.TimeoutException as error:
-            raise TimedOut(f"{self._who} did not answer in time", permanent=False) from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise ProviderError(
-                f"{self._who} cannot be reached: {error}", permanent=False
-            ) from error
-
-    def _scores(self, response: httpx2.Response, count: int) -> list[float | None]:
+        count = len(documents)
         if response.status_code != 200:
-            raise network.from_status(_Refusal(response, _body(response)), self._who)
+            try:
+                body: object = json.loads(response.text)
+            except ValueError:
+                body = response.text
+            raise network.from_status(_Refusal(response, body), self._who)
         try:
             results = response.json()["results"]
             found: list[float | None] = [None] * count
@@ -95,12 +84,18 @@ class HttpReranker:
                 permanent=False,
             ) from error
 
-
-def _body(response: httpx2.Response) -> object:
-    try:
-        return json.loads(response.text)
-    except ValueError:
-        return response.text
+    def _ask(self, query: str, documents: Sequence[str]) -> httpx2.Response:
+        cut = [document[:LONGEST] for document in documents]
+        body = {"model": self._config.model, "query": query, "documents": cut, "top_n": len(cut)}
+        endpoint = self._config.endpoint
+        try:
+            return _client(endpoint).post(endpoint.base_url + PATH, json=body)
+        except httpx2.TimeoutException as error:
+            raise TimedOut(f"{self._who} did not answer in time", permanent=False) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ProviderError(
+                f"{self._who} cannot be reached: {error}", permanent=False
+            ) from error
 
 
 @functools.lru_cache(maxsize=4)
