@@ -1,7 +1,7 @@
 """Whether the resolver's judgement of two statements is what people said. Needs no database."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,17 +56,16 @@ def pairs(path: Path) -> list[LabelledPair]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_pairs(path))
-
-
-def _pairs(path: Path) -> Iterator[LabelledPair]:
+    found = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if line.strip():
-            try:
-                row: dict[str, Any] = json.loads(line)
-                yield LabelledPair(row["old"], row["new"], LABELS[row["label"]])
-            except (KeyError, TypeError, ValueError) as error:
-                raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
+        if not line.strip():
+            continue
+        try:
+            row: dict[str, Any] = json.loads(line)
+            found.append(LabelledPair(row["old"], row["new"], LABELS[row["label"]]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
+    return found
 
 
 def evaluate(

@@ -4,7 +4,7 @@ Each story is told message by message, to a subject and a thread of its own in a
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,10 +68,7 @@ def stories(path: Path, half: str = "") -> list[IntentStory]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_stories(path, half))
-
-
-def _stories(path: Path, half: str) -> Iterator[IntentStory]:
+    found = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line.strip():
             continue
@@ -81,20 +78,29 @@ def _stories(path: Path, half: str) -> Iterator[IntentStory]:
                 continue
             if row["kind"] not in KINDS:
                 raise ValueError(f"no kind {row['kind']}")
-            yield IntentStory(
-                str(row["id"]), row["kind"],
-                tuple((each["role"], each["content"]) for each in row["messages"]),
-                *(tuple(row.get(name, ())) for name in ("gone", "becomes", "here")),
-            )  # fmt: skip
+            messages = tuple((each["role"], each["content"]) for each in row["messages"])
+            gone, becomes, here = (tuple(row.get(n, ())) for n in ("gone", "becomes", "here"))
+            story = IntentStory(str(row["id"]), row["kind"], messages, gone, becomes, here)
+            found.append(story)
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"line {number} is no story: {error}") from error
+    return found
 
 
 def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> StoriesTold:
     found = StoriesTold()
     with scratch() as scope:
         for story in told:
-            _tell(scope, story)
+            for role, text in story.messages:
+                request = IngestRequest(
+                    messages=(NewMessage(text, role=role),),
+                    user_id=story.name,
+                    thread_id=story.name,
+                    extract=MemorySession.Extract.PATTERNS,
+                )
+                session = ingest.ingest(scope, request)
+                if not session.is_final:
+                    ingest.run(session.pk)
             faults = _faults(scope, story)
             found.told[story.kind] = found.told.get(story.kind, 0) + 1
             found.right[story.kind] = found.right.get(story.kind, 0) + (not faults)
@@ -107,21 +113,6 @@ def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> S
                                     "faults": faults})  # fmt: skip
             advance(1)
     return found
-
-
-def _tell(scope: Scope, story: IntentStory) -> None:
-    for role, text in story.messages:
-        session = ingest.ingest(
-            scope,
-            IngestRequest(
-                messages=(NewMessage(text, role=role),),
-                user_id=story.name,
-                thread_id=story.name,
-                extract=MemorySession.Extract.PATTERNS,
-            ),
-        )
-        if not session.is_final:
-            ingest.run(session.pk)
 
 
 def _faults(scope: Scope, story: IntentStory) -> list[str]:
