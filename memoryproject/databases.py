@@ -96,19 +96,16 @@ def embedded(data_dir: Path, role: str, limits: Limits = NO_END) -> dict[str, An
 def external(url: str, app_url: str, role: str, limits: Limits = NO_END) -> dict[str, Any]:
     """Settings of the server at `url`. The app role logs in by `app_url`, or takes its rights after
     the owner's login when there is none."""
-    parsed = dict(_parse(app_url if role == "app" and app_url else url))
+    login = app_url if role == "app" and app_url else url
+    if not login.startswith(("postgres://", "postgresql://", "pgsql://")):
+        raise ImproperlyConfigured("DATABASE_URL must begin with postgresql://")
+    try:
+        parsed: dict[str, Any] = {**dj_database_url.parse(login)}
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
     own = {"prepare_threshold": 5, "connect_timeout": limits.connect, **ALIVE}
     options = {**own, **(parsed.pop("OPTIONS", None) or {})}
     options["options"] = f"{SESSION}{limits.session} {options.get('options', '')}".strip()
     if role == "app" and not app_url:
         options["assume_role"] = APP_ROLE
     return {**parsed, **COMMON, "ANSWER_WITHIN": limits.answer_within, "OPTIONS": options}
-
-
-def _parse(url: str) -> dict[str, Any]:
-    if not url.startswith(("postgres://", "postgresql://", "pgsql://")):
-        raise ImproperlyConfigured("DATABASE_URL must begin with postgresql://")
-    try:
-        return dict(dj_database_url.parse(url))
-    except ValueError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None

@@ -69,7 +69,11 @@ class Bodies:
                     body += part
                     self.held += len(part)
                     self.held_by[tenant] += len(part)
-                    self._check(len(body), tenant, known=known)
+                    if len(body) > self.largest:
+                        raise self._too_large()
+                    is_much = self.held > MOST_HELD or self.held_by[tenant] > MOST_OF_ONE[known]
+                    if is_much and len(body) > SMALL:
+                        raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
                     patience.reschedule(began + self.seconds + len(body) / SLOWEST)
         except BaseException as error:
             self.release(len(body), tenant)
@@ -77,14 +81,6 @@ class Bodies:
                 raise self._too_slow() from None
             raise
         return bytes(body)
-
-    def _check(self, size: int, tenant: str, *, known: bool) -> None:
-        if size > self.largest:
-            raise self._too_large()
-        if size <= SMALL:
-            return
-        if self.held > MOST_HELD or self.held_by[tenant] > MOST_OF_ONE[known]:
-            raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
 
     def release(self, size: int, tenant: str) -> None:
         self.held -= size

@@ -7,7 +7,6 @@ well; it tells nobody whose they are. The kernel does: each is a file of this pr
 import heapq
 import os
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 
 FILES = "/dev/fd"
@@ -20,8 +19,14 @@ def close_excess(most: int) -> int:
     if len(files) <= most:
         return 0
     by_address: dict[str, list[int]] = {}
-    for file, address in _clients(files):
-        by_address.setdefault(address, []).append(file)
+    for file in sorted(map(int, files)):  # the oldest first
+        with suppress(OSError):  # closed meanwhile, or no connection
+            seen = socket.socket(fileno=file)
+            try:
+                if seen.family in (socket.AF_INET, socket.AF_INET6):
+                    by_address.setdefault(str(seen.getpeername()[0]), []).append(file)
+            finally:
+                seen.detach()  # it is not ours
     largest = [(-len(own), address) for address, own in by_address.items()]
     heapq.heapify(largest)
     closed = 0
@@ -32,18 +37,6 @@ def close_excess(most: int) -> int:
         if own:
             heapq.heappush(largest, (-len(own), address))
     return closed
-
-
-def _clients(files: list[str]) -> Iterator[tuple[int, str]]:
-    """Files that are connections, oldest first, and the address at their other end."""
-    for file in sorted(map(int, files)):
-        with suppress(OSError):  # closed meanwhile, or no connection
-            seen = socket.socket(fileno=file)
-            try:
-                if seen.family in (socket.AF_INET, socket.AF_INET6):
-                    yield file, str(seen.getpeername()[0])
-            finally:
-                seen.detach()  # it is not ours
 
 
 def _close(file: int, address: str) -> bool:
