@@ -127,11 +127,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # The server tells this setting by itself.
             if own.pgconn.parameter_status(READ_ONLY) == b"on":
                 return False
-            poll = select.poll()
             if not self.errors_occurred:
+                poll = select.poll()
                 poll.register(own.fileno(), select.POLLIN)
-            if not self.errors_occurred and not poll.poll(0):
-                return True
+                if not poll.poll(0):
+                    return True
         return bool(super().is_usable())
 
 
