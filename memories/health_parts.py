@@ -77,19 +77,17 @@ def forget_the_dead() -> None:
     """Take away the rows of processes of this machine that are gone, and of any that were lost a
     day ago."""
     own = WorkerBeat.objects.filter(host=socket.gethostname()).values_list("pk", "pid")
+    gone = []
+    for pk, pid in own:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            gone.append(pk)
+        except PermissionError:
+            continue  # it is somebody else's, and there
     with connection.cursor() as cursor:
-        cursor.execute(GONE, {"ids": [pk for pk, pid in own if not _is_there(pid)]})
+        cursor.execute(GONE, {"ids": gone})
         cursor.execute(ENDED)
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _write(statement: str, values: dict[str, Any]) -> None:

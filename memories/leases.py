@@ -77,23 +77,18 @@ def renewed(rows: Callable[[], QuerySet[Any]], column: str = "lease_until") -> I
     They are asked for in another thread, with a connection of its own: only what is committed is
     renewed, and a row that the claim has lost is left alone.
     """
+    global _thread
     work = Work(rows, column)
     with _lock:
         _works.add(work)
-        _start()
+        if _thread is None:  # work that is shorter than a beat costs no more than this
+            _thread = threading.Thread(target=_renew_for_ever, name="leases", daemon=True)
+            _thread.start()
     try:
         yield work
     finally:
         with _lock:
             _works.discard(work)
-
-
-def _start() -> None:
-    """Under the lock. Work that is shorter than a beat costs no more than this."""
-    global _thread
-    if _thread is None:
-        _thread = threading.Thread(target=_renew_for_ever, name="leases", daemon=True)
-        _thread.start()
 
 
 def _renew_for_ever() -> None:

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -108,7 +107,8 @@ def mask_memories(
     for row in rows:
         place = "content" if isinstance(row, Memory) else "statement"
         taken = _take(row, [(place, (0, len(getattr(row, place))))], why)
-        taken += _take(row, _all_of("entities", row.entities), why)
+        named = [(f"entities/{at}", (0, len(text))) for at, text in enumerate(row.entities) if text]
+        taken += _take(row, named, why)
         _save(row, taken)
         made += taken
     MaskedSpan.objects.bulk_create(made)
@@ -117,11 +117,11 @@ def mask_memories(
         words = masked(rejection.content, [(0, len(rejection.content))])
         Rejection.objects.filter(pk=rejection.pk).update(content=words)
     _reindex(space, Layer.MEMORIES, known)
-    named = [*known, *(fact.pk for fact in facts)]
-    blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=named))
+    touched = [*known, *(fact.pk for fact in facts)]
+    blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=touched))
     texts = [one.words for one in made if len(one.words) >= SHORTEST]
     _mask_notes({fact.session_id for fact in facts if fact.session_id}, texts)
-    _mask_answers(space, named, texts)
+    _mask_answers(space, touched, texts)
     return made
 
 
@@ -191,16 +191,9 @@ def _places(episode: Episode, spans: Sequence[Span]) -> list[tuple[str, Span]]:
     ]
     found = [("content", span) for span in spans]
     for name in JSON_COLUMNS:
-        found += _under(name, getattr(episode, name), words)
+        told = places_of(getattr(episode, name), words)
+        found += [(name + pointer, span) for pointer, span in told]
     return found
-
-
-def _all_of(column: str, texts: Sequence[str]) -> list[tuple[str, Span]]:
-    return [(f"{column}/{at}", (0, len(text))) for at, text in enumerate(texts) if text]
-
-
-def _under(column: str, value: Any, words: Sequence[str]) -> list[tuple[str, Span]]:
-    return [(column + pointer, span) for pointer, span in places_of(value, words)]
 
 
 def _take(row: Target, places: Iterable[tuple[str, Span]], why: MaskReason) -> list[MaskedSpan]:

@@ -14,7 +14,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from operator import itemgetter
 
 from django.db import transaction
@@ -147,7 +147,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
     spaces_with_due = sorted(set(found.values_list("entry__workspace", flat=True)))
     for number in spaces_with_due:
-        done.vectors += _fill_until(number, until)
+        while time.monotonic() < until and (filled := fill_space(number)):
+            done.vectors += filled
         tell(f"{done.vectors} vectors made")
     for job in OTHERS:
         _run(job, done, tell, until)
@@ -225,13 +226,6 @@ def fill_space(number: int) -> int:
     return due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)[:FILL]))
 
 
-def _fill_until(number: int, until: float) -> int:
-    done = 0
-    while time.monotonic() < until and (filled := fill_space(number)):
-        done += filled
-    return done
-
-
 # ---- cases -----------------------------------------------------------------------------------
 
 
@@ -239,14 +233,13 @@ def file_cases() -> int:
     """Put what waits for a person, and stands in no case, into one; those that were put off until
     now wait again. The number of what was filed."""
     Case.objects.wake(timezone.now())
-    return sum(map(_file_cases, resolve.unfiled()))
-
-
-@transaction.atomic(durable=True)
-def _file_cases(workspace_id: uuid.UUID) -> int:
-    index = workspace_index.index_of(workspace_id)
-    workspace_index.lock(index)
-    return resolve.file_unfiled(index)
+    filed = 0
+    for workspace_id in resolve.unfiled():
+        with transaction.atomic(durable=True):
+            index = workspace_index.index_of(workspace_id)
+            workspace_index.lock(index)
+            filed += resolve.file_unfiled(index)
+    return filed
 
 
 # ---- expiry ---------------------------------------------------------------------------------
@@ -259,21 +252,17 @@ def expire() -> int:
     while found := list(expired.values_list("workspace_id", "pk")[:BATCH]):
         for workspace_id in {workspace for workspace, _ in found}:
             ids = [memory for workspace, memory in found if workspace == workspace_id]
-            ended += _expire(workspace_id, ids, now)
+            with transaction.atomic(durable=True):
+                workspace_index.lock(workspace_index.index_of(workspace_id))
+                scope = worker_scope(workspace_id, "sweep")
+                # Under the lock: a person may have given it more time, or forgotten it.
+                still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)
+                for memory in list(still.select_for_update()):
+                    # It was believed until it expired, however late the sweep comes.
+                    MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
+                        until_at=Greatest(F("from_at"), Value(memory.forget_after)),
+                        ended_by=EXPIRED,
+                    )
+                    forget_locked(scope, memory, EXPIRED)
+                    ended += 1
     return ended
-
-
-@transaction.atomic(durable=True)
-def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    workspace_index.lock(workspace_index.index_of(workspace_id))
-    scope = worker_scope(workspace_id, "sweep")
-    # Under the lock: a person may have given it more time, or forgotten it.
-    still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)
-    memories = list(still.select_for_update())
-    for memory in memories:
-        # It was believed until it expired, however late the sweep comes.
-        MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
-            until_at=Greatest(F("from_at"), Value(memory.forget_after)), ended_by=EXPIRED
-        )
-        forget_locked(scope, memory, EXPIRED)
-    return len(memories)

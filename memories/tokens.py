@@ -79,7 +79,11 @@ def bounded_start_of(text: str, most: int) -> str:
 
 def _cost(piece: str) -> int:
     if not piece.isascii():
-        return 50 + sum(map(_letter, piece))
+        costs = (
+            next((cost for end, cost in _BEYOND_ASCII if ord(letter) < end), _RAREST)
+            for letter in piece
+        )
+        return 50 + sum(costs)
     if piece[0].isalpha():
         # Common words are one token; names, and what is written large, are several.
         size = len(piece)
@@ -92,7 +96,3 @@ def _cost(piece: str) -> int:
         return _TOKEN * len(piece)
     is_rule = len(set(piece)) == 1  # "-----" is one token, ");" is two signs
     return _TOKEN * (1 + len(piece) // 6 if is_rule else (len(piece) + 1) // 2)
-
-
-def _letter(letter: str) -> int:
-    return next((cost for end, cost in _BEYOND_ASCII if ord(letter) < end), _RAREST)
