@@ -68,10 +68,6 @@ def setting_text(value: Any) -> str:
     return f"{len(value)} categories" if isinstance(value, list) else str(value)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
 class SetConfigForm(forms.Form):
     """All but the categories. Its fields are named as the settings are: `languageModel.model`."""
 
@@ -79,7 +75,10 @@ class SetConfigForm(forms.Form):
         own, inherited = feature_set.config, inherited_of(feature_set)
         super().__init__(data, initial=dict(_initial(own)))
         for name, label in TEXTS.items():
-            self.fields[name] = _text(label, _hint(inherited[name]), rows=4)
+            area, hint = UnfoldAdminTextareaWidget(attrs={"rows": 4}), _hint(inherited[name])
+            self.fields[name] = forms.CharField(
+                label=label, required=False, help_text=hint, widget=area
+            )
         for setting, parts in PARTS.items():
             self.fields |= _model_fields(setting, parts, inherited[setting])
         for name, label in NUMBERS.items():
@@ -108,7 +107,10 @@ class SetConfigForm(forms.Form):
         unread = {name.partition(".")[0] for name in self.errors}
         own = {name: values.get(name) or None for name in TEXTS}
         own |= {name: values.get(name) for name in NUMBERS}
-        own |= {name: _model(name, values) for name in PARTS if name not in unread}
+        for name in [each for each in PARTS if each not in unread]:
+            parts = {part: values[name_of(name, part)] for part in PARTS[name]}
+            said = {part: value for part, value in parts.items() if value not in (None, "")}
+            own[name] = said if values[name] == OWN else values[name] or None
         return {name: value for name, value in own.items() if name not in unread}
 
     def show(self, refusal: Invalid) -> None:
@@ -129,12 +131,9 @@ def _initial(own: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _hint(inherited: EffectiveSetting) -> str:
-    return f"Left empty: {_short(setting_text(inherited.value))}, as the {inherited.source} has it."
-
-
-def _text(label: str, hint: str, rows: int) -> forms.CharField:
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": rows})
-    return forms.CharField(label=label, required=False, help_text=hint, widget=widget)
+    text = setting_text(inherited.value)
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    return f"Left empty: {shown}, as the {inherited.source} has it."
 
 
 def _model_fields(
@@ -148,35 +147,22 @@ def _model_fields(
         label="Which", required=False, choices=choices, widget=UnfoldAdminSelectWidget
     )
     fields: dict[str, forms.Field] = {setting: which}
+    key = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
     for part, label in parts.items():
-        fields[name_of(setting, part)] = _part(setting, part, label)
+        shared: dict[str, Any] = {"label": label, "required": False}
+        field: forms.Field
+        if part == "provider":
+            named = [("", "—"), *((each, each) for each in CHOICES[setting])]
+            field = forms.ChoiceField(choices=named, widget=UnfoldAdminSelectWidget, **shared)
+        elif part in WHOLE or part == "timeout":
+            kind = forms.IntegerField if part in WHOLE else forms.FloatField
+            widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"})
+            field = kind(widget=widget, **shared)
+        else:
+            hint = key if part == "keyEnv" else ""
+            field = forms.CharField(help_text=hint, widget=UnfoldAdminTextInputWidget(), **shared)
+        fields[name_of(setting, part)] = field
     return fields
-
-
-def _part(setting: str, part: str, label: str) -> forms.Field:
-    if part == "provider":
-        choices = [("", "—"), *((each, each) for each in CHOICES[setting])]
-        return forms.ChoiceField(
-            label=label, required=False, choices=choices, widget=UnfoldAdminSelectWidget
-        )
-    if part in WHOLE or part == "timeout":
-        kind = forms.IntegerField if part in WHOLE else forms.FloatField
-        widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"})
-        return kind(label=label, required=False, widget=widget)
-    hint = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
-    return forms.CharField(
-        label=label,
-        required=False,
-        help_text=hint if part == "keyEnv" else "",
-        widget=UnfoldAdminTextInputWidget(),
-    )
-
-
-def _model(setting: str, values: Mapping[str, Any]) -> Any:
-    if values[setting] != OWN:
-        return values[setting] or None
-    parts = {part: values[name_of(setting, part)] for part in PARTS[setting]}
-    return {part: value for part, value in parts.items() if value not in (None, "")}
 
 
 class CategoryForm(forms.Form):
@@ -203,14 +189,12 @@ class CategoryForm(forms.Form):
         return {
             "name": values["name"],
             "description": values["description"],
-            "tags": [_as_tag(line) for line in values["tags"].splitlines() if line.strip()],
+            "tags": [
+                {"name": parts[1].strip(), "description": parts[2].strip()}
+                for line in values["tags"].splitlines()
+                if line.strip() and (parts := _tag.match(line))
+            ],
         }
-
-
-def _as_tag(line: str) -> dict[str, str]:
-    parts = _tag.match(line)
-    assert parts is not None
-    return {"name": parts[1].strip(), "description": parts[2].strip()}
 
 
 class _Rows(forms.BaseFormSet):
