@@ -52,7 +52,8 @@ class ProviderLine:
 
     @property
     def name(self) -> str:
-        """Tells model and host. Path, key and time are in its mark: of another key nothing is known."""
+        """Tells model and host. Path, key and time are in its mark: of another key nothing is
+        known."""
         host = urlsplit(self.base_url).netloc.rpartition("@")[2]
         own = repr((self.model, self.base_url.rstrip("/"), self.api_key, self.seconds))
         mark = salted_hmac("memories.breakers", own, algorithm="sha256").hexdigest()[:MARK]
@@ -72,7 +73,8 @@ class BreakerState(NamedTuple):
 
 @dataclass(slots=True)
 class _KnownBreaker:
-    """A row as it was `read_at` (monotonic); `is_own`: it could not be written, so it is not read."""
+    """A row as it was `read_at` (monotonic); `is_own`: it could not be written, so it is not
+    read."""
 
     row: Breaker
     read_at: float

@@ -1,4 +1,5 @@
-"""From which cosine on two statements count as near under an embedding model: measured, not guessed.
+"""From which cosine on two statements count as near under an embedding model: measured, not
+guessed.
 
 The smallest threshold at which, among random pairs of statements about one subject, at most one in
 10,000 would be taken for the same, and nine of ten that are taken for the same among the shipped

@@ -1,4 +1,5 @@
-"""System checks: settings that do not go together, told at the start and not at the first request."""
+"""System checks: settings that do not go together, told at the start and not at the first
+request."""
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -43,8 +44,10 @@ def embedding(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]
 def _openai_embedding() -> Iterator[CheckMessage]:
     if not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
         yield Error(
-            "EMBEDDING_PROVIDER is openai, and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
-            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs none.",
+            "EMBEDDING_PROVIDER is openai,"
+            " and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
+            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs"
+            " none.",
             id="memories.E001",
         )
     model = settings.EMBEDDING_MODEL
@@ -103,7 +106,8 @@ def extraction(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage
     if provider == "openai" and settings.EXTRACTION_MODEL == DEFAULT_EXTRACTION_MODEL:
         found.append(
             Error(
-                f"EXTRACTION_PROVIDER is openai, and EXTRACTION_MODEL is {DEFAULT_EXTRACTION_MODEL}.",
+                "EXTRACTION_PROVIDER is openai,"
+                f" and EXTRACTION_MODEL is {DEFAULT_EXTRACTION_MODEL}.",
                 hint="Name a model of that server in EXTRACTION_MODEL.",
                 id="memories.E006",
             )
@@ -135,7 +139,8 @@ def _unused() -> Iterator[CheckMessage]:
     ):
         yield checks.Warning(
             "OPENAI_BASE_URL is set, and nothing uses it.",
-            hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or EXTRACTION_PROVIDER=openai.",
+            hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or"
+            " EXTRACTION_PROVIDER=openai.",
             id="memories.W003",
         )
     if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_API_KEY:

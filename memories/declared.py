@@ -1,5 +1,5 @@
-"""Settings that a caller sends as JSON, declared as classes: every fault at once, each with its place in
-the caller's own words. Pure."""
+"""Settings that a caller sends as JSON, declared as classes: every fault at once, each with its
+place in the caller's own words. Pure."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

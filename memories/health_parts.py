@@ -1,5 +1,5 @@
-"""Parts of the health page: whether the background work is done, and how the models do. Who does that work says
-so every few seconds."""
+"""Parts of the health page: whether the background work is done, and how the models do. Who does
+that work says so every few seconds."""
 
 import logging
 import os
@@ -56,8 +56,8 @@ def beating(kind: str) -> Iterator[None]:
 
 
 class Beats:
-    """The beats of a process that forks others, and so has no thread for them: whoever makes its rounds
-    writes them."""
+    """The beats of a process that forks others, and so has no thread for them: whoever makes its
+    rounds writes them."""
 
     def __init__(self, kind: str) -> None:
         self._values = _beat_values(kind)

@@ -99,7 +99,8 @@ def _renew_for_ever() -> None:
         for work in held:
             try:
                 with connection.cursor() as cursor:
-                    # Who writes the row in a long transaction has it: the others do not wait for it.
+                    # Who writes the row in a long transaction has it: the others do not wait for
+                    # it.
                     cursor.execute("set lock_timeout = '2s'")
                 work.rows().update(**{work.column: end()})
             except Exception as error:  # the thread is all there is, and goes on

@@ -1,8 +1,8 @@
 """Words kept from everybody: taken out of rows and index, kept aside, put back when it is undone.
 
 Whatever reads a row reads blocks there, so no place that serves text has to know of masks. Each act
-runs in the caller's transaction, which holds the workspace's lock; `fill` comes after it. A new episode
-is masked before it is written: `of_new`.
+runs in the caller's transaction, which holds the workspace's lock; `fill` comes after it. A new
+episode is masked before it is written: `of_new`.
 """
 
 import json
@@ -59,7 +59,8 @@ from memories_episode e where e.id = c.episode_id and e.id = any(%(ids)s::uuid[]
 
 @dataclass(frozen=True, slots=True)
 class MaskReason:
-    """Why words are masked; `cause` is the intent or the quarantined fact, whose undoing undoes it."""
+    """Why words are masked; `cause` is the intent or the quarantined fact, whose undoing undoes
+    it."""
 
     kind: str
     reason: str = ""
@@ -75,8 +76,8 @@ def of_new(episode: Episode, spans: Iterable[Span], why: MaskReason) -> list[Mas
 def mask_episodes(
     space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
 ) -> list[MaskedSpan]:
-    """Mask these spans of episodes. Features, summaries and notes that stand on them go, and are made
-    anew of what is left; quotes and kept answers are masked with them."""
+    """Mask these spans of episodes. Features, summaries and notes that stand on them go, and are
+    made anew of what is left; quotes and kept answers are masked with them."""
     rows = list(Episode.objects.filter(pk__in=spans).select_for_update().order_by("pk"))
     made: list[MaskedSpan] = []
     for episode in rows:
@@ -99,7 +100,8 @@ def mask_episodes(
 def mask_memories(
     space: WorkspaceIndex, ids: Iterable[uuid.UUID], why: MaskReason
 ) -> list[MaskedSpan]:
-    """Mask whole memories, which the caller forgets, with the statements of their facts, and what the log says of them."""
+    """Mask whole memories, which the caller forgets, with the statements of their facts, and what
+    the log says of them."""
     memories = list(Memory.objects.filter(pk__in=ids).select_for_update().order_by("pk"))
     facts = list(Fact.objects.filter(memory__in=memories).order_by("pk"))
     made: list[MaskedSpan] = []
@@ -150,12 +152,14 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
 
 
 def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
-    """The vectors of what is left of masked rows; after the transaction, for an embedder may be far."""
+    """The vectors of what is left of masked rows; after the transaction, for an embedder may be
+    far."""
     due.fill(space, {pk for each in masks if (pk := each.episode_id or each.memory_id)})
 
 
 def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
-    """What was said in these episodes, masked or not. For comparisons: whoever shows it, audits it."""
+    """What was said in these episodes, masked or not. For comparisons: whoever shows it, audits
+    it."""
     masks = MaskedSpan.objects.filter(episode__in=episodes, place="content").order_by(
         "episode_id", "pk"
     )

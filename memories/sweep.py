@@ -1,8 +1,9 @@
 """What a clock that was wrong once has left in the future, taken back.
 
-Whatever waits for a time lies no further ahead than its own longest period: what does was written by
-such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be the
-clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
+Whatever waits for a time lies no further ahead than its own longest period: what does was written
+by such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be
+the clock of now that is wrong. What comes later is newer whatever the dates are
+(`candidates.KNOWN`).
 
 A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
 it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
@@ -108,7 +109,8 @@ class Swept:
     """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
     `counted` are layers whose common terms were counted;
     `cases` is what waited and was in none of them;
-    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew, `episodes` what was taken into sets at once."""
+    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew,
+    `episodes` what was taken into sets at once."""
 
     sessions: int = 0
     failed: int = 0
@@ -166,8 +168,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
 
 
 def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
-    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then the
-    second of each."""
+    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then
+    the second of each."""
     now = timezone.now()
     due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
     abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
@@ -182,8 +184,8 @@ def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Rows that are due, and how one of them is worked on for some seconds: None where another worker
-    has it. `count` is the field of Swept."""
+    """Rows that are due, and how one of them is worked on for some seconds: None where another
+    worker has it. `count` is the field of Swept."""
 
     name: str
     count: str
@@ -209,7 +211,8 @@ def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) ->
             setattr(done, job.count, getattr(done, job.count) + ran)
         except Exception:
             # One that breaks its worker must not keep the others from their turn. It is tried again
-            # when its lease has run out: a session's claim counted the attempt, so it is dead at last.
+            # when its lease has run out: a session's claim counted the attempt, so it is dead at
+            # last.
             log.exception("%s %s failed", job.name, row_id)
             done.failed += 1
 

@@ -27,8 +27,8 @@ _RAREST = 400  # an emoji is spelled in bytes
 # A longer text is counted in parts: a megabyte at once would take 100 MB.
 _AT_ONCE = 8_000
 _LONGEST = 32  # characters of a piece
-# Counted as what follows another line, whose end is two pieces: a word that begins a line may be more
-# of them than one after a space. The other is for a first piece that is the space alone.
+# Counted as what follows another line, whose end is two pieces: a word that begins a line may be
+# more of them than one after a space. The other is for a first piece that is the space alone.
 _BEFORE = 1
 
 

@@ -67,8 +67,9 @@ def answers(address: Address) -> bool:
 
 
 class Pulse:
-    """Asks again and again whether the front answers, without waiting for it; `on_silence` is called
-    where it has not for SILENCE seconds. By the socket of the web processes, which no client fills."""
+    """Asks again and again whether the front answers, without waiting for it; `on_silence` is
+    called where it has not for SILENCE seconds. By the socket of the web processes, which no client
+    fills."""
 
     def __init__(self, meeting: Path, on_silence: Callable[[], None]) -> None:
         self.meeting, self.on_silence = meeting, on_silence

@@ -13,8 +13,8 @@ ENGINE = "memoryproject.postgres"
 # The prepared texts of the hot path can use one index only: planning them once is safe and saves
 # 0.4 ms.
 # An approximate index looks at so many vectors, and goes on where a condition leaves too few. At a
-# million, 200 find 0.94 of the first ten and 400 find 0.99, and a filter that leaves one in a hundred
-# needs to go on further than 20,000.
+# million, 200 find 0.94 of the first ten and 400 find 0.99, and a filter that leaves one in a
+# hundred needs to go on further than 20,000.
 SESSION = (
     "-c plan_cache_mode=force_generic_plan -c jit=off"
     " -c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order -c hnsw.max_scan_tuples=60000"
@@ -32,8 +32,8 @@ GRACE = 2.0  # seconds for the server to end a statement by itself, before the c
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a process waits for the database, in seconds; 0 for no end. `idle` is the time that a
-    transaction may lie open with nothing asked: then its locks are somebody else's."""
+    """How long a process waits for the database, in seconds; 0 for no end. `idle` is the time that
+    a transaction may lie open with nothing asked: then its locks are somebody else's."""
 
     connect: int = 10
     statement: float = 0.0
@@ -59,8 +59,8 @@ IDLE_IN_WEB = 60.0
 
 
 def limits_of(kind: str, connect: int, statement: float, lock: float) -> Limits:
-    """Those of a process: `kind` is web, worker (a task of it is ended after ten minutes as a whole)
-    or command, which may take hours: it migrates, builds indexes, reads files in."""
+    """Those of a process: `kind` is web, worker (a task of it is ended after ten minutes as a
+    whole) or command, which may take hours: it migrates, builds indexes, reads files in."""
     if kind == "web":
         return Limits(connect, statement, lock, IDLE_IN_WEB)
     if kind == "worker":

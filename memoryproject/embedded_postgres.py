@@ -44,8 +44,8 @@ SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own is 104 to 108
 LOG_LIMIT = 10 * 2**20
 ROLES = f"CREATE ROLE {APP_ROLE} LOGIN;\nCREATE DATABASE {DATABASE};\n"
-# The folder's mode says who may use the socket; nobody connects by TCP, also where somebody lets the
-# server listen.
+# The folder's mode says who may use the socket; nobody connects by TCP, also where somebody lets
+# the server listen.
 WHO_MAY_CONNECT = "local all all trust\nhost all all all reject\n"
 
 _leases: dict[

@@ -88,8 +88,8 @@ def _form(invitation: Invitation, data: Any) -> Any:
 
 @method_decorator(never_cache, name="dispatch")
 class OwnInvitationsView(View):
-    """Those to the address of whoever is logged in whose link this browser has opened, to be declined.
-    An address alone proves nothing: whoever was first to give it has the account."""
+    """Those to the address of whoever is logged in whose link this browser has opened, to be
+    declined. An address alone proves nothing: whoever was first to give it has the account."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if not isinstance(request.user, User):

@@ -106,7 +106,8 @@ def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
 
 
 def agent_to_read(scope: Scope, external_id: str) -> Scope:
-    """The scope as the agent that is named sees it. An unknown one sees what the default team does."""
+    """The scope as the agent that is named sees it. An unknown one sees what the default team
+    does."""
     if not external_id:
         return scope
     if scope.is_bound:

@@ -142,7 +142,9 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
             "memories_supersession", "?state=settled",
         ),
         Tile(
-            "contradictions open", count_text(open_ones, MOST_WAITING), reverse("admin:memories_review")
+            "contradictions open",
+            count_text(open_ones, MOST_WAITING),
+            reverse("admin:memories_review"),
         ),
         _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
         *_work_tiles(access, DueVector.objects.filter(entry__workspace__in=indexes.values("pk"))),

@@ -156,7 +156,8 @@ class ChainAsOf:
 def chain_as_of(
     asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[MemoryPeriod]]
 ) -> ChainAsOf:
-    """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest first."""
+    """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest
+    first."""
     as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
     believed = [[(life.from_at, life.until_at) for life in each] for each in lives]
     true = [

@@ -1,8 +1,8 @@
 """Proof that it is gone: searching for what was said, and reading every table that could hold it.
 
-Every copy of content has a name here: which columns hold what was said, or was made of it. A test walks
-all models: a column of text, JSON, a list or bytes that is named neither here nor among those that hold
-none fails it."""
+Every copy of content has a name here: which columns hold what was said, or was made of it. A test
+walks all models: a column of text, JSON, a list or bytes that is named neither here nor among those
+that hold none fails it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -114,8 +114,10 @@ FREE = {
     "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
-    "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
-    "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
+    "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None,
+    "ApiKey": None,
+    "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None,
+    "ServerKey": None,
     "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,
     "RecoveryCode": None,
 }  # fmt: skip

@@ -1,4 +1,5 @@
-"""LoCoMo's labels: questions with the turns that answer them, facts with the turns that say them."""
+"""LoCoMo's labels: questions with the turns that answer them, facts with the turns that say
+them."""
 
 import json
 import re

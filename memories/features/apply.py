@@ -141,7 +141,8 @@ class _Changes:
             return
         same = self.by_fingerprint.get(Feature.fingerprint_of(command.columns))
         if same is not None:
-            # It is known already: more words for it, and where another feature was meant, that ends.
+            # It is known already: more words for it, and where another feature was meant, that
+            # ends.
             confirmed = self.origin.method == MANUAL and same.method != MANUAL
             if confirmed and target in (None, same):  # what a machine said is a person's now
                 cited = (*command.cited, *cited_now(same))
@@ -154,8 +155,9 @@ class _Changes:
         elif command.action == ADD or target is None:
             feature_set = self.origin.set
             feature = Feature(
-                workspace_id=feature_set.workspace_id, set=feature_set, agent_id=self.origin.agent_id,
-                subject_id=feature_set.subject_id, conversation_id=feature_set.conversation_id,
+                workspace_id=feature_set.workspace_id, set=feature_set,
+                agent_id=self.origin.agent_id, subject_id=feature_set.subject_id,
+                conversation_id=feature_set.conversation_id,
                 method=self.origin.method,
             )  # fmt: skip
             feature.set_to(command.columns)

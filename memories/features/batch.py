@@ -119,7 +119,8 @@ select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact
        c.episode_id, c.start, c."end", c.quote, {BELIEVED_AT} as occurred_at, s.name as subject,
        array(with recursive before (id) as (
                select id from memories_memory where superseded_by_id = m.id
-               union select v.id from memories_memory v join before on v.superseded_by_id = before.id)
+               union select v.id from memories_memory v
+               join before on v.superseded_by_id = before.id)
              select fc.feature_id from before
              join memories_fact of on of.memory_id = before.id
              join memories_featurecitation fc on fc.fact_id = of.id

@@ -49,8 +49,8 @@ KEPT = 3600  # seconds
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
-    """Of whom, at which instant, and how many memories of each group, and features of each category,
-    at most: the newest."""
+    """Of whom, at which instant, and how many memories of each group, and features of each
+    category, at most: the newest."""
 
     subject_id: uuid.UUID
     at: AsOf = NOW

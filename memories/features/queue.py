@@ -166,7 +166,8 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
         for feature_set in _touched(row.workspace, row.subjects or []):
             recount(feature_set)
             looked += 1
-        # Episodes whose ids were made a while ago may still be committed: those are looked at again.
+        # Episodes whose ids were made a while ago may still be committed: those are looked at
+        # again.
         seen = min(row.last, id_at(timezone.now() - LATE))
         SetDiscovery.objects.update_or_create(workspace_id=row.workspace, defaults={"seen": seen})
     return looked

@@ -42,7 +42,8 @@ class Redaction:
 
     @classmethod
     def of(cls, changes: Sequence[FeatureChange], erased: Ids, parted: Ids) -> "Redaction":
-        """What is left of the changes of one feature; `parted` are the merges that are taken back."""
+        """What is left of the changes of one feature; `parted` are the merges that are taken
+        back."""
         left = cls(changes[0].feature)
         for change in changes:
             before = left.standing[-1].after if left.standing else None

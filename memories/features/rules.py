@@ -132,7 +132,8 @@ LASTING_THOUGH_PAST = frozenset(
     {"home", "education", "health", "family", "people", "rules", "decisions"}
 )
 _over = re.compile(
-    r"(?:and others|(?:also |really |just )?(?:had|has had|has been an?|was|were|wanted|ran|went))\b",
+    r"(?:and others|(?:also |really |just )?"
+    r"(?:had|has had|has been an?|was|were|wanted|ran|went))\b",
     re.IGNORECASE,
 )
 _words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")

@@ -171,7 +171,8 @@ def _store(
     ids = [entry for entry, _ in found]
     taken = statements.rows(
         "delete from memories_duevector d using memories_entry e"
-        " where d.entry_id = e.id and d.entry_id = any(%(ids)s) returning e.id, e.live, e.visibility",
+        " where d.entry_id = e.id and d.entry_id = any(%(ids)s)"
+        " returning e.id, e.live, e.visibility",
         {"ids": ids},
     )
     now = {row.id: row for row in taken}

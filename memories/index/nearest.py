@@ -1,6 +1,7 @@
-"""The live memories that a claim is compared with: those near it. Many vectors against all that a subject has are
-one product of matrices, outside of the database: the rows come as binary COPY out of the covering index. A
-thousand statements against ten thousand memories take a tenth of a second; as a join, two."""
+"""The live memories that a claim is compared with: those near it. Many vectors against all that a
+subject has are one product of matrices, outside of the database: the rows come as binary COPY out
+of the covering index. A thousand statements against ten thousand memories take a tenth of a second;
+as a join, two."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence

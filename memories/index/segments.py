@@ -1,13 +1,13 @@
-"""Approximate indexes of large layers: which there are, by which names, and how they are built, beside search and
-ingest.
+"""Approximate indexes of large layers: which there are, by which names, and how they are built,
+beside search and ingest.
 
 One partial HNSW per workspace and layer, sealed: it holds the entries up to an id, so that nothing
 new is written to it. What is newer is the tail, compared one by one in a small index of its own.
 A text that shall use them says workspace, model, layer and that id as literals: no other text can.
 
-The worker builds them in the background, as the database's owner. It can be tried again at any time:
-an index that a killed worker began is finished by the server, then found by its name and taken into
-use, or dropped where it is no good."""
+The worker builds them in the background, as the database's owner. It can be tried again at any
+time: an index that a killed worker began is finished by the server, then found by its name and
+taken into use, or dropped where it is no good."""
 
 import logging
 import time
@@ -145,7 +145,8 @@ group by 1 having count(*) > %(least)s::float8
 """
 HNSW = """
 create index concurrently if not exists {segment.sealed_name} on memories_vector
-  using hnsw ((embedding::{segment.kind}) halfvec_ip_ops) with (m = {links}, ef_construction = {effort})
+  using hnsw ((embedding::{segment.kind}) halfvec_ip_ops)
+  with (m = {links}, ef_construction = {effort})
   where {segment.rows} and entry_id <= {segment.upto}
 """
 TAIL_INDEX = """

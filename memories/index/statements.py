@@ -1,10 +1,11 @@
-"""The database as the hot path uses it: prepared statements, binary values, pgvector's types; and new rows of
-several tables, in one statement where each is alone in its table, by COPY where they are many.
+"""The database as the hot path uses it: prepared statements, binary values, pgvector's types; and
+new rows of several tables, in one statement where each is alone in its table, by COPY where they
+are many.
 
 Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
-awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go past
-psycopg's cursors as well. Of new rows types are named by hand, `save()` is not called, and ids that the
-database gives are not read back."""
+awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go
+past psycopg's cursors as well. Of new rows types are named by hand, `save()` is not called, and ids
+that the database gives are not read back."""
 
 import re
 from collections import namedtuple

@@ -1,4 +1,5 @@
-"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in it."""
+"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in
+it."""
 
 import logging
 import uuid
@@ -85,7 +86,8 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Of a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
     (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, order,
-     index.has_patterns, index.has_own_words, index.segments) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+     index.has_patterns, index.has_own_words, index.segments,
+    ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
     index.languages, index.date_order = tuple(languages or ()), order or DATE_ORDERS[0]
     if index.embedding_model_id is not None:

@@ -1,5 +1,5 @@
-"""What every embedder promises, what is known of the models, and the two embedders that need none. A text
-without a vector is None: never zeros, never NaN."""
+"""What every embedder promises, what is known of the models, and the two embedders that need none.
+A text without a vector is None: never zeros, never NaN."""
 
 import re
 import zlib
@@ -61,7 +61,8 @@ Matrix = npt.NDArray[np.float32]
 class EmbedderConfig:
     """Which embedder to use. Empty `model` and 0 `dimensions` mean the provider's own default.
 
-    `provider` is local, openai, hash or none; `timeout` is in seconds, of a call with its `retries`.
+    `provider` is local, openai, hash or none; `timeout` is in seconds, of a call with its
+    `retries`.
     """
 
     provider: str

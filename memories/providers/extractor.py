@@ -1,5 +1,5 @@
-"""What every extractor promises: messages in, facts with their quotes out, or a ProviderError; and two that
-ask nobody."""
+"""What every extractor promises: messages in, facts with their quotes out, or a ProviderError; and
+two that ask nobody."""
 
 import time
 from abc import ABC, abstractmethod
@@ -163,7 +163,8 @@ def cut_off(who: str, tokens: int) -> ProviderError:
 
 
 def fact_of(answer: FactAnswer) -> ExtractedFact:
-    """Without what no row can hold. Whether a quote stands in a message is for the caller to see."""
+    """Without what no row can hold. Whether a quote stands in a message is for the caller to
+    see."""
     names = dict.fromkeys(_clean(name)[:MAX_NAME] for name in answer.entities)
     quotes = (ExtractedQuote(quote.message, quote.text) for quote in answer.quotes)
     return ExtractedFact(

@@ -56,8 +56,8 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 @dataclass(frozen=True)
 class Endpoint:
     """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of a
-    call as a whole; `retries`, the SDK's, come after its first try and within the same time. `allowed`:
-    somebody else than the operator named it, and these addresses are allowed to them."""
+    call as a whole; `retries`, the SDK's, come after its first try and within the same time.
+    `allowed`: somebody else than the operator named it, and these addresses are allowed to them."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
@@ -82,8 +82,8 @@ def offline() -> Iterator[None]:
 
 
 class NeedsNetwork(BaseException):
-    """Nothing was sent: this process must not wait for a model (ELSEWHERE). Not an Exception, so that
-    it comes through to whoever hands the request on to a process that may."""
+    """Nothing was sent: this process must not wait for a model (ELSEWHERE). Not an Exception, so
+    that it comes through to whoever hands the request on to a process that may."""
 
 
 _patience = threading.local()

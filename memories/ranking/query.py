@@ -23,8 +23,9 @@ _form = frozenset(stems(_question_words)) | STOP_WORDS
 # words of somebody who asks about the talk itself, not of what it was about
 _talk_words = """
     can please provide give clear comprehensive complete detailed brief summary summaries summarize
-    overview recap list walk order brought bring aspects different various conversation conversations
-    discussion discussions discuss discussed session sessions throughout across mention only items
+    overview recap list walk order brought bring aspects different various
+    conversation conversations discussion discussions discuss discussed session sessions
+    throughout across mention only items
     item everything covered two three four five six seven eight nine ten time far
 """
 _talk = frozenset(stems(_talk_words))
@@ -111,8 +112,8 @@ def analyse(
     order: DateOrder = "auto",
     beside: Sequence[str] = (),
 ) -> QueryView:
-    """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is that
-    of day and month in numbers, `beside` the languages that are read beside English."""
+    """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is
+    that of day and month in numbers, `beside` the languages that are read beside English."""
     people = [
         p for p in participants if p.author and not (p.assistant or p.author.casefold() in _nobody)
     ]

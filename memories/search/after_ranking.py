@@ -1,6 +1,6 @@
-"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on as one
-hit, because they say the same, and nothing is lost; what was replaced after what replaced it; and, where
-a reranker is configured and asked for, its order."""
+"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on
+as one hit, because they say the same, and nothing is lost; what was replaced after what replaced
+it; and, where a reranker is configured and asked for, its order."""
 
 import logging
 import math
@@ -47,8 +47,8 @@ select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 where f.memory_id = any(%(ids)s::uuid[])
 """
-# What stands on these episodes, and the way from there to what is believed: each version once, however
-# many of a chain stand on one episode.
+# What stands on these episodes, and the way from there to what is believed: each version once,
+# however many of a chain stand on one episode.
 REPLACED = f"""
 with recursive stands (episode_id, memory_id) as (
   select distinct ci.episode_id, f.memory_id

@@ -183,8 +183,8 @@ from (
 """
 
 
-# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key counts
-# as one that stands in it once (lexical.bm25_weights).
+# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key
+# counts as one that stands in it once (lexical.bm25_weights).
 OF_ALL = """array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
        array_agg(talk) as conversation, array_agg(occurred_at) as at,
        array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item"""

@@ -266,8 +266,8 @@ w as materialized (
             return ""
         if not self.segment:
             return f"and {entry} in (select id from w)"
-        # In a large layer a filter looks at the rows that are found, not for all rows that it wants.
-        # The offset keeps it a condition: as a join it could come before the index.
+        # In a large layer a filter looks at the rows that are found, not for all rows that it
+        # wants. The offset keeps it a condition: as a join it could come before the index.
         return f"""
   and exists (select 1 from memories_entry f join {TABLES[self.layer]} row on row.id = f.item
     {name_joins("row")}

@@ -69,7 +69,8 @@ class Context:
     """`text` holds `tokens` tokens by `tokens_of`, never more than were asked for.
 
     Its lines are marked m1... e1... and f1...: places in the memories, episodes and features of
-    `hits`, which are in the order of the text. `truncated`: something was cut or left out for the budget.
+    `hits`, which are in the order of the text. `truncated`: something was cut or left out for the
+    budget.
     """
 
     text: str

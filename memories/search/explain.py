@@ -130,7 +130,8 @@ def _filtered(question: WhyNotQuestion) -> str:
 
 
 def checks(question: WhyNotQuestion) -> Iterator[Told]:
-    """What must be true of a memory before it is compared; asking stops at the first that is not."""
+    """What must be true of a memory before it is compared; asking stops at the first that is
+    not."""
     memory, asked, layers = question.memory, question.asked, question.request.layers
     told = f"The search looks at {' and '.join(layers)} alone."
     yield "layer", "" if "memories" in layers else told, "Memories are searched."

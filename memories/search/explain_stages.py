@@ -1,5 +1,5 @@
-"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes, reranker and
-threshold to the hits. What the search kept after each is read out of its trace."""
+"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes, reranker
+and threshold to the hits. What the search kept after each is read out of its trace."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,5 @@
-"""A filter as SQL. Nothing of the caller's is ever part of a statement's text: it is a parameter."""
+"""A filter as SQL. Nothing of the caller's is ever part of a statement's text: it is a
+parameter."""
 
 import json
 from collections.abc import Callable

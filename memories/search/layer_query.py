@@ -1,9 +1,10 @@
 """Who asks, about whom and under which conditions, by the ids of the index; and the query's vector.
 
 Vectors that a remote model made are kept for all processes of this machine, a file for each: 256
-folders of at most PER_FOLDER, the least recently used goes first. Files, because a row in the database
-would be a write on the path of every search, and because nothing here is worth a backup. A name is a
-hash: no query can be read from it. A local model is faster than any file and is not kept."""
+folders of at most PER_FOLDER, the least recently used goes first. Files, because a row in the
+database would be a write on the path of every search, and because nothing here is worth a backup. A
+name is a hash: no query can be read from it. A local model is faster than any file and is not
+kept."""
 
 import logging
 import os

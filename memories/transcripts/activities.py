@@ -1,4 +1,5 @@
-"""Events of what somebody did in a program, told as they would tell it: then they are read like talk.
+"""Events of what somebody did in a program, told as they would tell it: then they are read like
+talk.
 
 An event's payload names `app`, `action`, `object` and `duration` (seconds); each may be missing,
 but not all of the first three.

@@ -1,5 +1,5 @@
-"""What people export of their conversations (conversations.json): ChatGPT's, where each conversation is a tree of
-messages with its branches, and Claude's with its chat_messages.
+"""What people export of their conversations (conversations.json): ChatGPT's, where each
+conversation is a tree of messages with its branches, and Claude's with its chat_messages.
 
 Of a tree counts the branch that was on the screen last: from `current_node` up to the root."""
 

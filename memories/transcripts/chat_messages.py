@@ -1,5 +1,6 @@
-"""Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations: words as text or
-as a list of typed parts, blocks of tools, tool_calls, the Responses API's items."""
+"""Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations:
+words as text or as a list of typed parts, blocks of tools, tool_calls, the Responses API's
+items."""
 
 import json
 from collections.abc import Iterator

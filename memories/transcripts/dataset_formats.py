@@ -1,6 +1,6 @@
-"""Conversations of data sets: LoCoMo's (two people over many sessions; each conversation is one subject), BEAM's
-chat.json (batches of turns, each batch with its day) and RealMem's (one person and an assistant over many
-dated sessions)."""
+"""Conversations of data sets: LoCoMo's (two people over many sessions; each conversation is one
+subject), BEAM's chat.json (batches of turns, each batch with its day) and RealMem's (one person and
+an assistant over many dated sessions)."""
 
 import re
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""Taking typed pieces out of JSON whose shape nobody promised, times as aware UTC, and what does not fit for
-a database made to fit: Postgres takes no NUL, UTF-8 no lone surrogate, JSON no NaN."""
+"""Taking typed pieces out of JSON whose shape nobody promised, times as aware UTC, and what does
+not fit for a database made to fit: Postgres takes no NUL, UTF-8 no lone surrogate, JSON no NaN."""
 
 import math
 import re

@@ -1,5 +1,5 @@
-"""Opens a file, tells by its first bytes how it is laid out (text, markdown, jsonl or json), finds out
-what is in it, and hands over its conversations."""
+"""Opens a file, tells by its first bytes how it is laid out (text, markdown, jsonl or json), finds
+out what is in it, and hands over its conversations."""
 
 import json
 import re

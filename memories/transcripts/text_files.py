@@ -1,5 +1,6 @@
-"""Text and Markdown: each paragraph is one message, of Markdown each paragraph, list or fenced block, which knows
-its headings; the file is one thread. Lines are decoded one by one: a bad one costs one line."""
+"""Text and Markdown: each paragraph is one message, of Markdown each paragraph, list or fenced
+block, which knows its headings; the file is one thread. Lines are decoded one by one: a bad one
+costs one line."""
 
 import re
 from collections.abc import Iterator

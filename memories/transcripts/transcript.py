@@ -1,8 +1,8 @@
-"""What every reader hands over: conversations with their messages, and the lines it could not use; and the last
-step of every reader: ids, the tools' names, and a thread's messages in one piece.
+"""What every reader hands over: conversations with their messages, and the lines it could not use;
+and the last step of every reader: ids, the tools' names, and a thread's messages in one piece.
 
-Ids are the file's own where it has them, else made of content and occurrence, not of the place in the
-file: so the same file gives the same ids again, and so does a longer or a mended one."""
+Ids are the file's own where it has them, else made of content and occurrence, not of the place in
+the file: so the same file gives the same ids again, and so does a longer or a mended one."""
 
 import hashlib
 import json

@@ -39,7 +39,8 @@ class ImportedBatch:
     """What became of up to `ImportOptions.batch` messages.
 
     `known` were there already. `changed` are the ids that are stored with other words than they
-    have now: what was said first stays. `sessions` are those that this batch began or finished, as they now stand.
+    have now: what was said first stays. `sessions` are those that this batch began or finished, as
+    they now stand.
     """
 
     messages: int

@@ -1,7 +1,7 @@
 """The connections of clients, and whose are closed where they are too many.
 
-The HTTP server below us takes so many and lets others wait unheard, those that ask for our health as
-well; it tells nobody whose they are. The kernel does: each is a file of this process.
+The HTTP server below us takes so many and lets others wait unheard, those that ask for our health
+as well; it tells nobody whose they are. The kernel does: each is a file of this process.
 """
 
 import heapq
@@ -13,8 +13,8 @@ FILES = "/dev/fd"
 
 
 def close_excess(most: int) -> int:
-    """Where there are more than `most`, close the newest connections of whichever address has most of
-    them, until a quarter of the room is free; how many were closed."""
+    """Where there are more than `most`, close the newest connections of whichever address has most
+    of them, until a quarter of the room is free; how many were closed."""
     files = os.listdir(FILES)
     if len(files) <= most:
         return 0

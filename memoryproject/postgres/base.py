@@ -101,8 +101,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().prepare_database()
 
     def _connected(self, conn_params: dict[str, Any]) -> Any:
-        """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process not
-        at all while the server is known to be silent."""
+        """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process
+        not at all while the server is known to be silent."""
         is_web = settings.PROCESS_KIND == "web"
         if is_web:
             refuse_while_silent()

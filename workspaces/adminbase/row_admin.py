@@ -1,4 +1,5 @@
-"""A row as a page to read, with buttons for the verbs that its state and the person's role allow."""
+"""A row as a page to read, with buttons for the verbs that its state and the person's role
+allow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

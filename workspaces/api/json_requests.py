@@ -1,4 +1,5 @@
-"""Reading what callers send, against the class that declares it: all faults at once, with places."""
+"""Reading what callers send, against the class that declares it: all faults at once, with
+places."""
 
 import json
 import math

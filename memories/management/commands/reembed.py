@@ -26,7 +26,8 @@ class Command(CommandWithExamples):
     )
     examples = (
         "  manage.py reembed                        the only workspace\n"
-        "  manage.py reembed --all                  after a change of EMBEDDING_PROVIDER or _MODEL\n"
+        "  manage.py reembed --all                  after a change of EMBEDDING_PROVIDER"
+        " or _MODEL\n"
         "  manage.py reembed --workspace demo --no-drop-old"
     )
 

@@ -98,7 +98,8 @@ def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
     for place, hit in enumerate(hits, start=1):
         row = hit.row
         user = (row.user_external or "").ljust(min(users, 20))[:20]
-        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_instant(hit):%Y-%m-%d}  {user}  "
+        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}"
+        head += f"  {_instant(hit):%Y-%m-%d}  {user}  "
         text, room = " ".join(row.content.split()), max(NARROWEST, width - len(head))
         yield head + (text if len(text) <= room else text[: room - 1] + "…")
         if with_scores and hit.scores:

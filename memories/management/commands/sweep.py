@@ -21,7 +21,8 @@ TICK = 0.2  # seconds
 class Command(CommandWithExamples):
     help = (
         "Do what is due and was missed: sessions that wait or whose worker died, vectors that\n"
-        "could not be made, feature sets, memories that expire, old answers. The worker does the same every\n"
+        "could not be made, feature sets, memories that expire, old answers."
+        " The worker does the same every\n"
         "minute; this is for a server without one, and for the impatient."
     )
     examples = (
@@ -72,6 +73,7 @@ def summary(done: Swept) -> str:
     return (
         f"{done.sessions} sessions run, {done.failed} failed, {done.vectors} entries embedded,"
         f" {done.episodes} episodes taken into feature sets, {done.expired} memories expired,"
-        f" {done.summaries} summaries made, {done.erasures} erasures and {done.removals} removals run,"
+        f" {done.summaries} summaries made,"
+        f" {done.erasures} erasures and {done.removals} removals run,"
         f" {done.answers} old answers deleted"
     )
