@@ -107,6 +107,7 @@ def furnish(alice: Person) -> dict[str, str]:
     ][0]["id"]
     rows["memories"] = told["memories"][0]["id"]
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
+    rows["cases"] = http.get("/cases").body["results"][0]["id"]
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memories.evaluation import conflicts, extraction, locomo, measures, retrieval
+from memories.evaluation import change_stories, conflicts, extraction, locomo, measures, retrieval
 from memories.evaluation.evaluation_report import retrieval_json, retrieval_lines
 from memories.evaluation.retrieval import Retrieval
 from memories.models import Entry, Episode, EvaluationRun, Speaker, Vector
@@ -247,6 +247,51 @@ def test_a_line_that_is_no_pair_is_named(tmp_path: Path, line: Any) -> None:
     good = {"old": "a", "new": "b", "label": "duplicate"}
     with pytest.raises(CommandError, match="line 2"):
         run("conflicts", "--dataset", write(tmp_path, good, line))
+
+
+def test_pairs_and_stories_of_one_half_are_measured_alone(db: None, tmp_path: Path) -> None:
+    pair = {"old": "Ada lives in Rome.", "new": "Ada lives in Oslo now.", "label": "update"}
+    path = write(tmp_path, pair | {"half": "one"}, pair | {"half": "other"}, pair)
+    assert len(conflicts.pairs(path, "one")) == 1
+    story = {"id": "a", "kind": "still", "messages": [{"content": "I live in Rome."}]}
+    path = write(tmp_path, story | {"half": "one"}, story | {"half": "other"})
+    assert len(change_stories.stories(path, "other")) == 1
+
+
+# ---- changes: stories, told to a workspace of their own ----------------------------------------
+
+
+def test_stories_of_changes_are_counted_by_what_came_of_them(db: None, tmp_path: Path) -> None:
+    rome, oslo = {"content": "I live in Rome."}, {"content": "I live in Oslo now."}
+    path = write(
+        tmp_path,
+        {"id": "a", "kind": "clauses", "messages": [rome, oslo], "old": ["Rome"], "new": ["Oslo"]},
+        {"id": "b", "kind": "clauses", "messages": [rome], "old": ["Rome"], "new": ["Oslo"]},
+        {"id": "c", "kind": "still", "messages": [rome, oslo], "keep": ["Rome"]},
+        {"id": "d", "kind": "opposite", "messages": [rome, rome], "old": ["Rome"]},
+    )
+    text = run("changes", "--dataset", path, "--json", tmp_path / "out.json")
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["told in two clauses: replaced"] == 0.5
+    assert figures["look-alikes: wrongly"] == figures["opposite as support: wrongly"] == 1.0
+    assert "b: still believed: User lives in Rome; not believed: Oslo" in text
+
+
+def test_messages_of_a_story_may_have_a_speaker_and_a_day(db: None, tmp_path: Path) -> None:
+    messages = [
+        {"content": "I live in Rome.", "name": "Ada", "on": "2026-05-01"},
+        {"content": "I moved to Oslo.", "name": "Ada", "on": "2026-04-01"},
+    ]
+    path = write(
+        tmp_path, {"id": "a", "kind": "dated", "messages": messages, "old": ["Ada lives in Rome"]}
+    )
+    run("changes", "--dataset", path, "--json", tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text())["wrong"] == []
+
+
+def test_a_line_that_is_no_story_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="line 1 is no story"):
+        run("changes", "--dataset", write(tmp_path, {"id": "a", "kind": "tale", "messages": []}))
 
 
 @pytest.mark.parametrize("what", ["retrieval", "extraction", "conflicts"])

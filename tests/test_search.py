@@ -217,10 +217,10 @@ def test_a_chain_that_stands_on_one_message_is_passed_once(alice: Person) -> Non
     with connection.cursor() as cursor:
         cursor.execute(f"explain (analyze, format json) {after_ranking.REPLACED}", values)
         plans = [cursor.fetchone()[0][0]["Plan"]]
-    walked = []  # however the planner joins: what the walk itself comes to
+    walked = []  # the walk, its steps and its readers, however the planner joins them
     for plan in plans:
-        if plan["Node Type"] == "Recursive Union":
+        if plan["Node Type"] in ("Recursive Union", "WorkTable Scan", "CTE Scan"):
             walked.append(plan["Actual Rows"] * plan["Actual Loops"])
         plans += plan.get("Plans", [])
-    (rows,) = walked
-    assert rows <= 2 * changes
+    assert len(walked) >= 3
+    assert max(walked) <= 2 * changes

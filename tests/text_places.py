@@ -15,6 +15,7 @@ SERVING = {
     "listSupersessions", "readSupersession", "approveSupersession", "keepBothMemories",
     "redoSupersession", "rejectSupersession", "reopenSupersession", "undoSupersession",
     "listIntents", "undoIntent", "listRepeats",
+    "listCases", "readCase", "decideCase", "undoCase", "snoozeCase", "assignCase",
     # found and put together
     "search", "packContext", "readProfile", "ingest", "previewExtraction",
     "listSessions", "readSession", "retrySession",
@@ -35,7 +36,7 @@ SILENT = {
 }  # fmt: skip
 # Tables with pages in the admin.
 PAGES_SERVING = {
-    "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
+    "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
     "memories.FeatureSet", "memories.Memory", "memories.MemorySession", "memories.Miss",
     "memories.Rejection", "memories.Supersession", "memories.WorkspaceChange",
     "memories.WorkspacePattern", "memories.WorkspaceSlot", "workspaces.AuditEntry",

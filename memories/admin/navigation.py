@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from memories.models import MemorySession, Supersession
+from memories.models import Case, MemorySession
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import bounded_count, count_text
 from workspaces.models import Capability
@@ -93,7 +93,7 @@ def waiting(request: HttpRequest) -> Waiting:
     known: Waiting | None = getattr(request, KEPT, None)
     if known is None:
         access = access_of(request)
-        pending = Supersession.objects.filter(state=Supersession.State.PENDING)
+        pending = Case.objects.filter(state=Case.State.OPEN)
         stuck = MemorySession.objects.filter(
             state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
         )
@@ -107,8 +107,9 @@ def waiting(request: HttpRequest) -> Waiting:
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     access, now, path = access_of(request), waiting(request), request.path
-    if path.startswith(reverse("admin:memories_supersession_changelist")):
-        path = reverse("admin:memories_review")  # a decision's own page, its list, its policy
+    lists = ("memories_supersession_changelist", "memories_case_changelist")
+    if path.startswith(tuple(reverse(f"admin:{each}") for each in lists)):
+        path = reverse("admin:memories_review")  # a case's or decision's own page, its list
     groups, every = [], []
     for title, entries in MENU.items():
         if title == SYSTEM and not access.everywhere:

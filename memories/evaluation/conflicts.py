@@ -51,8 +51,9 @@ class Judged:
         }
 
 
-def pairs(path: Path) -> list[LabelledPair]:
-    """JSONL of {old, new, label}; label is same (or duplicate), update or different.
+def pairs(path: Path, half: str = "") -> list[LabelledPair]:
+    """JSONL of {old, new, label, half?}; label is same (or duplicate), update or different. With
+    `half`, those of this half alone.
 
     Raises Unreadable with the number of the line that is none.
     """
@@ -62,6 +63,8 @@ def pairs(path: Path) -> list[LabelledPair]:
             continue
         try:
             row: dict[str, Any] = json.loads(line)
+            if half and row.get("half") != half:
+                continue
             found.append(LabelledPair(row["old"], row["new"], LABELS[row["label"]]))
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error

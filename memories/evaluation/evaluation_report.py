@@ -5,10 +5,12 @@ from dataclasses import asdict
 from typing import Any
 
 from memories.evaluation import measures
+from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
 from memories.evaluation.intent_stories import StoriesTold
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
+from memories.evaluation.worth_stories import WorthJudged
 
 
 def retrieval_lines(found: Retrieval) -> Iterator[str]:
@@ -86,6 +88,26 @@ def intent_lines(found: StoriesTold) -> Iterator[str]:
 
 def intent_json(found: StoriesTold) -> dict[str, Any]:
     return {**_rounded(found.measured()), "wrong": found.wrong}
+
+
+def change_lines(result: ChangesTold) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.wrong:
+        yield f"{row['id']}: {'; '.join(row['faults'])}"
+
+
+def change_json(result: ChangesTold) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.wrong}
+
+
+def worth_lines(result: WorthJudged) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.wrong:
+        yield f"{row['id']}: {' / '.join(row['messages'])!r} gave {row['memories']}"
+
+
+def worth_json(result: WorthJudged) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.wrong}
 
 
 def _measured(values: dict[str, float]) -> Iterator[str]:

@@ -233,6 +233,7 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         entities=tuple(hit.entities),
         event_date=hit.event_date,
         quotes=tuple(quotes),
+        speaker=message.speaker,
     )
 
 

@@ -131,6 +131,7 @@ def _model_claim(
         entities=tuple(fact.entities),
         event_date=fact.event_date,
         quotes=quotes,
+        speaker=first.speaker if quotes else "",
     )
 
 

@@ -26,7 +26,7 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
-from memories.resolve import cases
+from memories.resolve import file_cases
 from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
 from workspaces.scope import mates_of
@@ -48,7 +48,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement to be resolved, with what it stands on."""
+    """One statement to be resolved, with what it stands on. `speaker`: whose words it was read out
+    of, "" where nobody's."""
 
     statement: str
     category: str
@@ -62,6 +63,7 @@ class Claim:
     entities: tuple[str, ...] = ()
     event_date: datetime | None = None
     quotes: tuple[Quote, ...] = ()
+    speaker: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -144,7 +146,7 @@ def quarantine(
         for claim, reason in doubted
     ]
     statements.insert(new_facts(placement, facts, session_id))
-    cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
+    file_cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(
@@ -162,7 +164,8 @@ def quarantine(
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch, `made_at` when that was written.
+    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it is
+    known since when it was true; what somebody "used to do" is not.
     """
 
     claim: Claim
@@ -178,11 +181,22 @@ class Draft:
     superseded_by: uuid.UUID | None = None
     superseded_at: datetime | None = None
     held_at: datetime | None = None
+    is_dated: bool = True
 
     @classmethod
-    def of(cls, claim: Claim, index: int, slots: Sequence[int], at: datetime) -> "Draft":
+    def of(
+        cls,
+        claim: Claim,
+        index: int,
+        slots: Sequence[int],
+        at: datetime,
+        until: datetime | None = None,
+    ) -> "Draft":
+        """`until`: when what it tells of the past had ended."""
         mark = lexical.fingerprint(claim.statement)
-        return cls(claim, index, slots, mark, claim.valid_from, at)
+        draft = cls(claim, index, slots, mark, claim.valid_from, at, valid_until=until)
+        draft.is_dated = until is None or claim.valid_from < until
+        return draft
 
     @property
     def is_live(self) -> bool:
@@ -217,7 +231,7 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "slots": list(draft.slots),
             "version": draft.version,
             "source_count": draft.source_count,
-            "valid_from": draft.valid_from,
+            "valid_from": draft.valid_from if draft.is_dated else None,
             "valid_until": draft.valid_until,
             "superseded_by_id": draft.superseded_by,
             "superseded_at": draft.superseded_at,

@@ -5,6 +5,7 @@ import uuid
 from django.db import transaction
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import Conflict, NotFound
 from memories.features import queue
 from memories.features.follow_memory import episodes_of
@@ -62,6 +63,8 @@ def decide(
     )
     new = Memory.objects.get(pk=decision.new_id)
     audit(scope, act, new, reason=note, before={"state": before}, after={"state": decision.state})
+    if decision.case_id is not None:
+        resolve.settle([decision.case_id], scope.actor)
 
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:

@@ -7,6 +7,7 @@ from functools import partial
 from django.db import transaction
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import NotFound
 from memories.features.follow_memory import withdraw
 from memories.index import workspace_index
@@ -52,6 +53,7 @@ def forget_locked(scope: Scope, memory: Memory, reason: str) -> None:
     if reason == WRONG:
         reject_claim(scope, memory, reason)
     audit(scope, "forget", memory, reason=reason, before={"content": memory.content})
+    resolve.settle(list(memory.case_items.values_list("case", flat=True)), scope.actor)
 
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:

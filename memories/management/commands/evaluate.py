@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from memories.errors import ProviderError
 from memories.evaluation import (
+    change_stories,
     conflicts,
     evaluation_report,
     extraction,
@@ -22,6 +23,7 @@ from memories.evaluation import (
     locomo,
     realmem,
     retrieval,
+    worth_stories,
 )
 from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
@@ -33,12 +35,17 @@ from memories.transcripts import Unreadable
 
 Cases = Callable[[Path, int], list[LabelledConversation]]
 FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
+DATASETS = {
+    "changes": change_stories.CHANGES,
+    "intents": intent_stories.OWN,
+    "worth": worth_stories.WORTH,
+}
 NAME = 200  # as long as a run's name may be
 
 
 class Command(CommandWithExamples):
     help = (
-        "Measure quality on labelled files, without a language model. Retrieval and intents work in"
+        "Measure quality on labelled files, without a language model. Retrieval and stories work in"
         " workspaces of their own, which they remove; extraction and conflicts read no database."
     )
     requires_system_checks = ()  # they would ask the database
@@ -48,23 +55,30 @@ class Command(CommandWithExamples):
         "  manage.py evaluate extraction --dataset locomo.json\n"
         "  manage.py evaluate extraction --dataset dialogues.json --format realmem\n"
         "  manage.py evaluate conflicts --dataset pairs.jsonl\n"
+        "  manage.py evaluate conflicts --dataset pairs.jsonl --half held\n"
         "  manage.py evaluate intents\n"
+        "  manage.py evaluate changes\n"
+        "  manage.py evaluate worth\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
-        "intents one {id, kind, messages, gone, becomes, here} per line."
+        "intents one {id, kind, messages, gone, becomes, here} per line;\n"
+        "worth one {id, kind, messages, keep, ended, not} per line; changes one\n"
+        "{id, kind, messages, old, new, past, marked, keep} per line."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=("retrieval", "extraction", "conflicts", "intents"))
+        parser.add_argument("what", choices=(*DATASETS, "retrieval", "extraction", "conflicts"))
         parser.add_argument(
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed, but for intents, which have stories of their own",
+            help="needed, but for changes, intents and worth, which have stories of their own",
         )
-        parser.add_argument("--half", default="", help="of intents: the stories of this half alone")
+        parser.add_argument(
+            "--half", default="", help="of stories and pairs: those of this half alone"
+        )
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
@@ -77,14 +91,16 @@ class Command(CommandWithExamples):
 
     def handle(self, *, what: str, dataset: Path | None, limit: int, **options: Any) -> None:
         if dataset is None:
-            if what != "intents":
+            if what not in DATASETS:
                 raise CommandError("Give --dataset.")
-            dataset = intent_stories.OWN
+            dataset = DATASETS[what]
         measure: dict[str, Callable[[Path, int, Cases], dict[str, Any]]] = {
             "retrieval": self.retrieval,
             "extraction": self.extraction,
-            "conflicts": self.conflicts,
+            "conflicts": partial(self.conflicts, options["half"]),
             "intents": partial(self.intents, options["half"]),
+            "changes": partial(self.changes, options["half"]),
+            "worth": self.worth,
         }
         started = timezone.now()
         try:
@@ -113,8 +129,8 @@ class Command(CommandWithExamples):
         self.tell(evaluation_report.extraction_lines(found))
         return evaluation_report.extraction_json(found)
 
-    def conflicts(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
-        labelled = conflicts.pairs(dataset)[: limit or None]
+    def conflicts(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        labelled = conflicts.pairs(dataset, half)[: limit or None]
         embedder = embedder_from(workspace_index.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:
             found = conflicts.evaluate(labelled, embedder, shown.update)
@@ -127,6 +143,20 @@ class Command(CommandWithExamples):
             found = intent_stories.evaluate(chosen, shown.update)
         self.tell(evaluation_report.intent_lines(found))
         return evaluation_report.intent_json(found)
+
+    def changes(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = change_stories.stories(dataset, half)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = change_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.change_lines(result))
+        return evaluation_report.change_json(result)
+
+    def worth(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = worth_stories.worth_stories(dataset)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = worth_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.worth_lines(result))
+        return evaluation_report.worth_json(result)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:

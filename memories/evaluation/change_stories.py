@@ -1,0 +1,258 @@
+"""Whether what changed is believed no more, what stands stays, and what rested on it is doubted.
+
+Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
+"""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from memories import ingest
+from memories.evaluation.measures import share
+from memories.evaluation.retrieval import scratch
+from memories.ingest import IngestRequest, NewMessage
+from memories.models import Case, CaseItem, Memory, MemorySession
+from memories.transcripts import Unreadable
+from workspaces.scope import Scope
+
+CHANGES = Path(__file__).with_name("changes.jsonl")
+START, APART = datetime(2026, 3, 2, 9, tzinfo=UTC), timedelta(days=30)  # of messages without a day
+
+
+@dataclass(frozen=True, slots=True)
+class ToldMessage:
+    content: str
+    name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeStory:
+    """Each expectation is words of a memory: `old` is believed no more (of `implied`, or waits in a
+    case; of `opposite`, gains no support; of `bystander` and `dated`, stays), `new` is live, `past`
+    has an end, `marked` is in a case because its ground ended, `keep` is live and in none."""
+
+    name: str
+    kind: str
+    messages: tuple[ToldMessage, ...]
+    old: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ChangesTold:
+    """How many stories of each kind, how many of them went right, and those that did not.
+
+    `begun` counts those of which the memory that changes was there at all.
+    """
+
+    told: dict[str, int] = field(default_factory=dict)
+    right: dict[str, int] = field(default_factory=dict)
+    begun: dict[str, int] = field(default_factory=dict)
+    wrong: list[dict[str, Any]] = field(default_factory=list)
+
+    def measured(self) -> dict[str, float]:
+        rates = {
+            name: share(self.right.get(kind, 0), self.told[kind])
+            for kind, name in KINDS.items()
+            if kind in self.told
+        }
+        wrongly = {name: 1 - rate for name, rate in rates.items() if name.endswith("wrongly")}
+        begun = share(sum(self.begun.values()), sum(self.told.values()))
+        return {"stories": sum(self.told.values()), "begun": begun, **rates, **wrongly}
+
+
+def stories(path: Path, half: str = "") -> list[ChangeStory]:
+    """JSONL of {id, kind, messages: [{content, name?, on?}], old, new, past, marked, keep}; with
+    `half`, those of this half alone.
+
+    Raises Unreadable with the number of the line that is none.
+    """
+    return list(_stories(path, half))
+
+
+def _stories(path: Path, half: str) -> Iterator[ChangeStory]:
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if half and row.get("half") != half:
+                continue
+            if row["kind"] not in KINDS:
+                raise ValueError(f"no kind {row['kind']}")
+            messages = tuple(
+                ToldMessage(
+                    each["content"],
+                    each.get("name", ""),
+                    datetime.fromisoformat(each["on"]).replace(hour=9, tzinfo=UTC)
+                    if each.get("on")
+                    else START + APART * place,
+                )
+                for place, each in enumerate(row["messages"])
+            )
+            expected = (
+                tuple(row.get(name, ())) for name in ("old", "new", "past", "marked", "keep")
+            )
+            yield ChangeStory(str(row["id"]), row["kind"], messages, *expected)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"line {number} is no story: {error}") from error
+
+
+def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> ChangesTold:
+    result = ChangesTold()
+    with scratch() as scope:
+        for story in told:
+            for message in story.messages:
+                _tell(scope, story.name, message)
+            memories = Memories.of(scope, story.name)
+            faults = _JUDGES[story.kind](story, memories)
+            result.told[story.kind] = result.told.get(story.kind, 0) + 1
+            result.right[story.kind] = result.right.get(story.kind, 0) + (not faults)
+            begun = all(memories.saying(words) for words in (*story.old, *story.marked))
+            result.begun[story.kind] = result.begun.get(story.kind, 0) + begun
+            if faults:
+                result.wrong.append(
+                    {
+                        "id": story.name,
+                        "kind": story.kind,
+                        "messages": [each.content for each in story.messages],
+                        "memories": [f"{m.state}: {m.content}" for m in memories.rows],
+                        "faults": faults,
+                    }
+                )
+            advance(1)
+    return result
+
+
+def _tell(scope: Scope, name: str, message: ToldMessage) -> None:
+    session = ingest.ingest(
+        scope,
+        IngestRequest(
+            messages=(NewMessage(message.content, name=message.name, created_at=message.at),),
+            user_id=name,
+            thread_id=name,
+            extract=MemorySession.Extract.PATTERNS,
+        ),
+    )
+    if not session.is_final:
+        ingest.run(session.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """What a story left, oldest first, and the kinds of the cases that each waits in."""
+
+    rows: Sequence[Memory]
+    cases: Mapping[uuid.UUID, set[str]]
+
+    @classmethod
+    def of(cls, scope: Scope, name: str) -> Self:
+        rows = Memory.objects.filter(workspace=scope.workspace_id, subject__external_id=name)
+        cases: dict[uuid.UUID, set[str]] = {row.pk: set() for row in rows}
+        asked = CaseItem.objects.filter(memory__in=cases, case__state__in=Case.UNDECIDED)
+        for memory_id, kind in asked.values_list("memory_id", "case__kind"):
+            cases[memory_id].add(kind)
+        return cls(list(rows.order_by("pk")), cases)
+
+    def saying(self, words: str) -> list[Memory]:
+        return [row for row in self.rows if words.lower() in row.content.lower()]
+
+
+def _ended(story: ChangeStory, memories: Memories) -> list[str]:
+    faults = []
+    for words in story.old:
+        rows = memories.saying(words)
+        first = next((row for row in rows), None)
+        if first is None:
+            faults.append(f"never believed: {words}")
+        elif first.is_live:
+            faults.append(f"still believed: {first.content}")
+    return faults
+
+
+def _replaced(story: ChangeStory, memories: Memories) -> list[str]:
+    faults = _ended(story, memories)
+    for words in story.new:
+        if not any(row.is_live for row in memories.saying(words)):
+            faults.append(f"not believed: {words}")
+    return faults
+
+
+def _ended_or_asked(story: ChangeStory, memories: Memories) -> list[str]:
+    rows = [next(iter(memories.saying(words)), None) for words in story.old]
+    asked = all(row is not None and memories.cases[row.pk] for row in rows)
+    return [] if asked else _ended(story, memories)
+
+
+def _unsupported(story: ChangeStory, memories: Memories) -> list[str]:
+    rows = [row for words in story.old for row in memories.saying(words)]
+    return [f"supported: {row.content}" for row in rows if row.is_live and row.source_count > 1]
+
+
+def _stayed(story: ChangeStory, memories: Memories) -> list[str]:
+    rows = [row for words in story.old for row in memories.saying(words)[:1]]
+    return [f"{row.state}: {row.content}" for row in rows if not row.is_live]
+
+
+def _past(story: ChangeStory, memories: Memories) -> list[str]:
+    faults = []
+    for words in story.past:
+        rows = memories.saying(words)
+        if not rows:
+            faults.append(f"never believed: {words}")
+        faults += [
+            f"without an end: {row.content}" for row in rows if row.is_live and not row.valid_until
+        ]
+    return faults + _kept(story, memories, asked=True)
+
+
+def _marked(story: ChangeStory, memories: Memories) -> list[str]:
+    faults = []
+    for words in story.marked:
+        rows = [row for row in memories.saying(words) if row.is_live]
+        if not rows:
+            faults.append(f"not believed: {words}")
+        elif not any(Case.Kind.UNCERTAIN in memories.cases[row.pk] for row in rows):
+            faults.append(f"not marked: {rows[0].content}")
+    return faults + _kept(story, memories)
+
+
+def _kept(story: ChangeStory, memories: Memories, *, asked: bool = False) -> list[str]:
+    faults = []
+    for words in story.keep:
+        rows = memories.saying(words)
+        if rows and not rows[0].is_live:
+            faults.append(f"{rows[0].state}: {rows[0].content}")
+        if not asked:
+            faults += [f"asked about: {row.content}" for row in rows if memories.cases[row.pk]]
+    return faults
+
+
+KINDS = {
+    "clauses": "told in two clauses: replaced",
+    "implied": "implied: replaced or asked",
+    "opposite": "opposite as support: wrongly",
+    "bystander": "a bystander replaces: wrongly",
+    "dated": "an earlier change: wrongly",
+    "past": "a past value ends",
+    "ground": "dependants marked",
+    "still": "look-alikes: wrongly",
+}
+_JUDGES: dict[str, Callable[[ChangeStory, Memories], list[str]]] = {
+    "clauses": _replaced,
+    "implied": _ended_or_asked,
+    "opposite": _unsupported,
+    "bystander": _stayed,
+    "dated": _stayed,
+    "past": _past,
+    "ground": _marked,
+    "still": _kept,
+}
