@@ -69,7 +69,14 @@ def steps() -> int:
 
 def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Calibration:
     """Measure one model; nothing is written. Raises ProviderError."""
-    labelled, vectors = _labelled(embedder, advance)
+    pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
+    both = embedder.embed([text for pair, _ in pairs for text in pair])
+    labelled = []
+    for number, (pair, is_same) in enumerate(pairs):
+        labelled.append(Near(_near(pair, both[2 * number : 2 * number + 2]), is_same))
+        advance(1)
+    # Of `_texts`: the first of each pair that is the same, the second of the others.
+    vectors = [both[2 * place + (place >= len(SAME))] for place in range(len(pairs))]
     values = {"layer": int(Layer.MEMORIES), "model": model.pk, "most": MOST, "subjects": 10}
     stored: dict[object, list[Statement]] = {}
     for row in statements.rows(STORED, values):
@@ -122,18 +129,6 @@ def models_in_use() -> list[EmbeddingModel]:
 def _texts() -> list[str]:
     """The shipped statements, one of each pair: any two of them say different things."""
     return [old for old, _ in SAME] + [new for _, new in DIFFERENT]
-
-
-def _labelled(embedder: Embedder, advance: Advance) -> tuple[list[Near], list[np.ndarray | None]]:
-    pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
-    vectors = embedder.embed([text for pair, _ in pairs for text in pair])
-    found = []
-    for at, (pair, is_same) in enumerate(pairs):
-        cosine = _near(pair, (vectors[2 * at], vectors[2 * at + 1]))
-        found.append(Near(cosine, is_same))
-        advance(1)
-    firsts = [vectors[2 * at] for at in range(len(SAME))]
-    return found, firsts + [vectors[2 * at + 1] for at in range(len(SAME), len(pairs))]
 
 
 def _near(pair: tuple[str, str], vectors: Sequence[np.ndarray | None]) -> float:

@@ -154,7 +154,14 @@ def dated(parts: Sequence[Part]) -> list[Part]:
         known: dict[str, dict[str, str]] = json.loads((settings.DATA_DIR / FILE).read_text())
     except (OSError, ValueError):
         known = dict(_last)
-    found = [replace(part, since=_since(part, known.get(part.name), now)) for part in parts]
+    found = []
+    for part in parts:
+        since = part.since or now
+        if last := known.get(part.name):
+            before = min(datetime.fromisoformat(last["since"]), now)
+            if part.since is None or part.since <= before:
+                since = before if last["state"] == part.state else now
+        found.append(replace(part, since=since))
     told = known | {p.name: {"state": str(p.state), "since": str(p.since)} for p in found}
     if told != known:
         _last.clear()
@@ -162,12 +169,3 @@ def dated(parts: Sequence[Part]) -> list[Part]:
         with suppress(OSError):
             write_private(settings.DATA_DIR / FILE, dict(told))
     return found
-
-
-def _since(part: Part, last: dict[str, str] | None, now: datetime) -> datetime:
-    if last is None:
-        return part.since or now
-    before = min(datetime.fromisoformat(last["since"]), now)
-    if part.since is not None and part.since > before:
-        return part.since
-    return before if last["state"] == part.state else now

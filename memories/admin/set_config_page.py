@@ -1,7 +1,7 @@
 """The configuration of a feature set as a page: what the set says, and what counts without it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -73,7 +73,16 @@ class SetConfigForm(forms.Form):
 
     def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
         own, inherited = feature_set.config, inherited_of(feature_set)
-        super().__init__(data, initial=dict(_initial(own)))
+        initial: dict[str, Any] = {}
+        for name, value in own.items():
+            if name not in PARTS:
+                initial[name] = value
+            elif isinstance(value, Mapping):
+                initial |= {name_of(name, part): said for part, said in value.items()}
+                initial[name] = OWN
+            else:
+                initial[name] = value or INHERITED
+        super().__init__(data, initial=initial)
         for name, label in TEXTS.items():
             area, hint = UnfoldAdminTextareaWidget(attrs={"rows": 4}), _hint(inherited[name])
             self.fields[name] = forms.CharField(
@@ -117,17 +126,6 @@ class SetConfigForm(forms.Form):
         """Say what is wrong at its field, where there is one."""
         name = refusal.field.removeprefix("config.")
         self.add_error(name if name in self.fields else None, refusal.message)
-
-
-def _initial(own: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in own.items():
-        if name not in PARTS:
-            yield name, value
-        elif isinstance(value, Mapping):
-            yield name, OWN
-            yield from ((name_of(name, part), own_value) for part, own_value in value.items())
-        else:
-            yield name, value or INHERITED
 
 
 def _hint(inherited: EffectiveSetting) -> str:
@@ -219,7 +217,15 @@ class CategoriesForm:
         self.source, self.is_own = counts.source, counts.source == "set"
         self.inherited = inherited_of(feature_set)["categories"]
         self.given_back = data is not None and "categories.inherit" in data
-        self.rows = Rows(data, prefix="categories", initial=[_row(each) for each in counts.value])
+        initial = []
+        for each in counts.value:
+            tags = [
+                f"{tag['name']}: {tag['description']}" if tag.get("description") else tag["name"]
+                for tag in each["tags"]
+            ]
+            row = {"name": each["name"], "description": each.get("description", "")}
+            initial.append(row | {"tags": "\n".join(tags)})
+        self.rows = Rows(data, prefix="categories", initial=initial)
 
     def is_valid(self) -> bool:
         return self.given_back or bool(self.rows.is_valid())
@@ -245,18 +251,6 @@ class CategoriesForm:
         else:
             part = named[2] if named[2] in CategoryForm.base_fields else None
             self._kept[int(named[1])][0].add_error(part, refusal.message)
-
-
-def _row(category: Mapping[str, Any]) -> dict[str, str]:
-    tags = [
-        f"{tag['name']}: {tag['description']}" if tag.get("description") else tag["name"]
-        for tag in category["tags"]
-    ]
-    return {
-        "name": category["name"],
-        "description": category.get("description", ""),
-        "tags": "\n".join(tags),
-    }
 
 
 class SetConfigPage(AdminPage):

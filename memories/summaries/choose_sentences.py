@@ -7,7 +7,7 @@ messages with the same citations give the same choice.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import log
 
@@ -57,13 +57,17 @@ def weighed(said: Sequence[Said]) -> list[Sentence]:
         for one in found
     ]
     most = max(central, default=0.0) or 1.0
-    return [
-        Sentence(
-            one.index, one.start, one.end, one.text,
-            _score(said[one.index], one, share / most, (one.index + 1) / len(said)), one.stems,
-        )
-        for one, share in zip(found, central, strict=True)
-    ]  # fmt: skip
+    scored = []
+    for one, share in zip(found, central, strict=True):
+        near = (w for a, b, w in said[one.index].cited if a < one.end and one.start < b)
+        recent = (one.index + 1) / len(said)
+        telling = min(len(one.stems), ENOUGH) / ENOUGH
+        fact, central_share = max(near, default=0), share / most
+        score = FACT * fact + CENTRAL * central_share + RECENT * recent + TELLING * telling
+        is_question = one.text.rstrip("\"'”’)").endswith("?")
+        score = round(score * (QUESTION if is_question else 1.0), 6)
+        scored.append(replace(one, score=score))
+    return scored
 
 
 def choose(found: Iterable[Sentence], cost: Callable[[Sentence], int], room: int) -> list[Sentence]:
@@ -97,13 +101,3 @@ def _is_unsaid(said: Said, start: int, end: int) -> bool:
 @lru_cache(maxsize=4_096)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(lexical.stems(text))
-
-
-def _score(said: Said, one: Sentence, central: float, recent: float) -> float:
-    fact = max(
-        (w for start, end, w in said.cited if start < one.end and one.start < end), default=0
-    )
-    telling = min(len(one.stems), ENOUGH) / ENOUGH
-    score = FACT * fact + CENTRAL * central + RECENT * recent + TELLING * telling
-    is_question = one.text.rstrip("\"'”’)").endswith("?")
-    return round(score * (QUESTION if is_question else 1.0), 6)

@@ -39,26 +39,21 @@ class Bodies:
             if int(length) > self.largest:
                 await self.drain(proto)
                 raise self._too_large()
-            if int(length) <= SMALL:
-                body = await self._read_small(proto, tenant)
-            else:
+            if int(length) > SMALL:
                 body = await self._read(proto, tenant, known=known)
+            else:  # in one piece, which wakes us once: its length bounds it
+                try:
+                    async with asyncio.timeout(self.seconds):
+                        body = await proto()
+                except TimeoutError:
+                    raise self._too_slow() from None
+                self.held += len(body)
+                self.held_by[tenant] += len(body)
         finally:
             self._count(self.reading, tenant, -1)
         if len(body) != int(length):
             self.release(len(body), tenant)
             raise Refusal(400, "The body broke off before its end.", "broken_off")
-        return body
-
-    async def _read_small(self, proto: Any, tenant: str) -> bytes:
-        """In one piece, which wakes us once: its length bounds it."""
-        try:
-            async with asyncio.timeout(self.seconds):
-                body: bytes = await proto()
-        except TimeoutError:
-            raise self._too_slow() from None
-        self.held += len(body)
-        self.held_by[tenant] += len(body)
         return body
 
     async def _read(self, proto: Any, tenant: str, *, known: bool) -> bytes:
