@@ -1,6 +1,5 @@
 """Whether the resolver's judgement of two statements is what people said. Needs no database."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +9,8 @@ import numpy as np
 
 from memories.english import statements
 from memories.evaluation.measures import share
+from memories.evaluation.story_files import read_lines
 from memories.providers import Embedder
-from memories.transcripts import Unreadable
 
 LABELS = {"same": "same", "duplicate": "same", "update": "update", "different": "different"}
 JUDGEMENTS = ("same", "update", "unsure", "different")
@@ -57,18 +56,11 @@ def pairs(path: Path, half: str = "") -> list[LabelledPair]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    found = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row: dict[str, Any] = json.loads(line)
-            if half and row.get("half") != half:
-                continue
-            found.append(LabelledPair(row["old"], row["new"], LABELS[row["label"]]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
-    return found
+
+    def pair(row: dict[str, Any]) -> LabelledPair:
+        return LabelledPair(row["old"], row["new"], LABELS[row["label"]])
+
+    return read_lines(path, pair, "{old, new, label}", half)
 
 
 def evaluate(
