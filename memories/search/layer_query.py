@@ -47,9 +47,15 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
     if kept is None:
         quick = workspace_index.in_a_search(embedder)
         line = workspace_index.line_to(quick, "query", settings.QUERY_TIMEOUT)
-        found = breakers.call(line, lambda: quick.embed_one(query))
-        if found is not None and settings.QUERY_CACHE_SECONDS:
-            _write(path, found)
+
+        def made() -> Vector | None:
+            """Kept where it is made: an open breaker is tried beside, and nobody waits for it."""
+            vector = quick.embed_one(query)
+            if vector is not None and settings.QUERY_CACHE_SECONDS:
+                _write(path, vector)
+            return vector
+
+        found = breakers.call(line, made)
     if settings.QUERY_CACHE_SECONDS:
         outcome = "miss" if kept is None else "hit"
         metrics.count("query_vectors", outcome=outcome, workspace=str(index.workspace_id))
