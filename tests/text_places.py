@@ -8,7 +8,8 @@ a forgetting and an erasure, and must not show what went.
 SERVING = {
     # messages
     "listEpisodes", "readEpisode", "listEpisodesOfConversation", "appendEpisodes",
-    "listConversations", "readConversation", "readConversationContext",
+    "listConversations", "readConversation", "readConversationContext", "createConversation",
+    "changeConversation",
     # memories and what they stand on
     "listMemories", "createMemory", "readMemory", "editMemory", "forgetMemory", "restoreMemory",
     "readChain", "listFactsOfMemory", "listFacts", "readFact", "acceptFact", "dismissFact",
@@ -27,7 +28,8 @@ SERVING = {
 }  # fmt: skip
 SILENT = {
     "listWorkspaces", "createWorkspace", "readWorkspace", "changeWorkspace", "removeWorkspace",
-    "listAgents", "createAgent", "readAgent", "changeAgent", "eraseConversation",
+    "listAgents", "createAgent", "readAgent", "changeAgent", "listTeams", "createTeam", "readTeam",
+    "changeTeam", "eraseConversation",
     "planConversationErasure", "eraseEpisode", "planEpisodeErasure", "listErasures", "readErasure",
     "listInvitations", "readInvitation", "revokeInvitation", "listKeys", "issueKey", "readKey",
     "revokeKey", "listMembers", "inviteMember", "readMember", "changeMember", "removeMember",
@@ -50,7 +52,7 @@ PAGES_SILENT = {
     "django_q.Failure", "django_q.OrmQ", "django_q.Schedule",
 }  # fmt: skip
 # Commands that print words of others; all others print counts.
-COMMANDS_SERVING = {"search", "ingestfile", "erase"}
+COMMANDS_SERVING = {"search", "ingestfile", "erase", "checkvisibility"}
 COMMANDS_SILENT = {
     "calibrate", "checkindex", "createkey", "createworkspace", "evaluate", "reembed", "reindex",
     "removeworkspace", "resetsecondfactor", "sweep", "up", "web", "work",

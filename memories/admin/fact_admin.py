@@ -16,6 +16,7 @@ from unfold.widgets import (
 
 from memories import review
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
+from memories.admin.rules_page import JudgePage, RulesPage
 from memories.models import Category, Citation, Episode, Fact
 from memories.repeats import Repeat, RepeatQuery, repeats
 from workspaces.adminbase.access import Access, access_of
@@ -123,6 +124,8 @@ class QuoteForm(forms.Form):
     quote = forms.CharField(
         label="The words it stands on, as a message has them",
         max_length=10_000,
+        required=False,
+        help_text="May be left empty where the fact cites words.",
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 
@@ -144,7 +147,7 @@ class FactStateFilter(StateFilter):
 
 
 class FactAdmin(MemoryRowAdmin):
-    pages = (RepeatsPage,)
+    pages = (RepeatsPage, RulesPage, JudgePage)
     searched = "statement"
     list_display = (
         "text",

@@ -54,6 +54,8 @@ MENU = {
         MenuEntry("Episodes", "chat_bubble", "memories_episode_changelist"),
         MenuEntry("Facts", "format_quote", "memories_fact_changelist"),
         MenuEntry("Repeats", "repeat", "memories_repeats"),
+        MenuEntry("Rules", "checklist", "memories_rules"),
+        MenuEntry("Visibility", "lock", "memories_visibility"),
         MenuEntry("Misses", "search_off", "memories_miss_changelist"),
         MenuEntry("Preview", "visibility", "memories_preview"),
         MenuEntry("Patterns", "pattern", "memories_workspacepattern_changelist"),

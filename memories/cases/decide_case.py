@@ -30,9 +30,10 @@ from memories.review.approve import decide, let_replace, release
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import forget_locked, locked, reject_claim
+from memories.review.hold import unmask_held
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
 from workspaces.models import AuditEntry
-from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, Text, Whole, declared
+from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 from workspaces.scope import Scope
 
 IN_A_CASE = "case"  # the rule of a replacement that no machine had proposed
@@ -80,6 +81,9 @@ class CaseDecision:
     edit: Annotated[Reworded | None, Field(description="Say it in these words instead.")] = None
     accept: Ids = ()
     dismiss: Ids = ()
+    unmask: Annotated[
+        Flag, Field(description="Show what is masked for the sake of what is accepted.")
+    ] = False
     intent: Annotated[str, OneOf([DO, LEAVE]), NullIs("")] = ""
     note: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
     version: Maybe[
@@ -120,7 +124,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
     content = checked(decision.edit.content) if decision.edit else ""
     space = workspace_index.index_of(scope.workspace_id)
     vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
-    believed = embedded(scope, space, decision.accept)
+    believed = embedded(scope, space, decision.accept, unmask=decision.unmask)
     plans = _plans(scope, case_id, decision)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
@@ -132,10 +136,9 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         if decision.edit:
             act.reword(decision.edit.memory_id, content, vectors)
         for fact_id in decision.accept:
-            act.accept(fact_id, believed)
+            act.accept(fact_id, believed, unmask=decision.unmask)
         for fact_id in decision.dismiss:
-            dismiss_locked(scope, locked_fact(scope, fact_id))
-            act.steps.append({"act": "dismiss", "fact": str(fact_id)})
+            act.dismiss(fact_id)
         act.orders(decision, plans)
         act.close(decision)
         resolve.file_unfiled(space)  # what an accepted fact contradicts
@@ -245,7 +248,8 @@ class _CaseAct:
         self._free(new)
         new = self._standing(pair.new)
         step = {"pinned": new.pinned, "version": new.version}
-        row = self.pairs.pop((old.pk, new.pk), None)
+        waiting = Supersession.objects.filter(old=old, new=new, state=State.PENDING)
+        row = self.pairs.pop((old.pk, new.pk), None) or waiting.first()
         is_new = row is None
         row = row or Supersession.objects.create(
             workspace_id=self.scope.workspace_id, old=old, new=new, rule=IN_A_CASE, method="manual",
@@ -265,13 +269,42 @@ class _CaseAct:
             edit = Supersession.objects.get(old=memory, new=new)
             self.steps.append({"act": "edit", "pair": str(edit.pk)})
 
-    def accept(self, fact_id: uuid.UUID, believed: dict[uuid.UUID, Vectors]) -> None:
-        fact = locked_fact(self.scope, fact_id)
-        memory, is_new = believe_fact(self.scope, self.space, fact, believed.get(fact_id))
+    def accept(
+        self, fact_id: uuid.UUID, believed: dict[uuid.UUID, Vectors], *, unmask: bool
+    ) -> None:
+        fact = self._waiting(fact_id)
+        if fact is None:
+            return
+        if fact.memory_id is not None:  # written by hand, and held
+            if unmask:
+                unmask_held(self.space, self._standing(fact.memory_id))
+            for row in Supersession.objects.filter(new=fact.memory_id, state=State.PENDING):
+                self._replace(Replaced(row.old_id, row.new_id))
+            self._free(self._standing(fact.memory_id))
+            self.steps.append({"act": "dismiss", "fact": str(fact.pk)})
+            return
+        memory, is_new = believe_fact(
+            self.scope, self.space, fact, believed.get(fact_id), unmask=unmask
+        )
         anew = Fact.objects.filter(memory=memory).order_by("-pk").values_list("pk", flat=True)[0]
         Fact.objects.filter(pk=anew).update(quarantine_reason=fact.quarantine_reason)
         step = {"act": "accept", "memory": str(memory.pk), "fact": str(anew), "made": is_new}
         self.steps.append(step)
+
+    def dismiss(self, fact_id: uuid.UUID) -> None:
+        fact = self._waiting(fact_id)
+        if fact is None:
+            return
+        dismiss_locked(self.scope, fact)
+        self.steps.append({"act": "dismiss", "fact": str(fact_id)})
+        if fact.memory_id is not None:
+            step = {"act": "forget", "memory": str(fact.memory_id), "held": True}
+            self.steps.append(step)
+
+    def _waiting(self, fact_id: uuid.UUID) -> Fact | None:
+        """The fact, locked; None where what was said of its memory has decided it."""
+        row = Fact.objects.filter(pk=fact_id, memory__isnull=False, quarantined_at=None)
+        return None if row.exists() else locked_fact(self.scope, fact_id)
 
     def orders(self, decision: CaseDecision, plans: Sequence[OrderPlan]) -> None:
         """What was asked of the memory is done, or left."""

@@ -2,14 +2,18 @@
 
 import time
 import uuid
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from memories.english.calendar_dates import DateOrder
+from memories.english.private_life import is_private_life, is_work
 from memories.english.talk import UNKNOWN
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
+from memories.masked_text import is_masked
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
 from memories.resolve import Claim
 
@@ -23,8 +27,6 @@ TYPE_OF: dict[str, str] = {
     Category.INSTRUCTION: FactType.SYSTEM,
 }
 TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
-# What an assistant says of itself is no memory; what it decides or demands is its team's.
-ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
 SPEAKING = (
     Episode.Kind.USER,
     Episode.Kind.ASSISTANT,
@@ -32,6 +34,8 @@ SPEAKING = (
     Episode.Kind.ACTIVITY,
 )
 Span = tuple[int, int]
+# What becomes of claims that stand on the words of an assistant, or of a tool, alone.
+TRUST = BELIEVE, HOLD, IGNORE = ("believe", "hold", "ignore")
 NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 
 
@@ -70,7 +74,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A message that is not read; `label` is one of the gatekeeper's, `reason` may say more."""
+    """A message that is not read, or a claim of it that is not kept; `label` is one of the gatekeeper's, `reason` may say more."""
 
     index: int
     reason: str
@@ -95,7 +99,10 @@ class ExtractOptions:
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English;
-    `date_order` is that of day and month in numbers.
+    `date_order` is that of day and month in numbers. `patterns_off` are names of the library's
+    patterns that find nothing.
+    `shares`: what a team decides is the team's, as it is where no person speaks for himself.
+    `trust` in an assistant's and a tool's words, by the names of `memories.workspace_settings`.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -107,6 +114,22 @@ class ExtractOptions:
     subject: str = ""
     languages: tuple[str, ...] = ()
     date_order: DateOrder = "auto"
+    shares: bool = True
+    trust: Mapping[str, str] = field(default_factory=dict)
+    patterns_off: frozenset[str] = frozenset()
+
+    def trust_in(self, message: Message) -> str:
+        if message.kind == Episode.Kind.ASSISTANT:
+            return self.trust.get("assistant", IGNORE)
+        is_tool = message.kind in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT)
+        return self.trust.get("tool", BELIEVE) if is_tool else BELIEVE
+
+    def visibility_of(self, category: str, statement: str) -> str:
+        """Of a decision a person tells, "we" may be anybody: it is the team's where it is of work."""
+        shares = self.shares and not (
+            self.subject and category == Category.DECISION and not is_work(statement)
+        )
+        return self.visibility or visibility_of(category, statement, shares=shares)
 
 
 @dataclass(slots=True)
@@ -114,10 +137,12 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
     kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be."""
+    statements were longer than one may be; so many claims held `masked` words. `unworthy`: what
+    was found and is not worth keeping."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
+    unworthy: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
     quarantined: list[tuple[Claim, str]] = field(default_factory=list)
@@ -125,22 +150,41 @@ class Extraction:
     too_long: int = 0
     unread: int = 0
     cut: int = 0
+    masked: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, claims: Iterable[Claim], unsure: Collection[uuid.UUID] = ()) -> None:
+        """What may be believed of `claims`: none of masked words; those that stand on `unsure`
+        messages alone are held."""
+        for claim in claims:
+            cited = {quote.episode_id for quote in claim.quotes}
+            if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
+                self.masked += 1
+            elif cited and cited <= set(unsure):
+                self.quarantined.append((claim, "only an assistant or a tool said it"))
+            else:
+                self.claims.append(claim)
 
     @property
     def reason(self) -> str:
         """Why there are no more claims than there are, in words for people."""
-        counted: dict[str, int] = {}
-        for skip in self.skipped:
-            counted[skip.reason] = counted.get(skip.reason, 0) + 1
-        parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
-        return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+        parts = list(self.notes)
+        for heading, skips in (
+            ("not worth keeping", self.unworthy),
+            ("skipped", self.skipped),
+        ):
+            counted = Counter(skip.reason for skip in skips)
+            told = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
+            parts += [f"{heading}: {', '.join(told)}"] if told else []
+        return "; ".join(parts)
 
 
-def visibility_of(category: str) -> str:
-    """The default of API.md's table: preferences and people private, the team's rules team."""
-    return Visibility.TEAM if category in TEAM_CATEGORIES else Visibility.PRIVATE
+def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:
+    """The default of API.md's table: preferences and people private, the team's rules team, but for
+    what no team decides."""
+    is_team = shares and category in TEAM_CATEGORIES and not is_private_life(statement)
+    return Visibility.TEAM if is_team else Visibility.PRIVATE
 
 
 def type_of(category: str) -> str:

@@ -2,10 +2,11 @@
 until they are written together."""
 
 import logging
+import re
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -13,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.english import lexical
+from memories.english.talk import UNKNOWN
 from memories.index import statements
 from memories.index.entries import Item, texts_of
 from memories.index.nearest import Placement
@@ -20,6 +22,7 @@ from memories.index.statements import Rows
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
+    Category,
     Fact,
     Layer,
     Memory,
@@ -29,11 +32,15 @@ from memories.models import (
 from memories.resolve import file_cases
 from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
+from workspaces.models import ApiKey
 from workspaces.scope import mates_of
 
 log = logging.getLogger(__name__)
 
 VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
+
+
+_teams = re.compile(r"(?:The )?team(?:'s)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +72,24 @@ class Claim:
     quotes: tuple[Quote, ...] = ()
     speaker: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    forget_after: datetime | None = None
+    pinned: bool = False
+
+    @property
+    def is_of_team(self) -> bool:
+        """A team's statement is about no person, whoever told it; so is a rule for everybody."""
+        if self.visibility == Visibility.PRIVATE:
+            return False
+        if self.category == Category.POLICY and self.method == Fact.Method.PATTERN:
+            return self.statement.split()[0].removesuffix("'s") not in (self.speaker, UNKNOWN)
+        return _teams.match(self.statement) is not None
 
     @property
     def valid_from(self) -> datetime:
-        """Of a past event, since then; of a plan, since it was made."""
-        return min(self.event_date or self.occurred_at, self.occurred_at)
+        """Since when it is said to hold; of a past event, since then; of a plan, since it was made."""
+        return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
 
 @dataclass(slots=True)
@@ -87,6 +107,15 @@ class ResolveOutcome:
     rejected: list[str] = field(default_factory=list)
     facts: int = 0
 
+    def add(self, other: "ResolveOutcome") -> None:
+        self.created += other.created
+        self.superseded += other.superseded
+        self.reinforced += other.reinforced
+        self.held += other.held
+        self.reviewed += other.reviewed
+        self.rejected += other.rejected
+        self.facts += other.facts
+
 
 def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
     """Where the claims of an ingest belong, and what they meet there."""
@@ -102,6 +131,25 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
         conversation_id=session.conversation_id,
         workflow=session.workflow,
     )
+
+
+def places_of(
+    session: MemorySession, placement: Placement, claims: Sequence[Claim]
+) -> Iterator[tuple[Placement, list[int]]]:
+    """The claims by number, those of the team apart: these have no person as subject, unless the key
+    writes about its own subjects only."""
+    of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
+    if not of_team or placement.subject_id is None or _is_limited(session):
+        yield placement, list(range(len(claims)))
+        return
+    yield placement, [number for number in range(len(claims)) if number not in of_team]
+    yield replace(placement, subject_id=None), of_team
+
+
+def _is_limited(session: MemorySession) -> bool:
+    kind, _, key_id = session.requested_by.partition(":")
+    rows = ApiKey.objects.filter(workspace_id=session.workspace_id, limited_to_subjects=True)
+    return kind == "key" and rows.filter(pk=key_id).exists()
 
 
 def new_facts(
@@ -194,7 +242,9 @@ class Draft:
     ) -> "Draft":
         """`until`: when what it tells of the past had ended."""
         mark = lexical.fingerprint(claim.statement)
-        draft = cls(claim, index, slots, mark, claim.valid_from, at, valid_until=until)
+        draft = cls(
+            claim, index, slots, mark, claim.valid_from, at, valid_until=until or claim.until
+        )
         draft.is_dated = until is None or claim.valid_from < until
         return draft
 
@@ -209,7 +259,7 @@ class Draft:
             content=self.claim.statement,
             fingerprint=self.fingerprint,
             group=self.claim.visibility,
-            pinned=False,
+            pinned=self.claim.pinned,
             version=self.version,
             since=min(self.valid_from, self.made_at),
             event_date=self.claim.event_date,
@@ -233,6 +283,8 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "source_count": draft.source_count,
             "valid_from": draft.valid_from if draft.is_dated else None,
             "valid_until": draft.valid_until,
+            "forget_after": draft.claim.forget_after,
+            "pinned": draft.claim.pinned,
             "superseded_by_id": draft.superseded_by,
             "superseded_at": draft.superseded_at,
             "held_at": draft.held_at,

@@ -177,8 +177,10 @@ def file_facts(facts: Iterable[Fact], words: OwnWords = NO_WORDS) -> None:
             attribute, topic = keys[0].split("|")[1], topic_of(keys[0])
         about = CaseAbout(fact.workspace_id, fact.subject_id, attribute, topic)
         at = fact.quarantined_at or timezone.now()
-        item = NewItem(at, QUARANTINED, fact_id=fact.pk)
-        open_case(about, Kind.QUARANTINE, [item], risk=SHARPNESS[QUARANTINED] / 2)
+        items = [NewItem(at, QUARANTINED, fact_id=fact.pk)]
+        if fact.memory_id is not None:  # written by hand, and held
+            items.append(NewItem(at, QUARANTINED, memory_id=fact.memory_id))
+        open_case(about, Kind.QUARANTINE, items, risk=SHARPNESS[QUARANTINED] / 2)
 
 
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:

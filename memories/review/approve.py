@@ -15,6 +15,7 @@ from memories.resolve import state_changes
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import audit, forget_locked, locked, reject_claim
+from memories.review.hold import let_go
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
@@ -120,6 +121,7 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 def release(space: WorkspaceIndex, memory: Memory) -> None:
     """Let a held memory live; one that waited for review lives already."""
     if memory.state is MemoryState.HELD:
+        let_go(memory)
         believe_again(space, memory, MemoryPeriod.Cause.APPROVED)
 
 

@@ -31,7 +31,8 @@ class Found:
     """One claim found in a text; `text[start:end]` is the sentence or clause that says it.
 
     `is_answer`: it says so only together with the question that was asked before. `parts` are
-    where the words stand that a workspace's own pattern tells.
+    where the words stand that a workspace's own pattern tells. `unworthy`: why it is not worth
+    keeping, a key of `english.worth.REASONS`.
     """
 
     statement: str
@@ -45,6 +46,7 @@ class Found:
     end: int
     is_answer: bool = False
     parts: tuple[tuple[int, int], ...] = ()
+    unworthy: str = ""
 
 
 @dataclass(frozen=True)
