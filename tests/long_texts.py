@@ -237,6 +237,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.read_clause.with_subject": read_clause.with_subject,
     "english.talk.Talk.hear": _heard,
     "english.patterns.library.Trial.match": _tried,
+    "english.patterns.library.first_of_question": library.first_of_question,
     "english.patterns.library.first": lambda text: library.first(text, is_request=False),
     "english.find_claims.message_worth": _worth,
     "english.corrections.with_value": lambda text: corrections.with_value(text, "Oslo", "Rome"),
