@@ -237,6 +237,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.read_clause.with_subject": read_clause.with_subject,
     "english.talk.Talk.hear": _heard,
     "english.patterns.library.Trial.match": _tried,
+    "english.patterns.library.first_of_question": library.first_of_question,
     "english.patterns.library.first": lambda text: library.first(text, is_request=False),
     "english.find_claims.message_worth": _worth,
     "english.corrections.with_value": lambda text: corrections.with_value(text, "Oslo", "Rome"),
@@ -320,8 +321,8 @@ WITHIN: dict[str, Callable[[str], object]] = {
     "english.statements.compare.relation": _compared,
     "summaries.choose_sentences.choose": _chosen,
 }
-# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded by
-# `bounds.WHOLE` or by its callers before anything is read.
+# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded
+# by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
     review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
@@ -337,8 +338,10 @@ OTHERS = frozenset(
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
-    transcripts.activities.past transcripts.text_files.MarkdownPlace.add transcripts.text_files.MarkdownPlace.enter
+    search.layer_query.query_vector search.layer_query.vector_of
+    search.after_ranking.reranker_scores
+    transcripts.activities.past transcripts.text_files.MarkdownPlace.add
+    transcripts.text_files.MarkdownPlace.enter
     transcripts.text_files.paragraph
     """.split()
 )

@@ -87,7 +87,7 @@ _opening_words = (
     r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
     r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
     r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
-    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
+    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|nit|nitpick|minor|blocking|blocker|suggestion|issue|optional|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
     r"|me(?=\s*:)|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
     r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)"
     # these open a sentence only before a pause: "No, I ..." but "No need to ..."

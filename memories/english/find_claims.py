@@ -183,9 +183,13 @@ def extract(
             break
         read.append((clause, words))
         # The first pattern that fits a clause, if it claims anything.
-        if clause.is_question or not read_clause.is_claim(words):
-            continue
-        if first := library.first(words, is_request=read_clause.is_request(words)):
+        if clause.is_question:
+            first = library.first_of_question(words)
+        elif read_clause.is_claim(words):
+            first = library.first(words, is_request=read_clause.is_request(words))
+        else:
+            first = None
+        if first:
             fits.append(Fit(*first, clause, read_clause.weight(words, name)))
     told = message_worth(unspoken.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []

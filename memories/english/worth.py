@@ -44,6 +44,9 @@ IDLE = frozenset("it-is advises statement our-world".split())
 LEAST = 3
 EVENTS = frozenset("got dated passive started-using people kin".split())
 TEAM_RULES = frozenset("team-should team-decided-that team-system".split())
+OF_WORK = frozenset(
+    "missing-check should-add-check review-demand".split()
+)  # said of code in reviews
 STANDING = frozenset(("instruction", "policy"))
 
 _quotes = re.compile(r"[\"“”]")
@@ -181,6 +184,8 @@ class Telling:
 
 def doubt(telling: Telling) -> str:
     """Why a clause is not worth keeping, a key of REASONS; empty where it is."""
+    if telling.rule in OF_WORK:
+        return ""
     if _is_unfinished(telling):
         return "unfinished"
     if telling.category in STANDING and telling.rule not in TEAM_RULES and not telling.is_named:

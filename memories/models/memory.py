@@ -102,7 +102,8 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         )
 
     def as_known(self, known_at: datetime | None) -> Self:
-        """With what was known then: known_valid_until and others; see memories.models.memory_state."""
+        """With what was known then: known_valid_until and others; see
+        memories.models.memory_state."""
         if known_at is None:
             return self
         columns = {
@@ -262,7 +263,8 @@ class Memory(Row):
 
 class MemoryPeriodQuerySet(models.QuerySet["MemoryPeriod"]):
     def end(self, at: datetime, by: str) -> int:
-        """End the open periods. One that a wrong clock began later than now was never any longer."""
+        """End the open periods. One that a wrong clock began later than now was never any
+        longer."""
         began = Least(F("from_at"), Value(at))
         return self.filter(until_at=None).update(from_at=began, until_at=at, ended_by=by)
 

@@ -87,7 +87,8 @@ AS_KNOWN = {
       else greatest(row.created_at,
         (select max(f.created_at) from memories_fact f
          where f.memory_id = row.id and f.created_at <= {_K}),
-        (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+        (select max(t.at)
+         from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
          where l.memory_id = row.id and t.at <= {_K})) end""",
 }
 BELIEVED_IDS = f"""

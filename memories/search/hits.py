@@ -106,7 +106,13 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     if "citations" in request.include:
         _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
-        _add_neighbours(scope, hits, request.at)
+        around: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
+        statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
+        values = _who_sees(scope) | request.at.values | {"ids": list(around)}
+        for row in statements.rows(statement, values) if around else ():
+            around[row.row_id].append(row)
+        for hit in hits:
+            hit.neighbours = around.get(hit.row.id)
     if "chain" in request.include:
         for hit in hits:
             hit.chain = chain(scope, hit.memory.id, request.at.known_at) if hit.memory else []
@@ -163,17 +169,6 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
 def _who_sees(scope: Scope) -> dict[str, Any]:
     subjects = None if scope.subject_ids is None else list(scope.subject_ids)
     return {"bound": scope.agent_id, "subjects": subjects}
-
-
-def _add_neighbours(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    neighbours: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
-    if neighbours:
-        statement = NEIGHBOUR_ROWS if at.is_now else PAST_NEIGHBOUR_ROWS
-        values = _who_sees(scope) | at.values | {"ids": list(neighbours)}
-        for row in statements.rows(statement, values):
-            neighbours[row.row_id].append(row)
-    for hit in hits:
-        hit.neighbours = neighbours.get(hit.row.id)
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:

@@ -317,7 +317,8 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at)
+      from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
@@ -368,7 +369,8 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at)
+      from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =

@@ -57,7 +57,8 @@ class Pattern:
     template over the named groups and `{speaker}`; empty: the clause itself, in the third person.
     `entities` names groups whose text is an entity. `is_team` makes "we" the team. `is_plain`: a clause
     that does not speak of its speaker is the claim as it stands, not "Alex says". `needs` are
-    words, in small letters, of which a clause must have one to be tried at all. `examples` are
+    words, in small letters, of which a clause must have one to be tried at all. `of_questions`: it
+    fits a question as well: "Can you add a null check?" `examples` are
     (text, statement) pairs said by Alex, `counter_examples` texts that it must not match.
     """
 
@@ -72,6 +73,7 @@ class Pattern:
     is_team: bool = False
     is_plain: bool = False
     needs: Sequence[str] = ()
+    of_questions: bool = False
 
     @property
     def fact_type(self) -> str:
