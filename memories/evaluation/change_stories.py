@@ -14,7 +14,7 @@ from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
 from memories.evaluation.story_files import read_lines, tell
 from memories.ingest import NewMessage
-from memories.models import Case, CaseItem, Ground, Memory, MemorySession
+from memories.models import Case, CaseItem, Ground, Memory
 from workspaces.scope import Scope
 
 CHANGES = Path(__file__).with_name("changes.jsonl")

@@ -49,7 +49,14 @@ class ContextEntry:
         by_hand = row.created_at if hit.memory else row.updated_at
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
         since = row.valid_from if hit.memory else None
-        return cls(hit, at, said, since if since and since.date() != at.date() else None)
+        return cls(
+            hit,
+            at,
+            said,
+            since if since and since.date() != at.date() else None,
+            row.valid_until if hit.memory else None,
+            bool(hit.memory and row.is_uncertain),
+        )
 
     @property
     def mark(self) -> str:
@@ -62,7 +69,9 @@ class ContextEntry:
 
     def line(self, number: int) -> str:
         since = f", from {self.since:%Y-%m-%d}" if self.since else ""
-        return f"[{self.mark}{number}] {self.at:%Y-%m-%d}{since}: {self.said}\n"
+        until = f", until {self.until:%Y-%m-%d}" if self.until else ""
+        unsure = ", uncertain" if self.is_uncertain else ""
+        return f"[{self.mark}{number}] {self.at:%Y-%m-%d}{since}{until}{unsure}: {self.said}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,78 +171,3 @@ def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[ContextEntry], bool]
         packed.append(entry)
         rest -= entry.size
     return packed, truncated
-<<<<<<< HEAD
-
-
-def _entry(hit: Hit) -> ContextEntry:
-    row = hit.row
-    said = served_line.one_line(row.content)
-    if hit.episode:
-        speaker = served_line.name(row.author) or row.role
-        return ContextEntry(hit, row.occurred_at, f"{speaker}: {said}")
-    by_hand = row.created_at if hit.memory else row.updated_at
-    at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
-    since = row.valid_from if hit.memory else None
-    return ContextEntry(
-        hit,
-        at,
-        said,
-        since if since and since.date() != at.date() else None,
-        row.valid_until if hit.memory else None,
-        bool(hit.memory and row.is_uncertain),
-    )
-
-
-def _size(entry: ContextEntry) -> int:
-    """What its line costs with the longest number it may be given."""
-    return tokens_of(_line(entry, 999))
-
-
-def _lines(entries: Iterable[ContextEntry]) -> list[str]:
-    numbers: Counter[str] = Counter()
-    lines = []
-    for entry in entries:
-        numbers[entry.mark] += 1
-        lines.append(_line(entry, numbers[entry.mark]))
-    return lines
-
-
-def _line(entry: ContextEntry, number: int) -> str:
-    since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
-    until = f", until {entry.until:%Y-%m-%d}" if entry.until else ""
-    unsure = ", uncertain" if entry.is_uncertain else ""
-    return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}{since}{until}{unsure}: {entry.said}\n"
-||||||| d908538
-
-
-def _entry(hit: Hit) -> ContextEntry:
-    row = hit.row
-    said = served_line.one_line(row.content)
-    if hit.episode:
-        speaker = served_line.name(row.author) or row.role
-        return ContextEntry(hit, row.occurred_at, f"{speaker}: {said}")
-    by_hand = row.created_at if hit.memory else row.updated_at
-    at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
-    since = row.valid_from if hit.memory else None
-    return ContextEntry(hit, at, said, since if since and since.date() != at.date() else None)
-
-
-def _size(entry: ContextEntry) -> int:
-    """What its line costs with the longest number it may be given."""
-    return tokens_of(_line(entry, 999))
-
-
-def _lines(entries: Iterable[ContextEntry]) -> list[str]:
-    numbers: Counter[str] = Counter()
-    lines = []
-    for entry in entries:
-        numbers[entry.mark] += 1
-        lines.append(_line(entry, numbers[entry.mark]))
-    return lines
-
-
-def _line(entry: ContextEntry, number: int) -> str:
-    since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
-    return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}{since}: {entry.said}\n"
-=======
->>>>>>> main
