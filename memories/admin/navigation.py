@@ -72,6 +72,7 @@ def _memory(now: Waiting) -> list[dict[str, Any]]:
     return [
         _item("Memories", "neurology", "memories_memory_changelist"),
         _item("Review", "rule", "memories_review", waits=now.decisions),
+        _item("Intents", "record_voice_over", "memories_intent_changelist"),
         _item("Search", "search", "memories_search"),
         _item("Why not?", "troubleshoot", "memories_why_not"),
         _item("Feature sets", "badge", "memories_featureset_changelist"),
