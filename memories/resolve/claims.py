@@ -190,21 +190,22 @@ def quarantine(
     """Keep claims that are not believed, each with the reason, for a person to review. What a pattern
     read has its citations; of a model's claim a person says what it stands on."""
     at = timezone.now()
+    ids = [uuid7() for _ in doubted]
     facts = [
-        {**fact_values(claim), "id": uuid7(), "quarantined_at": at, "quarantine_reason": reason}
-        for claim, reason in doubted
+        {**fact_values(claim), "id": pk, "quarantined_at": at, "quarantine_reason": reason}
+        for pk, (claim, reason) in zip(ids, doubted, strict=True)
     ]
     statements.insert(new_facts(placement, facts, session_id))
     Citation.objects.bulk_create(
         Citation(
-            workspace_id=placement.workspace_id, fact_id=fact["id"], episode_id=quote.episode_id,
+            workspace_id=placement.workspace_id, fact_id=pk, episode_id=quote.episode_id,
             start=quote.start, end=quote.end, quote=quote.quote,
         )
-        for fact, (claim, _) in zip(facts, doubted, strict=True)
+        for pk, (claim, _) in zip(ids, doubted, strict=True)
         if claim.method != Fact.Method.LLM
         for quote in dict.fromkeys(claim.quotes)
     )  # fmt: skip
-    file_cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
+    file_cases.file_facts(Fact.objects.filter(pk__in=ids).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(
