@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 from memories.declared import Declared, between, faults, one_of, wrong
 from memories.english.calendar_dates import DATE_ORDERS
+from memories.english.patterns.library import PATTERNS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
@@ -24,6 +25,7 @@ from workspaces.models import Audience, AuditEntry, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
+PATTERN_NAMES = frozenset(pattern.name for pattern in PATTERNS)
 EARLIER_SPELLINGS = {"conflict_rule": "conflictRule"}  # callers still send them
 
 Share = Annotated[float, between(0, 1)]
@@ -95,6 +97,10 @@ class WorkspaceSettings(Declared):
         one_of(WHEN),
         Field(description="Which messages a model reads: those that no pattern covered, or all."),
     ] = WHEN[0]
+    patterns_off: Annotated[
+        list[Annotated[str, one_of(sorted(PATTERN_NAMES))]],
+        Field(description="Patterns of the library that find nothing here, by their names."),
+    ] = []
     ranking: Annotated[Weights, Field(description="Weights of the hybrid ranking.")] = Weights()
     review: ReviewSettings = ReviewSettings()
 
@@ -145,6 +151,26 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
         scope.workspace_id, scope.actor, "change_policy", row, before=before, after=after
     ).save()
     return Policy.of(after)
+
+
+def patterns_off(settings: Mapping[str, Any]) -> list[str]:
+    """The patterns that a workspace has switched off, by name."""
+    return sorted(settings.get("patternsOff") or [])
+
+
+@transaction.atomic(durable=True)
+def switch_pattern(scope: Scope, name: str, *, is_off: bool) -> list[str]:
+    """Switch a pattern of the library off, or on again; those that are off. Raises Invalid."""
+    refuse(faults(WorkspaceSettings, {"patternsOff": [name]}, "settings"))
+    row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
+    before = patterns_off(row.settings)
+    after = sorted({*before, name}) if is_off else [each for each in before if each != name]
+    row.settings = {**row.settings, "patternsOff": after}
+    row.save(update_fields=["settings", "updated_at"])
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, "switch_pattern", row, before=before, after=after
+    ).save()
+    return after
 
 
 @transaction.atomic(durable=True)

@@ -12,6 +12,7 @@ from functools import partial
 import memories
 from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
 from memories.english import (
+    absolute_dates,
     clauses,
     corrections,
     dates,
@@ -24,12 +25,14 @@ from memories.english import (
     private_life,
     propose_pattern,
     read_clause,
+    referents,
     short_answers,
     spoken_intents,
     statements,
     topics,
     unspoken,
     workspace_patterns,
+    worth,
 )
 from memories.english.patterns import library
 from memories.english.statements import auxiliaries, parse, wording
@@ -180,6 +183,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.stems": lexical.stems,
     "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
     "english.find_claims.extract": lambda text: find_claims.extract(text, "Anna", AT),
+    "english.absolute_dates.end_of_state": lambda text: absolute_dates.end_of_state(text, AT),
+    "english.absolute_dates.with_dates": lambda text: absolute_dates.with_dates(text, AT),
+    "english.dates.relative_phrases": lambda text: dates.relative_phrases(text, AT),
+    "english.referents.open_referent": referents.open_referent,
+    "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
+    "english.worth.shortened": lambda text: list(worth.shortened(text)),
+    "english.worth.strength": worth.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
@@ -227,6 +237,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.read_clause.with_subject": read_clause.with_subject,
     "english.talk.Talk.hear": _heard,
     "english.patterns.library.Trial.match": _tried,
+    "english.patterns.library.first_of_question": library.first_of_question,
     "english.patterns.library.first": lambda text: library.first(text, is_request=False),
     "english.find_claims.message_worth": _worth,
     "english.corrections.with_value": lambda text: corrections.with_value(text, "Oslo", "Rome"),

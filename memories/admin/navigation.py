@@ -89,6 +89,7 @@ def _evidence(now: Waiting) -> list[dict[str, Any]]:
         _item("Episodes", "chat_bubble", "memories_episode_changelist"),
         _item("Facts", "format_quote", "memories_fact_changelist"),
         _item("Repeats", "repeat", "memories_repeats"),
+        _item("Rules", "checklist", "memories_rules"),
         _item("Visibility", "lock", "memories_visibility"),
         _item("Misses", "search_off", "memories_miss_changelist"),
         _item("Preview", "visibility", "memories_preview"),

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -85,7 +86,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A message that is not read; `label` is one of the gatekeeper's, `reason` may say more."""
+    """A message that is not read, or a claim of it that is not kept; `label` is one of the gatekeeper's, `reason` may say more."""
 
     index: int
     reason: str
@@ -110,7 +111,8 @@ class ExtractOptions:
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English;
-    `date_order` is that of day and month in numbers.
+    `date_order` is that of day and month in numbers. `patterns_off` are names of the library's
+    patterns that find nothing.
     `shares`: what a team decides is the team's, as it is where no person speaks for himself.
     `trust` in the words of each of SOURCES.
     """
@@ -126,6 +128,7 @@ class ExtractOptions:
     date_order: DateOrder = "auto"
     shares: bool = True
     trust: Mapping[str, str] = field(default_factory=dict)
+    patterns_off: frozenset[str] = frozenset()
 
     def trust_in(self, message: Message) -> str:
         source = self.source_of(message)
@@ -150,10 +153,12 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
     kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be; so many claims held `masked` words."""
+    statements were longer than one may be; so many claims held `masked` words. `unworthy`: what
+    was found and is not worth keeping."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
+    unworthy: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
     quarantined: list[tuple[Claim, str]] = field(default_factory=list)
@@ -181,11 +186,15 @@ class Extraction:
     @property
     def reason(self) -> str:
         """Why there are no more claims than there are, in words for people."""
-        counted: dict[str, int] = {}
-        for skip in self.skipped:
-            counted[skip.reason] = counted.get(skip.reason, 0) + 1
-        parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
-        return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+        parts = list(self.notes)
+        for heading, skips in (
+            ("not worth keeping", self.unworthy),
+            ("skipped", self.skipped),
+        ):
+            counted = Counter(skip.reason for skip in skips)
+            told = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
+            parts += [f"{heading}: {', '.join(told)}"] if told else []
+        return "; ".join(parts)
 
 
 def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:

@@ -11,6 +11,7 @@ from memories import guard, providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
+from memories.english.absolute_dates import end_of_state, with_dates
 from memories.english.calendar_dates import DateOrder
 from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
@@ -77,7 +78,9 @@ def ask_model(
                 safe = replace(claim, statement=guard.masked(claim.statement, places))
                 result.quarantined.append((safe, guard.reason_of(places)))
             else:
-                result.add([claim], unsure)
+                statement = with_dates(claim.statement, claim.occurred_at)
+                ends = end_of_state(claim.statement, claim.occurred_at)
+                result.add([replace(claim, statement=statement, forget_after=ends)], unsure)
     if result.quarantined:
         result.notes.append(
             f"{len(result.quarantined)} claims of the model had no evidence or are held"

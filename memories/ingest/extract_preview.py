@@ -49,11 +49,13 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         WorkspacePattern.objects.in_use(scope.workspace_id) if space.has_patterns else (),
         _before(asker, request, messages),
         space.llm == ALWAYS,
+        subject=request.user_id,
         languages=space.languages,
         subject=request.user_id,
         shares=_is_shared(scope, request, str(space.guard.get("audience") or "")),
         trust=space.guard,
         date_order=space.date_order,
+        patterns_off=space.patterns_off,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
     run, end = ExtractionRun(options), time.thread_time() + READING

@@ -122,5 +122,5 @@ def _options_of(kept: Kept) -> ExtractOptions:
             session.subject_id, session.agent, session.conversation,
             str(kept.space.guard.get("audience") or ""),
         ),
-        kept.space.guard,
+        kept.space.guard, kept.space.patterns_off,
     )  # fmt: skip
