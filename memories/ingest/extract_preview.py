@@ -51,7 +51,6 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         space.llm == ALWAYS,
         subject=request.user_id,
         languages=space.languages,
-        subject=request.user_id,
         shares=_is_shared(scope, request, str(space.guard.get("audience") or "")),
         trust=space.guard,
         date_order=space.date_order,
