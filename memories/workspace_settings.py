@@ -1,5 +1,5 @@
-"""The settings of a workspace, declared once: what there is, and how weights, policy and all of them
-change."""
+"""The settings of a workspace, declared once: what there is, and how weights, policy and all of
+them change."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,4 +1,5 @@
-"""What is forgotten or erased is served by none of the places that serve text; all of them are listed."""
+"""What is forgotten or erased is served by none of the places that serve text; all of them are
+listed."""
 
 from typing import Any
 
@@ -51,7 +52,8 @@ def told(alice: Person) -> dict[str, str]:
 
 
 def served(alice: Person, rows: dict[str, str]) -> dict[str, str]:
-    """By place, what it shows now: every reading operation, searches, and the pages of the admin."""
+    """By place, what it shows now: every reading operation, searches, and the pages of the
+    admin."""
     http, shown = caller(alice), {}
     for each in api_operations.operations():
         if each.method == "GET" and each.name in text_places.SERVING:

@@ -1,7 +1,7 @@
 """All places that serve or send words of messages or memories: the one list of them.
 
-A new route, page, command or sender stands here, or a test fails; what stands here is walked after a
-forgetting and an erasure, and must not show what went.
+A new route, page, command or sender stands here, or a test fails; what stands here is walked after
+a forgetting and an erasure, and must not show what went.
 """
 
 # Operations of the API that answer words.

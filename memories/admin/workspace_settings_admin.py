@@ -47,7 +47,8 @@ EXTRACTORS = (
     " Default: the server's own."
 )
 SETS = (
-    "What feature sets hold, as JSON: categories with their tags, updatePrompt, consolidationPrompt,"
+    "What feature sets hold, as JSON: categories with their tags, updatePrompt,"
+    " consolidationPrompt,"
     " languageModel, embedder. Default: the product's own."
 )
 OTHERS = "What has no field above, as JSON. What waits for a person is set on the page Policy."

@@ -67,6 +67,8 @@ order by near.i, near.similarity desc, near.entry_id;
 
 -- as in ingest_one_message: update memories_workspaceindex
 
+-- as in ingest_one_message: select id from memories_ground
+
 -- as in ingest_one_message: update memories_workspaceindex
 
 insert into memories_supersession ("id", "created_at", "updated_at", "workspace_id", "old_id", "new_id",
