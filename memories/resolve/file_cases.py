@@ -149,7 +149,12 @@ def file_pairs(
 
 
 def risk_of(pair: WaitingPair) -> float:
-    """How contradictory the two are, and how much of what is served stands on them."""
+    """0 to 1, by which cases are ordered: how contradictory the rule says that the two are, times
+    between a half and one by how much is served on them: their sources, and a pin as three; less
+    where the new one is held back. Waiting adds to it: 30 days weigh as much as the highest risk
+    (`models.case.rank_of`). An order that waits is 0.8, a fact in quarantine 0.2. No count of how
+    often a memory is served is kept, so that its sources stand for it.
+    """
     supported = pair.old.support + pair.new.support + 3 * pair.old.pinned
     # Both are served while they wait, unless the new one is held back.
     served = (1 - 1 / (1 + supported)) * (0.8 if pair.is_held else 1.0)
