@@ -38,7 +38,8 @@ SILENT = {
 }  # fmt: skip
 # Tables with pages in the admin.
 PAGES_SERVING = {
-    "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
+    "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact",
+    "memories.Feature",
     "memories.FeatureSet", "memories.Memory", "memories.MemorySession", "memories.Miss",
     "memories.Rejection", "memories.Supersession", "memories.WorkspaceChange",
     "memories.WorkspacePattern", "memories.WorkspaceSlot", "workspaces.AuditEntry",

@@ -1,5 +1,5 @@
-"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind: values,
-until they are written together."""
+"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind:
+values, until they are written together."""
 
 import logging
 import re
@@ -88,7 +88,8 @@ class Claim:
 
     @property
     def valid_from(self) -> datetime:
-        """Since when it is said to hold; of a past event, since then; of a plan, since it was made."""
+        """Since when it is said to hold; of a past event, since then; of a plan, since it was
+        made."""
         return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
 
@@ -136,8 +137,8 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
 def places_of(
     session: MemorySession, placement: Placement, claims: Sequence[Claim]
 ) -> Iterator[tuple[Placement, list[int]]]:
-    """The claims by number, those of the team apart: these have no person as subject, unless the key
-    writes about its own subjects only."""
+    """The claims by number, those of the team apart: these have no person as subject, unless the
+    key writes about its own subjects only."""
     of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
     if not of_team or placement.subject_id is None or _is_limited(session):
         yield placement, list(range(len(claims)))
@@ -212,8 +213,8 @@ def quarantine(
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it is
-    known since when it was true; what somebody "used to do" is not.
+    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it
+    is known since when it was true; what somebody "used to do" is not.
     """
 
     claim: Claim
