@@ -94,6 +94,7 @@ FREE = {
     "Fact": {"rule"},
     "MemoryPeriod": {"ended_by"},
     "MaskedSpan": {"place", "reason"},
+    "Ground": {"words"},
     "Intent": {"memory_ids", "reason", "decided_by"},
     "Supersession": {"model", "rule", "method", "decided_by"},
     "Case": {"attribute", "decided_by", "steps"}, "CaseItem": {"why"},

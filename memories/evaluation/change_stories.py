@@ -14,7 +14,7 @@ from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
 from memories.evaluation.story_files import read_lines, tell
 from memories.ingest import NewMessage
-from memories.models import Case, CaseItem, Memory
+from memories.models import Case, CaseItem, Ground, Memory
 from workspaces.scope import Scope
 
 CHANGES = Path(__file__).with_name("changes.jsonl")
@@ -32,7 +32,7 @@ class ToldMessage:
 class ChangeStory:
     """Each expectation is words of a memory: `old` is believed no more (of `implied`, or waits in a
     case; of `opposite`, gains no support; of `bystander` and `dated`, stays), `new` is live, `past`
-    has an end, `marked` is in a case because its ground ended, `keep` is live and in none."""
+    has an end, `marked` is uncertain or in a case, `keep` is live and in none."""
 
     name: str
     kind: str
@@ -118,7 +118,7 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """What a story left, oldest first, and the kinds of the cases that each waits in."""
+    """What a story left, oldest first, and the kinds of the cases that each waits in, or would."""
 
     rows: Sequence[Memory]
     cases: Mapping[uuid.UUID, set[str]]
@@ -130,6 +130,9 @@ class Memories:
         asked = CaseItem.objects.filter(memory__in=cases, case__state__in=Case.UNDECIDED)
         for memory_id, kind in asked.values_list("memory_id", "case__kind"):
             cases[memory_id].add(kind)
+        resting = Ground.objects.ended().filter(memory__in=cases)
+        for row_id in resting.values_list("memory_id", flat=True):
+            cases[row_id].add(Case.Kind.UNCERTAIN)
         return cls(list(rows.order_by("pk")), cases)
 
     def saying(self, words: str) -> list[Memory]:
@@ -190,7 +193,7 @@ def _marked(story: ChangeStory, memories: Memories) -> list[str]:
         rows = [row for row in memories.saying(words) if row.is_live]
         if not rows:
             faults.append(f"not believed: {words}")
-        elif not any(Case.Kind.UNCERTAIN in memories.cases[row.pk] for row in rows):
+        elif not any(memories.cases[row.pk] for row in rows):
             faults.append(f"not marked: {rows[0].content}")
     return faults + _kept(story, memories)
 

@@ -15,7 +15,14 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from memories.models.conversation import Conversation, MemoryScope, Visibility
-from memories.models.memory_state import AS_KNOWN, BELIEVED_IDS, IS_HEAD, AsOf, MemoryState
+from memories.models.memory_state import (
+    AS_KNOWN,
+    BELIEVED_IDS,
+    IS_HEAD,
+    UNCERTAIN_SQL,
+    AsOf,
+    MemoryState,
+)
 from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -86,6 +93,14 @@ class _Named(RawSQL):
 class MemoryQuerySet(NamedQuerySet["Memory"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
+
+    def with_names(self) -> Self:
+        """As of other rows, and with `is_uncertain`: whether something that it rests on has
+        ended."""
+        uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id")
+        return (
+            super().with_names().annotate(is_uncertain=RawSQL(uncertain, (), models.BooleanField()))
+        )
 
     def as_known(self, known_at: datetime | None) -> Self:
         """With what was known then: known_valid_until and others; see

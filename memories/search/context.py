@@ -28,13 +28,16 @@ class ContextEntry:
     """A hit as a line of the block.
 
     `at` is when it became known: when the words that it stands on were said, the latest of them,
-    or when it was written by hand. `since` is when it began to hold, where that is another day.
+    or when it was written by hand. `since` is when it began to hold, where that is another day, and
+    `until` when it was over. What is uncertain rests on something that has ended.
     """
 
     hit: Hit
     at: datetime
     said: str
     since: datetime | None = None
+    until: datetime | None = None
+    is_uncertain: bool = False
 
     @classmethod
     def of(cls, hit: Hit) -> "ContextEntry":
@@ -46,7 +49,14 @@ class ContextEntry:
         by_hand = row.created_at if hit.memory else row.updated_at
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
         since = row.valid_from if hit.memory else None
-        return cls(hit, at, said, since if since and since.date() != at.date() else None)
+        return cls(
+            hit,
+            at,
+            said,
+            since if since and since.date() != at.date() else None,
+            row.valid_until if hit.memory else None,
+            bool(hit.memory and row.is_uncertain),
+        )
 
     @property
     def mark(self) -> str:
@@ -59,7 +69,9 @@ class ContextEntry:
 
     def line(self, number: int) -> str:
         since = f", from {self.since:%Y-%m-%d}" if self.since else ""
-        return f"[{self.mark}{number}] {self.at:%Y-%m-%d}{since}: {self.said}\n"
+        until = f", until {self.until:%Y-%m-%d}" if self.until else ""
+        unsure = ", uncertain" if self.is_uncertain else ""
+        return f"[{self.mark}{number}] {self.at:%Y-%m-%d}{since}{until}{unsure}: {self.said}\n"
 
 
 @dataclass(frozen=True, slots=True)

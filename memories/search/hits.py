@@ -10,6 +10,7 @@ from memories.models import (
     NAME_COLUMNS,
     NOW,
     SAID,
+    UNCERTAIN_SQL,
     UNEXPIRED_SQL,
     AsOf,
     Feature,
@@ -21,14 +22,16 @@ from memories.search.request import Hit, Scored, SearchRequest
 from workspaces.scope import Scope
 
 MEMORY_ROWS = f"""
-select m.*, {NAME_COLUMNS}
+select m.*, {UNCERTAIN_SQL} as is_uncertain, {NAME_COLUMNS}
 from memories_memory m
 {name_joins("m")}
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
   and (%(history)s or {UNEXPIRED_SQL})
 """
 KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
-KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace("select m.*,", f"select m.*, {KNOWN},")
+KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace(UNCERTAIN_SQL, "false").replace(
+    "select m.*,", f"select m.*, {KNOWN},"
+)
 EPISODE_ROWS = f"""
 select e.*, {NAME_COLUMNS}
 from memories_episode e

@@ -39,4 +39,4 @@ where k.prefix = %(prefix)s;
 
 -- as in search_hybrid_of_a_user: with
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (
