@@ -38,7 +38,8 @@ QUARANTINED, GROUND, ENDED = "quarantine", "ground", "ended"
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
-    "over": 0.8, "implied": 0.6, "earlier": 0.6, "now": 0.6, "turned": 0.6, "nearest": 0.5, "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
+    "over": 0.8, "implied": 0.6, "earlier": 0.6, "now": 0.6, "turned": 0.6, "nearest": 0.5,
+    "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
     "near": 0.3, "numbered": 0.3, "contained": 0.2,
 }  # fmt: skip
 WAITING = 500  # pairs that a sweep files of one workspace
@@ -128,8 +129,8 @@ class WaitingPair:
 def file_pairs(
     subject_id: uuid.UUID | None, pairs: Iterable[WaitingPair], words: OwnWords = NO_WORDS
 ) -> None:
-    """Put pairs that wait into cases, and name these in the decisions, which are not saved. What rests
-    on one of them is decided with them."""
+    """Put pairs that wait into cases, and name these in the decisions, which are not saved. What
+    rests on one of them is decided with them."""
     pairs = list(pairs)
     olds = [pair.old.id for pair in pairs]
     rows = Ground.objects.filter(on__in=olds, kept_at=None, memory__is_head=True)
