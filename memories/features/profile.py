@@ -209,7 +209,10 @@ _predicate = re.compile(
     r"|dreams|plans|planned|aims|intends|considers|thinks|believes|cherishes|appreciates|cares|got)\b",
     re.IGNORECASE,
 )
-_markup = re.compile(r"[<>`#*_\[\]|\\]")
+_markup = re.compile(r"[<>`#*_\[\]|\\~]")
+_HTML = {"<": "&lt;", ">": "&gt;"}
+# What would begin a list within the list.
+_leading = re.compile(r"^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)")
 
 
 def static_lines(profile: Profile) -> list[str]:
@@ -280,4 +283,7 @@ def _line(feature: Feature, named: bool) -> str:
 
 
 def _plain_text(text: str) -> str:
-    return _markup.sub(lambda match: f"\\{match[0]}", " ".join(text.split()))
+    escaped = _markup.sub(
+        lambda match: _HTML.get(match[0], f"\\{match[0]}"), " ".join(text.split())
+    )
+    return _leading.sub(r"\\\g<0>", escaped)
