@@ -1,4 +1,5 @@
-"""Why messages were not read: the gatekeeper's verdicts, added up over the sessions of a workspace."""
+"""Why messages were not read: the gatekeeper's verdicts, added up over the sessions of a
+workspace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""The settings of a workspace, declared once: what there is, and how weights, policy and all of them
-change."""
+"""The settings of a workspace, declared once: what there is, and how weights, policy and all of
+them change."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from memories.english.calendar_dates import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
-from memories.extraction.extraction_types import BELIEVE, IGNORE, TRUST
+from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
 from memories.features import set_embedding
 from memories.features.config import WORKSPACE_SETTING, SetSettings
 from memories.guard import LABELS
@@ -21,7 +21,7 @@ from memories.models import Category
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.review_policy import Policy
-from workspaces.models import AuditEntry, Workspace
+from workspaces.models import Audience, AuditEntry, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
@@ -48,12 +48,17 @@ class ReviewSettings(Declared):
 
 class GuardSettings(Declared):
     """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
-    nor held. `assistant`, `tool`: what becomes of claims that stand on their words alone: believed,
-    held for a person, or left unread."""
+    nor held. By source: what becomes of claims that stand on its words alone: believed, held for a
+    person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer
+    says."""
 
     allowed: Annotated[list[Annotated[str, one_of(tuple(LABELS))]], Field(max_length=20)] = []
-    assistant: Annotated[str, one_of(TRUST)] = IGNORE
-    tool: Annotated[str, one_of(TRUST)] = BELIEVE
+    user: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["user"]
+    assistant: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["assistant"]
+    tool: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["tool"]
+    document: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["document"]
+    agents: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["agents"]
+    audience: Annotated[str, one_of(("", *Audience.values))] = ""
 
 
 class WorkspaceSettings(Declared):

@@ -321,12 +321,13 @@ WITHIN: dict[str, Callable[[str], object]] = {
     "english.statements.compare.relation": _compared,
     "summaries.choose_sentences.choose": _chosen,
 }
-# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded by
-# `bounds.WHOLE` or by its callers before anything is read.
+# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded
+# by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
     review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
-    extraction.extraction_types.visibility_of extraction.extraction_types.ExtractOptions.visibility_of
+    extraction.extraction_types.visibility_of
+    extraction.extraction_types.ExtractOptions.visibility_of
     review.quarantine.accept english.verbs.is_adverb
     guard.access_keys.entropy guard.access_keys.find guard.access_keys.find_blocks
     guard.access_keys.find_named guard.access_keys.is_placeholder guard.credentials.find
@@ -338,8 +339,10 @@ OTHERS = frozenset(
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
-    transcripts.activities.past transcripts.text_files.MarkdownPlace.add transcripts.text_files.MarkdownPlace.enter
+    search.layer_query.query_vector search.layer_query.vector_of
+    search.after_ranking.reranker_scores
+    transcripts.activities.past transcripts.text_files.MarkdownPlace.add
+    transcripts.text_files.MarkdownPlace.enter
     transcripts.text_files.paragraph
     """.split()
 )

@@ -40,6 +40,7 @@ WISHES = frozenset(
 FEELINGS = frozenset("feels values".split())
 # Of a message that leaves nothing else one may be kept for these reasons all the same.
 WEAK = frozenset("moment vague".split())
+OUTWEIGHED = frozenset("moment remark vague task".split())  # by a change that is told
 IDLE = frozenset("it-is advises statement our-world".split())
 LEAST = 4
 EVENTS = frozenset("got dated passive started-using people kin".split())

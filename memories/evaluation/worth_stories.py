@@ -1,4 +1,5 @@
-"""What of a message is worth keeping: stories with labels, and the rules by which they are labelled.
+"""What of a message is worth keeping: stories with labels, and the rules by which they are
+labelled.
 
 A memory is worth keeping where all of this holds:
 
@@ -6,10 +7,12 @@ A memory is worth keeping where all of this holds:
 2. Finished: it is a whole clause. No heading, no list without a verb, no half of a sentence.
 3. No open referent: nothing in it points at what stands elsewhere ("this genre", "he", "there",
    "the same one"), unless it was resolved from the messages before.
-4. Told, not asked: no request to the reader stands in it, and no wish about the piece of work at hand.
+4. Told, not asked: no request to the reader stands in it, and no wish about the piece of work at
+hand.
 5. Whose: it is the speaker's own, or says whose it is. What was pasted, quoted or listed of others,
    code, and an assistant's words tell nothing of the speaker.
-6. Of use later: another conversation, weeks after, could go better for knowing it. Not: a mood, cheer,
+6. Of use later: another conversation, weeks after, could go better for knowing it. Not: a mood,
+cheer,
    thanks, what one thinks of the other's words, a truism, the next ten minutes. What holds for some
    days only is kept with an end.
 7. True as it stands: days are dates and not "yesterday"; what is over has an end; nothing is put in
@@ -20,19 +23,17 @@ Who judges memories by hand uses the same seven, and says "keep" only where all 
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from memories import ingest
 from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.ingest import IngestRequest, NewMessage
-from memories.models import Memory, MemorySession
-from memories.transcripts import Unreadable
+from memories.evaluation.story_files import read_lines, tell
+from memories.ingest import NewMessage
+from memories.models import Memory
 from workspaces.scope import Scope
 
 WORTH = Path(__file__).with_name("worth.jsonl")
@@ -42,8 +43,8 @@ NOTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class WorthStory:
-    """`keep` and `ended` are words that stand together in one memory, those of `ended` in one that has
-    an end; `unworthy` are words that stand in none, or "*" where nothing may be kept."""
+    """`keep` and `ended` are words that stand together in one memory, those of `ended` in one that
+    has an end; `unworthy` are words that stand in none, or "*" where nothing may be kept."""
 
     name: str
     kind: str
@@ -51,6 +52,17 @@ class WorthStory:
     keep: tuple[tuple[str, ...], ...] = ()
     ended: tuple[tuple[str, ...], ...] = ()
     unworthy: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        return cls(
+            str(row["id"]),
+            row["kind"],
+            tuple((m["role"], m.get("name", ""), m["content"]) for m in row["messages"]),
+            tuple(tuple(words) for words in row.get("keep", ())),
+            tuple(tuple(words) for words in row.get("ended", ())),
+            tuple(row.get("not", ())),
+        )
 
 
 @dataclass(slots=True)
@@ -80,23 +92,7 @@ def worth_stories(path: Path) -> list[WorthStory]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_stories(path))
-
-
-def _stories(path: Path) -> Iterator[WorthStory]:
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        try:
-            row = json.loads(line)
-            yield WorthStory(
-                str(row["id"]),
-                row["kind"],
-                tuple((m["role"], m.get("name", ""), m["content"]) for m in row["messages"]),
-                tuple(tuple(words) for words in row.get("keep", ())),
-                tuple(tuple(words) for words in row.get("ended", ())),
-                tuple(row.get("not", ())),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(f"line {number} is no story: {error}") from error
+    return read_lines(path, WorthStory.of, "story")
 
 
 def evaluate(told: Sequence[WorthStory], advance: Callable[[int], object]) -> WorthJudged:
@@ -104,17 +100,8 @@ def evaluate(told: Sequence[WorthStory], advance: Callable[[int], object]) -> Wo
     with scratch() as scope:
         for story in told:
             for role, name, text in story.messages:
-                session = ingest.ingest(
-                    scope,
-                    IngestRequest(
-                        messages=(NewMessage(text, role=role, name=name, created_at=TOLD_AT),),
-                        user_id=story.name,
-                        thread_id=story.name,
-                        extract=MemorySession.Extract.PATTERNS,
-                    ),
-                )
-                if not session.is_final:
-                    ingest.run(session.pk)
+                message = NewMessage(text, role=role, name=name, created_at=TOLD_AT)
+                tell(scope, story.name, message)
             _judge(scope, story, result)
             advance(1)
     return result

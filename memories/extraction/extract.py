@@ -22,6 +22,7 @@ from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
     HOLD,
     IGNORE,
+    SOURCES,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -140,9 +141,13 @@ def _keep_whole(
         found.add([claim], unsure([message], options))
 
 
-def unsure(messages: Iterable[Message], options: ExtractOptions) -> list[uuid.UUID]:
-    """Those whose words are not believed unless a person says so."""
-    return [message.id for message in messages if options.trust_in(message) == HOLD]
+def unsure(messages: Iterable[Message], options: ExtractOptions) -> dict[uuid.UUID, str]:
+    """Those whose words are not believed unless a person says so, and whose they are."""
+    return {
+        message.id: SOURCES[options.source_of(message)]
+        for message in messages
+        if options.trust_in(message) == HOLD
+    }
 
 
 def _too_long(found: Extraction) -> Iterator[str]:
@@ -253,10 +258,13 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
     }
     is_own = hit.rule.startswith(workspace_patterns.RULE)
     statement = hit.statement if is_own else with_dates(hit.statement, message.occurred_at)
+    words = quotes[0].quote
     visibility = (
-        options.visibility or own.get(hit.rule) or options.visibility_of(hit.category, statement)
+        options.visibility
+        or own.get(hit.rule)
+        or options.visibility_of(hit.category, statement, words)
     )
-    if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(statement)):
+    if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(words)):
         # Those who decide it are no team.
         statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
     return Claim(

@@ -17,6 +17,7 @@ from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
     BELIEVE,
+    SOURCES,
     Extraction,
     ExtractOptions,
     Message,
@@ -61,7 +62,11 @@ def ask_model(
         result.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
     known = {lexical.fingerprint(claim.statement) for claim in result.claims}
     context = [*options.before, *messages]
-    unsure = [message.id for message in messages if options.trust_in(message) != BELIEVE]
+    unsure = {
+        message.id: SOURCES[options.source_of(message)]
+        for message in messages
+        if options.trust_in(message) != BELIEVE
+    }
     for claim in _distinct_claims(answer, unmatched, options):
         if doubt := doubt_of(claim, context, options.subject, options.date_order):
             text = claim.statement  # what nobody believes need not be kept at any length
@@ -133,7 +138,9 @@ def _model_claim(
         statement=fact.statement.strip(),
         category=category,
         fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
-        visibility=options.visibility_of(category, fact.statement),
+        visibility=options.visibility_of(
+            category, fact.statement, " ".join(quote.quote for quote in quotes)
+        ),
         method=Fact.Method.LLM,
         rule=read.rule,
         source=Source.EXTRACTED,

