@@ -67,10 +67,39 @@ class MaskReason:
     cause: uuid.UUID | None = None
 
 
-def of_new(episode: Episode, spans: Iterable[Span], why: MaskReason) -> list[MaskedSpan]:
-    """Mask an episode that is not written yet, wherever it repeats the words; the unsaved masks,
-    which are written after it."""
-    return _take(episode, _places(episode, sorted(spans)), why)
+def of_new(
+    episode: Episode, spans: Iterable[Span], why: MaskReason, words: Iterable[str] = ()
+) -> list[MaskedSpan]:
+    """Mask an episode that is not written yet, wherever it repeats the words, and `words` of its
+    payload and metadata; the unsaved masks, which are written after it."""
+    return _take(episode, _places(episode, sorted(spans), words), why)
+
+
+def of_new_fact(fact: Fact, spans: Iterable[Span], why: MaskReason) -> list[MaskedSpan]:
+    """Mask a fact that is not written yet; as `of_new`."""
+    return _take(fact, [("statement", span) for span in sorted(spans)], why)
+
+
+def of_new_memory(memory: Memory, spans: Iterable[Span], why: MaskReason) -> list[MaskedSpan]:
+    """Mask a memory that is not written yet; as `of_new`."""
+    return _take(memory, [("content", span) for span in sorted(spans)], why)
+
+
+def copied(fact: Fact, memory: Memory) -> list[MaskedSpan]:
+    """The unsaved masks of a memory that has the words of a fact, masked likewise."""
+    return [
+        MaskedSpan(
+            workspace_id=row.workspace_id, memory=memory, place="content", start=row.start,
+            end=row.end, words=row.words, kind=row.kind, reason=row.reason, cause=row.cause,
+        )
+        for row in fact.masks.filter(place="statement").order_by("pk")
+    ]  # fmt: skip
+
+
+def original_of(fact: Fact) -> str:
+    """The statement of a fact as it was read. Whoever shows it, audits it."""
+    rows = fact.masks.filter(place="statement").order_by("pk")
+    return unmasked(fact.statement, [(each.start, each.words) for each in rows])
 
 
 def mask_episodes(
@@ -182,11 +211,15 @@ def blank(lines: QuerySet[AuditEntry]) -> int:
         return lines.filter(WRITTEN).update(before=None, after=None, reason="")
 
 
-def _places(episode: Episode, spans: Sequence[Span]) -> list[tuple[str, Span]]:
+def _places(
+    episode: Episode, spans: Sequence[Span], more: Iterable[str] = ()
+) -> list[tuple[str, Span]]:
     """The spans of an episode's content, and where its payload and metadata repeat their words."""
     words = [
         text
-        for text in dict.fromkeys(episode.content[start:end].strip() for start, end in spans)
+        for text in dict.fromkeys(
+            [*(episode.content[start:end].strip() for start, end in spans), *more]
+        )
         if len(text) >= SHORTEST
     ]
     found = [("content", span) for span in spans]

@@ -11,8 +11,10 @@ from memories.declared import Declared, between, faults, one_of, wrong
 from memories.english.calendar_dates import DATE_ORDERS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
+from memories.extraction.extraction_types import BELIEVE, IGNORE, TRUST
 from memories.features import set_embedding
 from memories.features.config import WORKSPACE_SETTING, SetSettings
+from memories.guard import LABELS
 from memories.languages import ENGLISH, NAMES
 from memories.models import Category
 from memories.ranking import Weights
@@ -42,6 +44,16 @@ class ReviewSettings(Declared):
     agents: Annotated[list[str], Field(max_length=MOST_NAMES)] = []
 
 
+class GuardSettings(Declared):
+    """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
+    nor held. `assistant`, `tool`: what becomes of claims that stand on their words alone: believed,
+    held for a person, or left unread."""
+
+    allowed: Annotated[list[Annotated[str, one_of(tuple(LABELS))]], Field(max_length=20)] = []
+    assistant: Annotated[str, one_of(TRUST)] = IGNORE
+    tool: Annotated[str, one_of(TRUST)] = BELIEVE
+
+
 class WorkspaceSettings(Declared):
     """What is not said has its default; null gives it back."""
 
@@ -62,6 +74,10 @@ class WorkspaceSettings(Declared):
         ),
     ] = []
     feature_sets: SetSettings = SetSettings()
+    guard: Annotated[
+        GuardSettings,
+        Field(description="Which secrets and orders pass, and whose words are trusted."),
+    ] = GuardSettings()
     languages: Annotated[
         list[Annotated[str, one_of(NAMES)]],
         Field(

@@ -9,6 +9,7 @@ from django.urls import URLPattern, URLResolver
 
 from memories.models import (
     Breaker,
+    Case,
     Episode,
     Erasure,
     EvaluationRun,
@@ -24,6 +25,7 @@ from memories.models import (
     WorkspacePattern,
     WorkspaceSlot,
 )
+from memories.resolve import CaseAbout, NewItem, open_case
 from tests.desk import list_of, page_of
 from tests.factories import (
     AgentFactory,
@@ -58,6 +60,7 @@ NOUNS = {model for model in site._registry if model._meta.app_label != "django_q
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
     "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
+    "memories_case_act",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
     "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
@@ -90,6 +93,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
         *_folded(about),
         *_own_words(workspace),
         _miss(fact, episode),
+        _case(memory),
         Erasure.objects.create(
             workspace=workspace, kind="subject", target_id=subject.pk, requested_by=SECRET,
             state="failed", error=SECRET,
@@ -125,6 +129,12 @@ def _miss(fact: Fact, episode: Episode) -> Miss:
         workspace_id=fact.workspace_id, session=fact.session, episode=episode, text=SECRET,
         statements=[SECRET], found_by="person",
     )  # fmt: skip
+
+
+def _case(memory: Memory) -> Case:
+    about = CaseAbout(memory.workspace_id, memory.subject_id, "residence", memory.pk)
+    items = [NewItem(memory.created_at, memory_id=memory.pk)]
+    return Case.objects.get(pk=open_case(about, Case.Kind.HELD, items))
 
 
 def pages(rows: list[Model]) -> list[str]:

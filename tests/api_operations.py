@@ -24,6 +24,8 @@ TOLD = {
 # What makes each of them do something; {} where nothing has to be said.
 BODIES: dict[str, Any] = {
     "createAgent": {"externalId": "helper"},
+    "createTeam": {"name": "helpers"},
+    "createConversation": {"threadId": "helper"},
     "appendEpisodes": {"messages": [{"role": "user", "content": "And then?"}]},
     "issueKey": {"name": "second"},
     "inviteMember": {"email": "new@example.org", "role": "viewer"},
@@ -95,6 +97,7 @@ def furnish(alice: Person) -> dict[str, str]:
     rows = {name: http.get(f"/{name}").body["results"][0]["id"] for name in lists}
     guest = {"email": "guest@example.org", "role": "viewer"}
     rows["invitations"] = http.post("/members", guest).body["id"]
+    rows["teams"] = http.post("/teams", {"name": "spare"}).body["id"]
     rows["keys"] = http.post("/keys", {"name": "spare"}).body["id"]
     discover_sets()
     update_now(alice.scope, "user:u1")
@@ -107,6 +110,7 @@ def furnish(alice: Person) -> dict[str, str]:
     ][0]["id"]
     rows["memories"] = told["memories"][0]["id"]
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
+    rows["cases"] = http.get("/cases").body["results"][0]["id"]
     return rows
 
 

@@ -13,6 +13,7 @@ from factory.django import DjangoModelFactory
 
 from memories.english import lexical
 from memories.models import (
+    Case,
     Citation,
     Conversation,
     Episode,
@@ -23,6 +24,7 @@ from memories.models import (
     Rejection,
     Supersession,
 )
+from memories.resolve import CaseAbout, NewItem, open_case
 from workspaces.models import (
     Agent,
     ApiKey,
@@ -211,10 +213,11 @@ class CitationFactory(DjangoModelFactory):
 
 
 class SupersessionFactory(DjangoModelFactory):
-    """By default pending: `new` is held."""
+    """By default pending: `new` is held, and both stand in a case."""
 
     class Meta:
         model = Supersession
+        skip_postgeneration_save = True
 
     workspace = factory.SubFactory(WorkspaceFactory)
     old = factory.SubFactory(
@@ -230,6 +233,17 @@ class SupersessionFactory(DjangoModelFactory):
     method = "vector"
     state = Supersession.State.PENDING
     decided_by = "worker"
+
+    @factory.post_generation
+    def stands_in_a_case(self, create: bool, extracted: object, **kwargs: object) -> None:
+        if self.state != Supersession.State.PENDING or self.case_id is not None:
+            return
+        about = CaseAbout(self.workspace_id, self.new.subject_id, "other", self.old_id)
+        items = [
+            NewItem(each.created_at, self.rule, memory_id=each.pk) for each in (self.old, self.new)
+        ]
+        self.case_id = open_case(about, Case.Kind.HELD, items)
+        self.save(update_fields=["case"])
 
 
 class RejectionFactory(DjangoModelFactory):

@@ -17,9 +17,11 @@ from memories.english import (
     dates,
     find_claims,
     gatekeeper,
+    lead_ins,
     lexical,
     numbers,
     person,
+    private_life,
     propose_pattern,
     read_clause,
     short_answers,
@@ -36,10 +38,11 @@ from memories.extraction import evidence, exact, model_claims
 from memories.features import clarity, feature_prompts, rules
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
+from memories.guard import served_line
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
-from memories.summaries import choose_sentences, summary_before
+from memories.summaries import choose_sentences
 from memories.transcripts import activities, json_access, text_files
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -255,7 +258,14 @@ READERS: dict[str, Callable[[str], object]] = {
     "features.clarity.is_thing": clarity.is_thing,
     "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
     "features.clarity.to_the_point": clarity.to_the_point,
-    "summaries.summary_before.plain": summary_before.plain,
+    "guard.served_line.indented": served_line.indented,
+    "guard.served_line.name": served_line.name,
+    "guard.served_line.one_line": served_line.one_line,
+    "guard.served_line.without_tags": served_line.without_tags,
+    "english.lead_ins.without_lead_in": lead_ins.without_lead_in,
+    "english.lead_ins.parts_of": lambda text: list(lead_ins.parts_of(text, "Anna")),
+    "english.private_life.is_private_life": private_life.is_private_life,
+    "english.private_life.is_work": private_life.is_work,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
@@ -304,7 +314,8 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
-    review.create.checked review.approve.approve review.edit.new_version
+    review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
+    extraction.extraction_types.visibility_of extraction.extraction_types.ExtractOptions.visibility_of
     review.quarantine.accept english.verbs.is_adverb
     guard.access_keys.entropy guard.access_keys.find guard.access_keys.find_blocks
     guard.access_keys.find_named guard.access_keys.is_placeholder guard.credentials.find

@@ -7,14 +7,15 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories.models import Memory, Supersession
+from memories.models import Case, CaseItem, Memory, Supersession
 from tests.desk import Desk, member
 from tests.factories import MemoryFactory, SupersessionFactory, evidence, replace
 from tests.test_admin_queries import MOST, queries_of
 from workspaces.models import AuditEntry, Role, Workspace
 
 QUEUE, DECIDED = reverse("admin:memories_review"), reverse("admin:memories_decided")
-ACT = reverse("admin:memories_review_act")
+ACT = reverse("admin:memories_case_act")
+ACT_ON_DECISIONS = reverse("admin:memories_review_act")
 VERBS = ("approve", "keep-both", "reject")
 
 
@@ -24,9 +25,14 @@ def waiting(workspace: Workspace) -> Supersession:
 
 
 def acts(desk: Desk, verb: str, *decisions: Supersession, **fields: str) -> list[dict[str, Any]]:
-    ids = [str(each.pk) for each in decisions]
+    """On the cases that these wait in."""
+    ids = [str(each.case_id) for each in decisions]
+    return act_on(desk, ACT, verb, ids, **fields)
+
+
+def act_on(desk: Desk, page: str, verb: str, ids: list[str], **fields: str) -> list[dict[str, Any]]:
     data = {"verb": verb, "ids": ids, **fields}
-    answer = desk.client.post(ACT, data, headers={"Accept": "application/json"})
+    answer = desk.client.post(page, data, headers={"Accept": "application/json"})
     assert answer.status_code == 200, answer.status_code
     return json.loads(answer.content)["results"]
 
@@ -39,10 +45,11 @@ def test_a_decision_is_taken_with_the_persons_name(
     [result] = acts(grace, verb, waiting)
     waiting.refresh_from_db()
 
-    assert (result["ok"], result["state"]) == (True, waiting.state)
+    assert (result["ok"], result["state"]) == (True, "decided")
+    assert waiting.state == {"approve": "applied"}.get(verb, "rejected")
     assert waiting.decided_by == f"user:{grace.user.pk}"
     assert AuditEntry.objects.filter(
-        action=verb.replace("-", "_"), actor=waiting.decided_by
+        action="decide", target_id=waiting.case_id, actor=waiting.decided_by
     ).exists()
 
 
@@ -52,7 +59,7 @@ def test_whoever_comes_second_is_told_who_was_first(
     acts(member(workspace, username="ada"), "keep-both", waiting)
     [result] = acts(member(workspace), "approve", waiting)
 
-    assert (result["ok"], result["message"]) == (False, "ada kept both just now.")
+    assert (result["ok"], result["message"]) == (False, "ada decided it just now.")
 
 
 def test_what_cannot_be_replaced_any_more_is_said(
@@ -60,17 +67,17 @@ def test_what_cannot_be_replaced_any_more_is_said(
 ) -> None:
     Memory.objects.filter(pk=waiting.old_id).update(forgotten_at=timezone.now())
     alice = member(workspace)
-    assert "The old memory is forgotten meanwhile" in alice.sees(QUEUE)
+    assert "desk-chip--forgotten" in alice.sees(QUEUE)
     [result] = acts(alice, "approve", waiting)
 
-    assert (result["ok"], result["state"]) == (False, "pending")
-    assert "no longer live" in result["message"]
+    assert (result["ok"], result["state"]) == (True, "decided")  # the new one alone is left
+    assert Memory.objects.get(pk=waiting.new_id).is_live
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "undo", "redo"])
+@pytest.mark.parametrize("verb", [*VERBS, "undo", "decide"])
 def test_a_viewer_may_not_decide(workspace: Workspace, waiting: Supersession, verb: str) -> None:
     alan = member(workspace, Role.VIEWER)
-    data = {"verb": verb, "ids": [str(waiting.pk)]}
+    data = {"verb": verb, "ids": [str(waiting.case_id)]}
 
     assert waiting.new.content in alan.sees(QUEUE)
     assert "<button name=" not in alan.sees(QUEUE)
@@ -116,7 +123,7 @@ def test_what_is_no_decision_changes_nothing(
 def test_several_are_asked_about_once_more_with_their_number(workspace: Workspace) -> None:
     decisions = [SupersessionFactory(workspace=workspace) for _ in range(3)]
     alice = member(workspace)
-    data = {"verb": "reject", "ids": [str(each.pk) for each in decisions]}
+    data = {"verb": "reject", "ids": [str(each.case_id) for each in decisions]}
 
     assert "Reject 3?" in alice.client.post(ACT, data).content.decode()
     assert Supersession.objects.filter(state="pending").count() == 3
@@ -124,15 +131,43 @@ def test_several_are_asked_about_once_more_with_their_number(workspace: Workspac
     assert Supersession.objects.filter(state="rejected").count() == 3
 
 
-def test_the_oldest_come_first_and_the_rest_behind_them(workspace: Workspace) -> None:
+def test_of_equal_risk_the_oldest_come_first_and_the_rest_behind_them(
+    workspace: Workspace,
+) -> None:
     decisions = [SupersessionFactory(workspace=workspace) for _ in range(25)]
     alice = member(workspace)
     html = alice.sees(QUEUE)
-    assert f"after={decisions[19].pk}" in html
-    rest = alice.sees(QUEUE, after=str(decisions[19].pk))
+    assert f"after={decisions[19].case_id}" in html
+    rest = alice.sees(QUEUE, after=str(decisions[19].case_id))
 
-    assert str(decisions[20].pk) in rest
-    assert str(decisions[19].pk) not in rest
+    assert str(decisions[20].case_id) in rest
+    assert str(decisions[19].case_id) not in rest
+
+
+def test_what_is_of_higher_risk_comes_first(workspace: Workspace) -> None:
+    decisions = [SupersessionFactory(workspace=workspace) for _ in range(3)]
+    base = Case.objects.get(pk=decisions[0].case_id)
+    Case.objects.filter(pk=decisions[2].case_id).update(risk=0.9, rank=base.rank + 0.4)
+    html = member(workspace).sees(QUEUE)
+    assert html.index(str(decisions[2].case_id)) < html.index(str(decisions[0].case_id))
+
+
+def test_statements_of_one_case_are_decided_each_in_its_way(workspace: Workspace) -> None:
+    first = SupersessionFactory(workspace=workspace)
+    second = SupersessionFactory(workspace=workspace, old=first.old, case_id=first.case_id)
+    CaseItem.objects.create(
+        workspace=workspace, case_id=first.case_id, memory=second.new, at=timezone.now()
+    )
+    alice = member(workspace)
+    assert "Decide as chosen" in alice.sees(QUEUE)
+    ways = {first.old: "replace", first.new: "forget", second.new: "keep"}
+    chosen = {f"choice-{memory.pk}": way for memory, way in ways.items()}
+    [result] = acts(alice, "decide", first, **chosen)
+    assert (result["ok"], result["state"]) == (True, "decided")
+    assert list(Memory.objects.live()) == [second.new]
+    [result] = acts(alice, "undo", first)
+    assert (result["ok"], result["state"]) == (True, "pending")
+    assert list(Memory.objects.live()) == [first.old]
 
 
 @pytest.mark.parametrize(("who", "seen"), [("me", 1), ("people", 2), ("machines", 1), ("all", 3)])
@@ -159,7 +194,7 @@ def test_what_a_machine_applied_is_undone_and_applied_again(workspace: Workspace
     new = MemoryFactory(workspace=workspace)
     decision = replace(old, new, timezone.now())
     for verb, state in (("undo", "undone"), ("redo", "applied"), ("undo", "undone")):
-        [result] = acts(alice, verb, decision)
+        [result] = act_on(alice, ACT_ON_DECISIONS, verb, [str(decision.pk)])
         assert (result["ok"], result["state"]) == (True, state)
 
 

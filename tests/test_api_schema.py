@@ -11,7 +11,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
-from memories.models import MemorySession
+from memories.models import Case, Memory, MemorySession
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import BODIES, OF_THE_SERVER, Operation, furnish, operations, schema
 from tests.factories import FactFactory
@@ -86,6 +86,7 @@ CHANGES = {
     "acceptFact": {"quote": "The cat lives in Graz"},
     "editFeature": {"value": "spaces"},
     "changeMember": {"role": "editor"},
+    "decideCase": {"intent": "leave"},
     "editMemory": {"content": "Likes spaces", "pinned": False},
     "changeRanking": {"weights": {"keyword": 0.5}},
     "editSetConfig": {"messages": 3},
@@ -99,6 +100,7 @@ BEFORE = {
     "redoSupersession": ("approveSupersession", "undoSupersession"),
     "reopenSupersession": ("approveSupersession",),
     "undoFeature": ("editFeature",),
+    "undoCase": ("decideCase",),
 }
 WRITES = [operation for operation in operations() if operation.method != "GET"]
 
@@ -112,6 +114,11 @@ def in_a_state_to(name: str, alice: Person, rows: dict[str, str]) -> dict[str, s
             statement="The cat lives in Graz", quarantined_at=timezone.now(),
         )  # fmt: skip
         return rows | {"facts": str(held.pk)}
+    if name in ("decideCase", "undoCase"):
+        alice.say("My salary is 91,000 a year.", user_id="u9")
+        Memory.objects.filter(subject__external_id="u9").update(pinned=True)
+        alice.say("Please forget my salary.", user_id="u9")
+        return rows | {"cases": str(Case.objects.get(kind="intent").pk)}
     if name == "retrySession":
         MemorySession.objects.filter(pk=rows["sessions"]).update(state=MemorySession.State.FAILED)
     return rows

@@ -17,7 +17,7 @@ def decided(bob: Person) -> Caller:
     """Bob's agent told what its team decided: a team memory, out of an episode of its own."""
     http = caller(bob)
     said = {"role": "user", "content": DECIDED, "id": "m1"}
-    body = {"messages": [said], "threadId": "t1", "userId": "u1"}
+    body = {"messages": [said], "threadId": "t1", "userId": "u1", "visibility": "team"}
     assert http.post("/memories/ingest", body).body["memories"][0]["visibility"] == "team"
     return http
 

@@ -8,11 +8,14 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memories import resolve, review, sweep
+from memories import cases, resolve, review, sweep
+from memories.cases import CaseDecision
+from memories.cases.decide_case import Replaced
+from memories.errors import Conflict
 from memories.models import Case, CaseItem, Fact, Memory, Supersession, topic_of
 from memories.resolve import CaseAbout, NewItem
 from tests.people import Person
-from workspaces.models import Subject
+from workspaces.models import AuditEntry, Subject
 
 LIVED, LIVES, ALSO = "I live in Oslo.", "I live in Bergen.", "I live in Rome."
 
@@ -102,3 +105,81 @@ def test_two_who_open_a_case_at_once_get_one(alice: Person) -> None:
         opened = set(threads.map(open_one, range(number)))
     case = Case.objects.get()
     assert (opened, case.version, case.items.count()) == ({case.pk}, number, number)
+
+
+def test_cases_go_with_a_merged_subject_and_come_back(alice: Person) -> None:
+    case = home_waits(alice)
+    other = Subject.objects.create(workspace=alice.workspace, external_id="v")
+    own = Subject.objects.get(external_id="u")
+    merge = review.merge_subjects(alice.scope, own.pk, other.pk)
+    assert Case.objects.get(pk=case.pk).subject == other
+    review.separate(alice.scope, merge.pk)
+    assert Case.objects.get(pk=case.pk).subject == own
+    assert Case.objects.get(pk=case.pk).items.count() == 3
+
+
+def test_two_cases_about_the_same_become_one_and_two_again(alice: Person) -> None:
+    for user in ("u", "v"):
+        alice.say(LIVED, user_id=user)
+    Memory.objects.update(pinned=True)
+    for user, text in (("u", LIVES), ("v", ALSO)):
+        alice.say(text, user_id=user)
+    subjects = [Subject.objects.get(external_id=name) for name in ("u", "v")]
+    before = {case.subject: set(case.items.values_list("memory", flat=True))
+              for case in Case.objects.all()}  # fmt: skip
+    merge = review.merge_subjects(alice.scope, subjects[0].pk, subjects[1].pk)
+    one = Case.objects.get()
+    assert (one.subject, one.items.count()) == (subjects[1], 4)
+    assert set(Supersession.objects.filter(state="pending").values_list("case", flat=True)) == {
+        one.pk
+    }
+    review.separate(alice.scope, merge.pk)
+    after = {case.subject: set(case.items.values_list("memory", flat=True))
+             for case in Case.objects.undecided()}  # fmt: skip
+    assert after == before
+    for pair in Supersession.objects.filter(state="pending").select_related("case", "new"):
+        assert pair.case is not None
+        assert pair.case.subject_id == pair.new.subject_id
+
+
+def test_a_decided_case_goes_with_its_memories(alice: Person) -> None:
+    case = home_waits(alice)
+    ids = tuple(case.items.values_list("memory", flat=True))
+    cases.decide_case(alice.scope, case.pk, CaseDecision(keep=ids))
+    review.move(alice.scope, list(ids), "w")
+    assert Case.objects.get(pk=case.pk).subject == Subject.objects.get(external_id="w")
+    cases.undo_case(alice.scope, case.pk)
+    assert Supersession.objects.filter(state="pending").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_decide_at_once_one_is_told_what_the_other_did(alice: Person) -> None:
+    case = home_waits(alice)
+    by_place = {item.memory.content.split()[-1].strip("."): item.memory_id
+                for item in case.items.select_related("memory") if item.memory}  # fmt: skip
+    oslo, bergen, rome = (by_place[name] for name in ("Oslo", "Bergen", "Rome"))
+    decisions = [
+        CaseDecision(keep=(oslo,), forget=(bergen, rome)),
+        CaseDecision(replace=(Replaced(oslo, rome),), forget=(bergen,)),
+    ]
+    together = Barrier(2)
+
+    def decide(decision: CaseDecision) -> str:
+        try:
+            together.wait(10)
+            cases.decide_case(alice.scope, case.pk, decision)
+            return ""
+        except Conflict as refusal:
+            return str(refusal)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        refusals = list(threads.map(decide, decisions))
+    assert sorted(map(bool, refusals)) == [False, True]
+    won = refusals.index("")
+    words = ("2 forgotten", "1 replaced, 1 forgotten")[won]
+    assert f"{alice.scope.actor} decided it meanwhile" in max(refusals)
+    assert words in max(refusals)
+    assert list(Memory.objects.live().values_list("pk", flat=True)) == [(oslo, rome)[won]]
+    assert AuditEntry.objects.filter(target_kind="case", action="decide").count() == 1

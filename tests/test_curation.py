@@ -163,7 +163,7 @@ def test_notes_on_things_that_are_numbered_stand_side_by_side(
     [
         ("Meeting room 5 seats 8 people", "Meeting room 5 seats 10 people"),
         ("Ada has locker 12", "Ada now has locker 14"),
-        ("The code for the door is 4411", "The code for the door is 7788"),
+        ("The extension of the office is 4411", "The extension of the office is 7788"),
     ],
 )
 def test_a_note_with_another_amount_or_a_word_of_change_replaces(

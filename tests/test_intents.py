@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from memories import ingest, intents, review
+from memories import cases, ingest, intents, review
+from memories.cases import CaseDecision
 from memories.english import spoken_intents
 from memories.errors import Conflict, NotFound
 from memories.ingest import IngestRequest, NewMessage
@@ -138,11 +139,13 @@ def test_a_person_decides_what_waits(alice: Person) -> None:
     tell(alice, SALARY)
     review.edit(alice.scope, Memory.objects.get().pk, {"pinned": True})
     (intent,) = tell(alice, FORGET)
-    intents.do_anyway(alice.scope, intent.pk)
+    done = CaseDecision(intent="do")
+    assert intent.case_id is not None
+    cases.decide_case(alice.scope, intent.case_id, done)
     assert Intent.objects.get(pk=intent.pk).state == "done"
     assert "91,000" not in said(alice)
     with pytest.raises(Conflict):
-        intents.do_anyway(alice.scope, intent.pk)
+        cases.decide_case(alice.scope, intent.case_id, done)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,14 @@ def support() -> int:
     return learned().count()
 
 
+@pytest.fixture(autouse=True)
+def trusted(alice: Person, mallory: Person) -> None:
+    """Workspaces that believe assistants; by default their words make no memory."""
+    for person in (alice, mallory):
+        person.workspace.settings = {"guard": {"assistant": "believe"}}
+        person.workspace.save()
+
+
 def learned() -> QuerySet[Fact]:
     return Fact.objects.exclude(method=Fact.Method.MANUAL)
 

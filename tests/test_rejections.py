@@ -10,6 +10,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from memories import ingest, review
+from memories.english import lead_ins
 from memories.english.statements import read, restates
 from memories.models import Memory, MemorySession, Rejection, Supersession
 from memories.providers import EmbedderConfig, embedder_from
@@ -188,3 +189,43 @@ def test_a_pin_survives_whatever_is_told_after_it(alice: Person, edited: Memory)
     edited.refresh_from_db()
     assert edited.pinned
     assert edited.is_live
+
+
+LEAD_INS = (
+    "As I said, {}", "Reminder: {}", "FYI: {}", "FYI {}", "Just so you know, {}", "Once again, {}",
+    "I already told you that {}", "Please note that {}", "By the way, {}", "Don't forget: {}",
+    "{}, as I said before.", "For the record, {}", "Quick reminder that {}", "{}, you know.",
+    "We had lunch by the lake. {}. It rained.", "{}, and it rained all day.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lead_in", LEAD_INS)
+def test_what_leads_in_to_a_rejected_claim_or_stands_beside_it_makes_no_difference(
+    alice: Person, denied: Memory, lead_in: str
+) -> None:
+    alice.tell(lead_in.format(ALLERGY.rstrip(".")), user_id="u")
+    assert alice.live() == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["As I said, I am allergic to peanuts!", "Reminder: I'm allergic to peanuts.",
+     "I live in Porto, and I am allergic to peanuts."],
+)  # fmt: skip
+def test_a_rejected_claim_is_known_again_in_the_first_person(
+    alice: Person, denied: Memory, said: str
+) -> None:
+    alice.tell(said, user_id="u")
+    assert alice.live() == []
+
+
+@pytest.mark.parametrize("name", ["development", "held_out"])
+def test_lead_ins_let_other_facts_through(name: str) -> None:
+    blocked: Counter[bool] = Counter()
+    for line in (DATA / f"rejections_{name}.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        for text in row["other"]:
+            parts = lead_ins.parts_of(f"As I said, {text}", row["rejected"].split()[0])
+            again = (restates(read(row["rejected"]), read(part), None, 0.88) for part in parts)
+            blocked[any(again)] += 1
+    assert blocked[True] / blocked.total() <= 0.02

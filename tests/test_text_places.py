@@ -11,6 +11,7 @@ from memories import erase, intents, outbox
 from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.models import (
+    Case,
     Conversation,
     Episode,
     Fact,
@@ -62,7 +63,9 @@ def served(alice: Person, rows: dict[str, str]) -> dict[str, str]:
             shown[f"search {layers} {ranking}"] = str(answer.body)
     shown["packContext"] = str(http.post("/memories/context", {"query": f"cat {WORD}"}).body)
     desk = member(alice.workspace)
-    kinds = (Memory, Episode, Fact, Conversation, MemorySession, FeatureSet, AuditEntry, Subject)
+    kinds = (
+        Memory, Episode, Fact, Conversation, MemorySession, FeatureSet, AuditEntry, Subject, Case,
+    )  # fmt: skip
     for model in kinds:
         shown[f"list of {model.__name__}"] = desk.sees(list_of(model))
         for row in model.objects.filter(workspace=alice.workspace)[:8]:

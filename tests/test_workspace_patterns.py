@@ -56,7 +56,7 @@ def test_a_pattern_that_does_not_do_what_it_says_is_not_saved(
 
 def test_what_it_finds_is_a_fact_with_its_rule_and_quote(alice: Person) -> None:
     pattern(alice.workspace)
-    alice.say(f"Good morning. {SAID}", user_id="ana")
+    alice.say(f"Good morning. {SAID}")
     fact = Fact.objects.get()
     assert fact.statement == "Zorble frumption grels with Kestrel"
     assert (fact.rule, fact.method, fact.category) == ("workspace:grelled", "pattern", "technology")
@@ -164,10 +164,10 @@ def test_one_that_says_what_the_library_says_makes_one_fact(alice: Person) -> No
     assert Fact.objects.get().rule == "workspace:drinks"
 
 
-def test_what_an_assistant_may_not_tell_takes_nothing_from_the_library(alice: Person) -> None:
+def test_an_assistants_words_make_no_decision(alice: Person) -> None:
     drinks(alice.workspace, regex="(?P<all>decided .*)", template="{all}", examples=["decided it"])
     alice.say(NewMessage("We decided to use Postgres for the billing service.", "assistant"))
-    assert [fact.category for fact in Fact.objects.all()] == ["decision"]
+    assert not Fact.objects.exists()
 
 
 def test_other_workspaces_know_nothing_of_it(alice: Person, bob: Person, mallory: Person) -> None:

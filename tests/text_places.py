@@ -8,13 +8,15 @@ forgetting and an erasure, and must not show what went.
 SERVING = {
     # messages
     "listEpisodes", "readEpisode", "listEpisodesOfConversation", "appendEpisodes",
-    "listConversations", "readConversation", "readConversationContext",
+    "listConversations", "readConversation", "readConversationContext", "createConversation",
+    "changeConversation",
     # memories and what they stand on
     "listMemories", "createMemory", "readMemory", "editMemory", "forgetMemory", "restoreMemory",
     "readChain", "listFactsOfMemory", "listFacts", "readFact", "acceptFact", "dismissFact",
     "listSupersessions", "readSupersession", "approveSupersession", "keepBothMemories",
     "redoSupersession", "rejectSupersession", "reopenSupersession", "undoSupersession",
     "listIntents", "undoIntent", "listRepeats",
+    "listCases", "readCase", "decideCase", "undoCase", "snoozeCase", "assignCase",
     # found and put together
     "search", "packContext", "readProfile", "ingest", "previewExtraction",
     "listSessions", "readSession", "retrySession",
@@ -26,7 +28,8 @@ SERVING = {
 }  # fmt: skip
 SILENT = {
     "listWorkspaces", "createWorkspace", "readWorkspace", "changeWorkspace", "removeWorkspace",
-    "listAgents", "createAgent", "readAgent", "changeAgent", "eraseConversation",
+    "listAgents", "createAgent", "readAgent", "changeAgent", "listTeams", "createTeam", "readTeam",
+    "changeTeam", "eraseConversation",
     "planConversationErasure", "eraseEpisode", "planEpisodeErasure", "listErasures", "readErasure",
     "listInvitations", "readInvitation", "revokeInvitation", "listKeys", "issueKey", "readKey",
     "revokeKey", "listMembers", "inviteMember", "readMember", "changeMember", "removeMember",
@@ -35,7 +38,7 @@ SILENT = {
 }  # fmt: skip
 # Tables with pages in the admin.
 PAGES_SERVING = {
-    "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
+    "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
     "memories.FeatureSet", "memories.Memory", "memories.MemorySession", "memories.Miss",
     "memories.Rejection", "memories.Supersession", "memories.WorkspaceChange",
     "memories.WorkspacePattern", "memories.WorkspaceSlot", "workspaces.AuditEntry",
@@ -49,7 +52,7 @@ PAGES_SILENT = {
     "django_q.Failure", "django_q.OrmQ", "django_q.Schedule",
 }  # fmt: skip
 # Commands that print words of others; all others print counts.
-COMMANDS_SERVING = {"search", "ingestfile", "erase"}
+COMMANDS_SERVING = {"search", "ingestfile", "erase", "checkvisibility"}
 COMMANDS_SILENT = {
     "calibrate", "checkindex", "createkey", "createworkspace", "evaluate", "reembed", "reindex",
     "removeworkspace", "resetsecondfactor", "sweep", "up", "web", "work",

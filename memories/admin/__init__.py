@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django_q.models import Success
 
+from memories.admin.case_admin import CaseAdmin
 from memories.admin.conversation_admin import ConversationAdmin, EpisodeAdmin
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
@@ -19,6 +20,7 @@ from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmi
 from memories.admin.workspace_settings_admin import WorkspaceSettingsAdmin
 from memories.models import (
     Breaker,
+    Case,
     Conversation,
     Episode,
     Erasure,
@@ -38,6 +40,7 @@ from memories.models import (
 from workspaces.models import Subject, Workspace
 
 admin.site.register(Memory, MemoryAdmin)
+admin.site.register(Case, CaseAdmin)
 admin.site.register(Supersession, SupersessionAdmin)
 admin.site.register(Rejection, RejectionAdmin)
 admin.site.register(Conversation, ConversationAdmin)

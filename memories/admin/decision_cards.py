@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.memory_timeline import with_quotes
+from memories.english.plain_words import rule_words
 from memories.models import Fact, Memory, Supersession
 from memories.resolve import OLDER
 from workspaces.adminbase.actors import name_of, names_of
@@ -16,16 +17,6 @@ from workspaces.adminbase.word_diff import Piece, side, word_diff
 
 State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
 MOST_QUOTES = 3
-# Why a machine asks, by rule; a rule without words is named.
-WHY = {
-    "pinned": "the old one is pinned",
-    "protected": "a protected category",
-    "untrusted": "written by an agent that is not trusted",
-    "unsure": "low confidence",
-    "grey": "as similar as policy lets no machine decide",
-    "near": "nearly the same words, and not clearly the same",
-    "nearest": "the nearest memory",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +53,7 @@ class DecisionCard:
 
     @property
     def why(self) -> str:
-        return why(self.decision.rule)
-
-    @property
-    def rule(self) -> str:
-        """What the machine went by, without the reason of a policy."""
-        return self.decision.rule.rpartition(": ")[2]
-
-    @property
-    def tells_rule(self) -> bool:
-        """Whether `why` names the rule already."""
-        return self.why.endswith(f"rule {self.rule}")
+        return rule_words(self.decision.rule)
 
     @property
     def did(self) -> str:
@@ -111,14 +92,6 @@ def decision_cards(decisions: Sequence[Supersession]) -> list[DecisionCard]:
         name = names.get(each.decided_by, each.decided_by)
         cards.append(DecisionCard(each, was, becomes, pieces, name))
     return cards
-
-
-def why(rule: str) -> str:
-    """In words; of what policy held back, its reason and the rule that the machine went by."""
-    reason, _, machine = rule.partition(": ")
-    if machine and reason in WHY:
-        return f"{WHY[reason]} · {WHY.get(machine, f'rule {machine}')}"
-    return WHY.get(rule, f"rule {rule}")
 
 
 def deed(decision: Supersession) -> str:

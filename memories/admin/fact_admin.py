@@ -123,6 +123,8 @@ class QuoteForm(forms.Form):
     quote = forms.CharField(
         label="The words it stands on, as a message has them",
         max_length=10_000,
+        required=False,
+        help_text="May be left empty where the fact cites words.",
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 

@@ -19,6 +19,7 @@ from memories import review
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.search_page import SearchPage
+from memories.admin.visibility_page import VisibilityPage
 from memories.admin.why_not_page import WhyNotPage
 from memories.models import DueVector, Layer, Memory, MemoryState, Supersession, versions_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -107,7 +108,7 @@ class LifeFilter(StateFilter):
 
 
 class MemoryAdmin(MemoryRowAdmin):
-    pages = (SearchPage, WhyNotPage)
+    pages = (SearchPage, VisibilityPage, WhyNotPage)
     searched = "content"
     layer = Layer.MEMORIES
     list_display = (

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from memories.models import MemorySession, Supersession
+from memories.models import Case, MemorySession
 from workspaces.adminbase.access import Access, access_of
 from workspaces.adminbase.list_admin import bounded_count, count_text
 from workspaces.models import Capability
@@ -28,7 +28,7 @@ def waiting(request: HttpRequest) -> Waiting:
     known: Waiting | None = getattr(request, KEPT, None)
     if known is None:
         access = access_of(request)
-        pending = Supersession.objects.filter(state=Supersession.State.PENDING)
+        pending = Case.objects.filter(state=Case.State.OPEN)
         stuck = MemorySession.objects.filter(
             state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
         )
@@ -59,8 +59,10 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 def _mark(path: str, items: list[dict[str, Any]]) -> None:
     """Only the item whose address the path begins with furthest is where the person is."""
     links = [item["link"] for item in items]
-    if path.startswith(reverse("admin:memories_supersession_changelist")):
-        path = reverse("admin:memories_review")  # a decision's own page, its list, its policy
+    if path.startswith(reverse("admin:memories_supersession_changelist")) or path.startswith(
+        reverse("admin:memories_case_changelist")
+    ):
+        path = reverse("admin:memories_review")  # a case's or decision's own page, its list
     here = max((link for link in links if path.startswith(link)), key=len, default="")
     for item in items:
         item["active"] = item["link"] == here
@@ -87,6 +89,7 @@ def _evidence(now: Waiting) -> list[dict[str, Any]]:
         _item("Episodes", "chat_bubble", "memories_episode_changelist"),
         _item("Facts", "format_quote", "memories_fact_changelist"),
         _item("Repeats", "repeat", "memories_repeats"),
+        _item("Visibility", "lock", "memories_visibility"),
         _item("Misses", "search_off", "memories_miss_changelist"),
         _item("Preview", "visibility", "memories_preview"),
         _item("Patterns", "pattern", "memories_workspacepattern_changelist"),

@@ -18,7 +18,8 @@ from unfold.widgets import (
 )
 
 from memories import workspace_settings
-from memories.admin.decision_cards import WHY, decision_cards
+from memories.admin.decision_cards import decision_cards
+from memories.english.plain_words import REASONS
 from memories.errors import Invalid
 from memories.models import Category, Fact
 from memories.resolve import rehearsal
@@ -160,6 +161,6 @@ def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
         "found": result,
         "asked": count_text(result.asked, rehearsal.MOST),
         "facts": count_text(bounded_count(facts)),
-        "reasons": [(WHY[reason], number) for reason, number in reasons],
-        "examples": [(WHY[reason], case) for (reason, _), case in examples],
+        "reasons": [(REASONS[reason], number) for reason, number in reasons],
+        "examples": [(REASONS[reason], case) for (reason, _), case in examples],
     }

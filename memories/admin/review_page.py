@@ -10,9 +10,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 
+from memories.admin.case_cards import case_cards, with_statements
 from memories.admin.decision_cards import decision_cards, deed, meanwhile
 from memories.admin.navigation import MOST_WAITING
-from memories.models import Supersession
+from memories.models import Case, Supersession
 from workspaces.adminbase.access import actor_of
 from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.adminbase.row_admin import MOST_AT_ONCE, RowAdmin, Verb, back_to, refusal_text
@@ -22,8 +23,8 @@ from workspaces.models import Capability
 PAGE = 20
 MOST_COUNTED = 999
 QUESTIONS = {
-    "approve": "Approve {count}: each new memory replaces its old one.",
-    "keep-both": "Keep both of {count}: all of these memories are believed.",
+    "approve": "Approve {count}: in each, the newest memory replaces the others.",
+    "keep-both": "Keep all of {count}: all of these memories are believed.",
     "reject": "Reject {count}: the old memories stay, the new ones are not learned again.",
 }
 
@@ -43,16 +44,14 @@ class DecisionResult:
 
 
 class PendingPage(AdminPage):
-    """What the pages of the queue share: the decisions that wait, and their number."""
+    """What the pages of the queue share: the cases that wait, and their number."""
 
     model_admin: RowAdmin
 
     @property
-    def pending(self) -> QuerySet[Supersession]:
-        rows = self.model_admin.get_queryset(self.request)
-        return rows.filter(state=Supersession.State.PENDING).select_related(
-            "new__subject", "new__agent"
-        )
+    def pending(self) -> QuerySet[Case]:
+        rows = self.access.limit(Case.objects.all(), "workspace")
+        return rows.filter(state=Case.State.OPEN)
 
     def counts(self) -> dict[str, str]:
         count = bounded_count(self.pending, MOST_COUNTED)
@@ -63,18 +62,20 @@ class PendingPage(AdminPage):
 
 
 class ReviewPage(PendingPage):
-    """The oldest first; `?after=` goes on behind a decision."""
+    """Those of the highest risk first; `?after=` goes on behind a case."""
 
     path, name, title = "review/", "memories_review", "Review"
     template_name = "admin/memories/review.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        rows = with_statements(self.pending)
         after = as_uuid(self.request.GET.get("after", ""))
-        rows = self.pending.filter(pk__gt=after) if after else self.pending
-        shown = list(rows.order_by("pk")[: PAGE + 1])
+        if last := Case.objects.filter(pk=after).first() if after else None:
+            rows = rows.filter(Q(rank__lt=last.rank) | Q(rank=last.rank, pk__lt=last.pk))
+        shown = list(rows.order_by("-rank", "-pk")[: PAGE + 1])
         return super().get_context_data(
             **kwargs,
-            cases=decision_cards(shown[:PAGE]),
+            cards=case_cards(shown[:PAGE]),
             waiting=self.counts()["waiting"],
             last=shown[PAGE - 1].pk if len(shown) > PAGE else "",
             may_decide=self.model_admin.may(self.request, Capability.CURATE),
@@ -116,7 +117,8 @@ class DecidePage(PendingPage):
         if len(ids) > 1 and not (wants_json or request.POST.get("confirmed")):
             question = QUESTIONS.get(self.verb.name, "{count}").format(count=len(ids))
             self.title = self.verb.label
-            context = {"verb": self.verb, "ids": ids, "question": question}
+            act = reverse(f"admin:{self.name}")
+            context = {"verb": self.verb, "ids": ids, "question": question, "act": act}
             return self.render_to_response(self.get_context_data(**context, back=back_to(request)))
         results = [self.decide(each) for each in ids]
         if wants_json:

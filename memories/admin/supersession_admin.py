@@ -12,7 +12,7 @@ from memories import review
 from memories.admin.decision_cards import decision_cards, undoing
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, text_column
 from memories.admin.policy_page import PolicyPage
-from memories.admin.review_page import DecidedPage, DecidePage, PendingCountPage, ReviewPage
+from memories.admin.review_page import DecidedPage, DecidePage
 from memories.models import Rejection, Supersession
 from workspaces.adminbase.access import actor_of
 from workspaces.adminbase.actors import name_of
@@ -61,7 +61,7 @@ class DecisionFilter(StateFilter):
 
 
 class SupersessionAdmin(MemoryRowAdmin):
-    pages = (ReviewPage, PendingCountPage, DecidePage, DecidedPage, PolicyPage)
+    pages = (DecidePage, DecidedPage, PolicyPage)
     list_display = ("was", "becomes", "rule", "score", "state_label", "by", "decided_at")
     actor_field = "decided_by"
     list_select_related = ("workspace", "old", "new")

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 from django.shortcuts import get_object_or_404
@@ -10,18 +10,32 @@ from msgspec import Meta
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from memories import ingest
 from memories.api.ingest_routes import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
+from workspaces.api.agent_routes import AudienceField
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-from workspaces.request_fields import Maybe, OneOf, Text, declared
+from workspaces.models import AuditEntry
+from workspaces.request_fields import (
+    AnyText,
+    ExternalId,
+    Free,
+    Maybe,
+    OneOf,
+    OwnId,
+    Text,
+    declared,
+)  # fmt: skip
+from workspaces.scope import agent_to_write, subject_to_write
 
 NARROWING = {"thread_id": "external_id", "user_id": "subject__external_id"}
 
@@ -35,6 +49,9 @@ EPISODE_NARROWING = {
 }
 
 
+Title = Annotated[AnyText, Field(max_length=500)]
+
+
 @declared
 @dataclass(frozen=True, slots=True)
 class ConversationQuery(PageQuery):
@@ -42,7 +59,49 @@ class ConversationQuery(PageQuery):
     user_id: Maybe[Text] = None
 
 
+@declared
+@dataclass(frozen=True, slots=True)
+class NewConversation:
+    thread_id: OwnId
+    user_id: ExternalId = ""
+    agent_id: ExternalId = ""
+    workflow_id: ExternalId = ""
+    title: Title = ""
+    audience: AudienceField = ""
+    metadata: Free = field(default_factory=dict)
+
+
+@declared
+class ConversationChanges(TypedDict, total=False):
+    title: Title
+    audience: AudienceField
+    metadata: Free
+
+
 class ConversationsView(WorkspaceView):
+    @operation("createConversation", request=NewConversation, answer={201: ConversationJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Begin a conversation before anything is said in it; ingests make theirs themselves."""
+        new = read(NewConversation, request.data)
+        made = Conversation(
+            workspace_id=self.scope.workspace_id,
+            external_id=new.thread_id,
+            subject=subject_to_write(self.scope, new.user_id),
+            agent=agent_to_write(self.scope, new.agent_id),
+            workflow=new.workflow_id,
+            title=new.title,
+            audience=new.audience,
+            metadata=new.metadata,
+        )
+        Conversation.objects.bulk_create([made], ignore_conflicts=True)
+        row = Conversation.objects.with_names().filter(pk=made.pk).first()
+        if row is None:
+            raise conflict("There is a conversation of this id already.", field="threadId")
+        AuditEntry.line(
+            self.scope.workspace_id, self.scope.actor, "create_conversation", row
+        ).save()
+        return Response(ConversationJson.of(row), status=201)
+
     @operation("listConversations", query=ConversationQuery, page=ConversationJson)
     def get(self, request: Request, workspace: str) -> Response:
         wanted = narrowing(read_query(ConversationQuery, request), NARROWING)
@@ -55,6 +114,21 @@ class ConversationView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Conversation.objects.visible_to(self.scope).with_names()
         return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
+
+    @operation("changeConversation", request=ConversationChanges, answer=ConversationJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Give it another title, audience or metadata; what was learned before stays as it is."""
+        rows = Conversation.objects.visible_to(self.scope).with_names()
+        conversation = get_object_or_404(rows, pk=row)
+        changes = read(ConversationChanges, request.data)
+        for name, value in changes.items():
+            setattr(conversation, name, value)
+        conversation.save(update_fields=[*changes, "updated_at"])
+        AuditEntry.line(
+            self.scope.workspace_id, self.scope.actor, "change_conversation", conversation,
+            subject_id=conversation.subject_id, after=changes,
+        ).save()  # fmt: skip
+        return Response(ConversationJson.of(conversation))
 
 
 @declared

@@ -23,7 +23,7 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Maybe, OneOf, Text, Trimmed, declared
+from workspaces.request_fields import AnyText, Flag, Maybe, OneOf, Text, Trimmed, declared
 from workspaces.scope import Scope
 
 DECIDES = NEEDS | {"POST": Capability.CURATE}
@@ -60,9 +60,13 @@ class FactQuery(PageQuery):
 @dataclass(frozen=True, slots=True)
 class AcceptBody:
     quote: Annotated[
-        Text,
-        Field(max_length=10_000, description="Words of a message of its ingest that say so."),
-    ]
+        AnyText,
+        Field(
+            max_length=10_000,
+            description="Words of a message of its ingest that say so; empty where it cites some.",
+        ),
+    ] = ""
+    unmask: Annotated[Flag, Field(description="Show what is masked for its sake.")] = False
 
 
 def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
@@ -99,7 +103,8 @@ class AcceptView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Believe a fact that waits in quarantine, for words of its messages; its memory."""
         fact = seen(self.scope, row)
-        memory = review.accept(self.scope, fact.pk, read(AcceptBody, request.data).quote)
+        body = read(AcceptBody, request.data)
+        memory = review.accept(self.scope, fact.pk, body.quote, unmask=body.unmask)
         return Response(MemoryJson.of(Memory.objects.with_names().get(pk=memory.pk)))
 
 

@@ -37,7 +37,7 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Flag, Free, Maybe, Moment, OneOf, Text, declared
+from workspaces.request_fields import Flag, Free, Maybe, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
 
 VERSION = re.compile(r'(?:W/)?"?([0-9]{1,9})"?\Z')
@@ -104,7 +104,7 @@ class MemoryChanges(TypedDict, total=False):
     pinned: Flag
     visibility: Annotated[str, OneOf(Visibility)]
     category: Annotated[str, OneOf(Category)]
-    fact_type: Annotated[str, OneOf(FactType)]
+    fact_type: Annotated[str, OneOf(FactType), NullIs("")]
     confidence: Share
     entities: Entities
     event_date: Moment | None

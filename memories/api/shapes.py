@@ -23,6 +23,7 @@ from memories.models import (
     Visibility,
 )
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, column
+from workspaces.models import Audience
 from workspaces.request_fields import Free
 
 
@@ -149,6 +150,9 @@ class ConversationJson(JsonAnswer):
     agent_id: AgentId
     workflow_id: Annotated[str | None, column("workflow")]
     title: str
+    audience: Annotated[
+        Audience | None, Meta(description="Whom it speaks for, where that was said.")
+    ]
     metadata: Free
     created_at: datetime
     updated_at: datetime

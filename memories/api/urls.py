@@ -1,6 +1,7 @@
 from django.urls import path
 
 from memories.api import (
+    case_routes,
     conversation_routes,
     erasure_routes,
     fact_routes,
@@ -21,6 +22,7 @@ OWN = "workspaces/<str:workspace>"
 MEMORY = f"{OWN}/memories/<uuid:row>"
 SET = f"{OWN}/sets/<str:key>"
 FEATURE = f"{OWN}/features/<uuid:row>"
+CASE = f"{OWN}/cases/<uuid:row>"
 SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
 Subject = erasure_routes.erases(SubjectView, "subject", "Subject")
@@ -88,6 +90,12 @@ urlpatterns = [
     path(FEATURE, feature_routes.FeatureView.as_view()),
     path(f"{FEATURE}/history", feature_routes.FeatureHistoryView.as_view()),
     path(f"{FEATURE}/undo", feature_routes.UndoFeatureView.as_view()),
+    path(f"{OWN}/cases", case_routes.CasesView.as_view()),
+    path(CASE, case_routes.CaseView.as_view()),
+    path(f"{CASE}/decide", case_routes.DecideCaseView.as_view()),
+    path(f"{CASE}/undo", case_routes.UndoCaseView.as_view()),
+    path(f"{CASE}/snooze", case_routes.SnoozeCaseView.as_view()),
+    path(f"{CASE}/assign", case_routes.AssignCaseView.as_view()),
     path(f"{OWN}/verdicts", session_routes.VerdictsView.as_view()),
     path(f"{OWN}/intents", intent_routes.IntentsView.as_view()),
     path(f"{OWN}/intents/<uuid:row>/undo", intent_routes.UndoIntentView.as_view()),

@@ -57,6 +57,7 @@ CATEGORIES = {
     "decision": "decision",
     "instruction": "instruction",
     "other": "statement",
+    "intent": "asked of the memory",
 }
 # Why a machine replaces, or asks, by rule.
 RULES = {

@@ -112,7 +112,7 @@ FREE = {
     "Vector": {"embedding"},
     "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
     # of the server and its people, not of what is remembered
-    "Figure": None, "EvaluationRun": None, "EmbeddingModel": None, "ExtractorUse": None,
+    "Figure": None, "EvaluationRun": None, "Team": None, "EmbeddingModel": None, "ExtractorUse": None,
     "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
     "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
     "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,

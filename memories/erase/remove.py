@@ -16,6 +16,7 @@ from memories.features.queue import unmark
 from memories.index import entries, rebuild, row_marks, statements, workspace_index
 from memories.models import (
     Case,
+    CaseItem,
     Citation,
     Episode,
     Fact,
@@ -23,6 +24,7 @@ from memories.models import (
     FeatureChange,
     FeatureRefusal,
     FeatureSet,
+    Intent,
     Layer,
     Memory,
     MemoryPeriod,
@@ -119,7 +121,11 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += summary_before.start_again(conversations)
+    asked = set(Intent.objects.filter(episode__in=ids).values_list("pk", flat=True))
+    cases = _blank_cases(Q(items__intent__in=asked))
+    CaseItem.objects.filter(intent__in=asked).delete()
     Episode.objects.filter(pk__in=ids).delete()
+    done["cases"] += _close_cases(cases)
     done["episodes"] += len(episodes)
     for item in rebuild.items_of_truth(Layer.EPISODES, beside):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)

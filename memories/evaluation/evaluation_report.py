@@ -8,6 +8,7 @@ from memories.evaluation import measures
 from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.extraction import Turns
+from memories.evaluation.guard_stories import StoryFaults
 from memories.evaluation.intent_stories import StoriesTold
 from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
 from memories.evaluation.worth_stories import WorthJudged
@@ -107,6 +108,16 @@ def worth_lines(result: WorthJudged) -> Iterator[str]:
 
 def worth_json(result: WorthJudged) -> dict[str, Any]:
     return {**_rounded(result.measured()), "wrong": result.wrong}
+
+
+def story_lines(result: StoryFaults) -> Iterator[str]:
+    yield from _measured(result.measured())
+    for row in result.rows:
+        yield f"{row['id']}: {row['fault']}: {row['text'][:200]!r}"
+
+
+def story_json(result: StoryFaults) -> dict[str, Any]:
+    return {**_rounded(result.measured()), "wrong": result.rows}
 
 
 def _measured(values: dict[str, float]) -> Iterator[str]:

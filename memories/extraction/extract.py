@@ -4,9 +4,11 @@ Asks only: rows are read before, and written after. A claim's quotes are verifie
 the text they cite, and a model's words against its quotes; what has no evidence goes to quarantine.
 """
 
+import re
 import time
+import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from memories import bounds, languages
@@ -14,9 +16,11 @@ from memories.bounds import Budget
 from memories.english import find_claims, gatekeeper, workspace_patterns
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
+from memories.english.private_life import is_private_life, is_work
 from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
-    ASSISTANT_CATEGORIES,
+    HOLD,
+    IGNORE,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -25,11 +29,18 @@ from memories.extraction.extraction_types import (
     Skip,
     since,
     step,
-    visibility_of,
 )
 from memories.extraction.fallback import FallbackChain
 from memories.extraction.model_claims import ask_model
-from memories.models import Category, Episode, Fact, FactType, MemorySession, Source
+from memories.models import (
+    Category,
+    Episode,
+    Fact,
+    FactType,
+    MemorySession,
+    Source,
+    Visibility,
+)
 from memories.resolve import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
@@ -112,14 +123,19 @@ def _keep_whole(
             statement=statement,
             category=Category.OTHER,
             fact_type=FactType.FACT,
-            visibility=options.visibility or visibility_of(Category.OTHER),
+            visibility=options.visibility_of(Category.OTHER, statement),
             method=Fact.Method.WHOLE,
             rule=rule,
             source=Source.INGESTED,
             occurred_at=message.occurred_at,
             quotes=(Quote(message.id, start, start + len(statement), statement),),
         )
-        found.claims.append(claim)
+        found.add([claim], unsure([message], options))
+
+
+def unsure(messages: Iterable[Message], options: ExtractOptions) -> list[uuid.UUID]:
+    """Those whose words are not believed unless a person says so."""
+    return [message.id for message in messages if options.trust_in(message) == HOLD]
 
 
 def _too_long(found: Extraction) -> Iterator[str]:
@@ -168,7 +184,7 @@ def read_by_patterns(
             budget = bounds.Budget()
             read = _pattern_claims(message, text, options, talk, budget)
             claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
-            found.claims += claims
+            found.add(claims, unsure([message], options))
             unmatched += [] if claims else [message]
             found.unread += budget.is_spent or len(text) < len(message.readable)
             found.cut += len(read) - len(claims)
@@ -197,19 +213,17 @@ def _pattern_claims(
     message: Message, text: str, options: ExtractOptions, talk: Talk, budget: Budget
 ) -> list[Claim]:
     """What the workspace's own patterns find in `text`, and of the library's what they leave."""
-    if options.extract == MemorySession.Extract.LLM:
+    # An assistant's advice is nobody's rule, and what it says of a person it was told.
+    is_ignored = options.trust_in(message) == IGNORE
+    if options.extract == MemorySession.Extract.LLM or is_ignored:
         return []
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
     hits += find_claims.extract(*said, talk, budget, options.date_order)
-    library = [hit for hit in hits if _is_read_of(message, hit.category)]
-    tried = [pattern for pattern in options.patterns if _is_read_of(message, pattern.category)]
-    left = workspace_patterns.with_library(library, tried, *said, budget, options.date_order)
+    left = workspace_patterns.with_library(
+        hits, options.patterns, *said, budget, options.date_order
+    )
     return [_pattern_claim(message, hit, options, talk) for hit in left]
-
-
-def _is_read_of(message: Message, category: str) -> bool:
-    return message.kind != Episode.Kind.ASSISTANT or category in ASSISTANT_CATEGORIES
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:
@@ -220,11 +234,19 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
         for pattern in options.patterns
     }
+    statement = hit.statement
+    visibility = (
+        options.visibility or own.get(hit.rule) or options.visibility_of(hit.category, statement)
+    )
+    if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(statement)):
+        # Those who decide it are no team.
+        statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
     return Claim(
-        statement=hit.statement,
+        statement=statement,
         category=hit.category,
         fact_type=hit.fact_type,
-        visibility=options.visibility or own.get(hit.rule) or visibility_of(hit.category),
+        visibility=visibility,
+        speaker=message.speaker,
         method=Fact.Method.PATTERN,
         rule=hit.rule,
         source=Source.EXTRACTED,

@@ -2,14 +2,17 @@
 
 import time
 import uuid
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from memories.english.calendar_dates import DateOrder
+from memories.english.private_life import is_private_life, is_work
 from memories.english.talk import UNKNOWN
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
+from memories.masked_text import is_masked
 from memories.models import Category, Episode, FactType, MemorySession, Visibility
 from memories.resolve import Claim
 
@@ -23,8 +26,6 @@ TYPE_OF: dict[str, str] = {
     Category.INSTRUCTION: FactType.SYSTEM,
 }
 TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
-# What an assistant says of itself is no memory; what it decides or demands is its team's.
-ASSISTANT_CATEGORIES = frozenset(TEAM_CATEGORIES)
 SPEAKING = (
     Episode.Kind.USER,
     Episode.Kind.ASSISTANT,
@@ -32,6 +33,8 @@ SPEAKING = (
     Episode.Kind.ACTIVITY,
 )
 Span = tuple[int, int]
+# What becomes of claims that stand on the words of an assistant, or of a tool, alone.
+TRUST = BELIEVE, HOLD, IGNORE = ("believe", "hold", "ignore")
 NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 
 
@@ -96,6 +99,8 @@ class ExtractOptions:
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English;
     `date_order` is that of day and month in numbers.
+    `shares`: what a team decides is the team's, as it is where no person speaks for himself.
+    `trust` in an assistant's and a tool's words, by the names of `memories.workspace_settings`.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -107,6 +112,21 @@ class ExtractOptions:
     subject: str = ""
     languages: tuple[str, ...] = ()
     date_order: DateOrder = "auto"
+    shares: bool = True
+    trust: Mapping[str, str] = field(default_factory=dict)
+
+    def trust_in(self, message: Message) -> str:
+        if message.kind == Episode.Kind.ASSISTANT:
+            return self.trust.get("assistant", IGNORE)
+        is_tool = message.kind in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT)
+        return self.trust.get("tool", BELIEVE) if is_tool else BELIEVE
+
+    def visibility_of(self, category: str, statement: str) -> str:
+        """Of a decision a person tells, "we" may be anybody: it is the team's where it is of work."""
+        shares = self.shares and not (
+            self.subject and category == Category.DECISION and not is_work(statement)
+        )
+        return self.visibility or visibility_of(category, statement, shares=shares)
 
 
 @dataclass(slots=True)
@@ -114,7 +134,7 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
     kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be."""
+    statements were longer than one may be; so many claims held `masked` words."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -125,8 +145,21 @@ class Extraction:
     too_long: int = 0
     unread: int = 0
     cut: int = 0
+    masked: int = 0
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, claims: Iterable[Claim], unsure: Collection[uuid.UUID] = ()) -> None:
+        """What may be believed of `claims`: none of masked words; those that stand on `unsure`
+        messages alone are held."""
+        for claim in claims:
+            cited = {quote.episode_id for quote in claim.quotes}
+            if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
+                self.masked += 1
+            elif cited and cited <= set(unsure):
+                self.quarantined.append((claim, "only an assistant or a tool said it"))
+            else:
+                self.claims.append(claim)
 
     @property
     def reason(self) -> str:
@@ -138,9 +171,11 @@ class Extraction:
         return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
 
 
-def visibility_of(category: str) -> str:
-    """The default of API.md's table: preferences and people private, the team's rules team."""
-    return Visibility.TEAM if category in TEAM_CATEGORIES else Visibility.PRIVATE
+def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:
+    """The default of API.md's table: preferences and people private, the team's rules team, but for
+    what no team decides."""
+    is_team = shares and category in TEAM_CATEGORIES and not is_private_life(statement)
+    return Visibility.TEAM if is_team else Visibility.PRIVATE
 
 
 def type_of(category: str) -> str:

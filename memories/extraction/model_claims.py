@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memories import providers
+from memories import guard, providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
@@ -15,12 +15,12 @@ from memories.english.calendar_dates import DateOrder
 from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
+    BELIEVE,
     Extraction,
     ExtractOptions,
     Message,
     since,
     type_of,
-    visibility_of,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
 from memories.models import Category, Fact, FactType, Source
@@ -60,15 +60,23 @@ def ask_model(
         result.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
     known = {lexical.fingerprint(claim.statement) for claim in result.claims}
     context = [*options.before, *messages]
+    unsure = [message.id for message in messages if options.trust_in(message) != BELIEVE]
     for claim in _distinct_claims(answer, unmatched, options):
         if doubt := doubt_of(claim, context, options.subject, options.date_order):
             text = claim.statement  # what nobody believes need not be kept at any length
             short = text if len(text) <= STATEMENT else f"{text[:STATEMENT]}…"
             result.quarantined.append((replace(claim, statement=short), doubt))
         elif lexical.fingerprint(claim.statement) not in known:
-            result.claims.append(claim)
+            places = guard.findings(claim.statement)
+            if places:
+                safe = replace(claim, statement=guard.masked(claim.statement, places))
+                result.quarantined.append((safe, guard.reason_of(places)))
+            else:
+                result.add([claim], unsure)
     if result.quarantined:
-        result.notes.append(f"{len(result.quarantined)} claims of the model had no evidence")
+        result.notes.append(
+            f"{len(result.quarantined)} claims of the model had no evidence or are held"
+        )
 
 
 def _distinct_claims(
@@ -122,7 +130,7 @@ def _model_claim(
         statement=fact.statement.strip(),
         category=category,
         fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
-        visibility=options.visibility or visibility_of(category),
+        visibility=options.visibility_of(category, fact.statement),
         method=Fact.Method.LLM,
         rule=read.rule,
         source=Source.EXTRACTED,
@@ -131,6 +139,7 @@ def _model_claim(
         entities=tuple(fact.entities),
         event_date=fact.event_date,
         quotes=quotes,
+        speaker=first.speaker if quotes else "",
     )
 
 

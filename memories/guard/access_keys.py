@@ -25,6 +25,10 @@ _prefixed = Form(
     exact_case=True,
 )
 _jwt = Form(r"(?<![\w-])eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{4,2000})?", exact_case=True)
+_webhook = Form(
+    r"hooks\.slack\.com/(?:services|workflows)/[\w/]{20,120}|discord(?:app)?\.com/api/webhooks/\d{10,25}/[\w-]{20,100}|\bapi\.telegram\.org/bot\d{6,12}:[\w-]{30,50}"
+    r"|webhook\.office\.com/[\w@/-]{20,200}"
+)
 _block = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _block_end = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _userinfo = Form(
@@ -50,7 +54,7 @@ _hash_words = re.compile(
     re.IGNORECASE,
 )
 _placeholder = re.compile(
-    r"your|example\b|placeholder|changeme|change-me|dummy|sample|<|\{|\$|\*\*|xxx|\.\.\.|todo|insert|here$|redacted"
+    r"your|example\b|placeholder|changeme|change-me|dummy|sample|<|\{|(?<!\w)\$|\*\*|xxx|\.\.\.|todo|insert|here$|redacted"
     r"|env|config|settings|process\.|request\.|self\.|localhost|\.(?:com|org|net|io|html|py|js|json|md|ts|yaml|yml)\b",
     re.IGNORECASE,
 )
@@ -64,6 +68,8 @@ def find(text: str) -> Iterator[Finding]:
         for match in form.finditer(text):
             if not is_placeholder(match[0]) and _has_variety(match[0]):
                 yield Finding(match.start(), match.end(), "key")
+    for match in _webhook.finditer(text):
+        yield Finding(match.start(), match.end(), "key")
     for match in _userinfo.finditer(text):
         if not is_placeholder(match[2]) and not _of_examples.search(match[2]):
             yield Finding(match.start(), match.end(), "key")

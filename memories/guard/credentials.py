@@ -8,16 +8,17 @@ from memories.guard.finding import Finding
 from memories.guard.form import Form
 
 _PASSWORD = (
-    r"pass ?words?|passwd|pass ?phrases?|pwd|passwort|kennwort|wi-?fi(?: network)? (?:key|pass)|wpa2? key|network key"
+    r"pass ?words?|passwd|pass ?phrases?|pwd|passwort|kennwort|mot de passe|contrase(?:ñ|n)a|wachtwoord|senha(?= )|wi-?fi(?: network)? (?:key|pass)|wpa2? key|network key"
+    r"|wi-?fi(?:,? (?:for|at|in|of|on) (?:the |our |my )?\w+){0,2}(?= ?[:=])|answers? to (?:the|my|his|her|our|their|your|that|this) (?:\w+ )?(?:security|secret|recovery) question"
     r"|(?:log-?in|sign-?in|account|bank|admin|root|email|router|server|database|db) (?:credentials?|pass)"
-    r"|seed phrase|recovery phrase|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word"
+    r"|(?:seed|recovery|backup) (?:phrase|words)|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word"
     r"|pw|pass(?= for |:|=| is | [^\s.]{6})|log-?in(?= for | to |:| is )"
 )
 _CODE = (
-    r"pins?(?: (?:code|number|no\.?))?|pass ?codes?|(?:door|gate|alarm|garage|entry|access|security|unlock|lock|safe|locker"
+    r"pins?(?: (?:code|number|no\.?))?|puk(?: code)?|geheimzahl|zugangscode|pass ?codes?|(?:door|gate|alarm|garage|entry|access|security|unlock|lock|safe|locker"
     r"|vault|entrance|building|key ?pad|lock ?box|screen|phone|house|front door|back door|disarm|login|log-in|sign-in"
     r"|verification|authentication|auth|two-factor|2fa|mfa|one-time|single-use|sms|recovery|backup|confirmation sms)"
-    r" (?:pass)?codes?|otps?|(?:safe|lock|padlock|locker|bike lock|vault)(?:'s)? combination|combination (?:to|of|for) (?:the|my|our) (?:\w+ ){0,2}?(?:safe|lock|padlock|locker|vault)"
+    r" (?:pass)?codes?|otps?|(?:safe|lock|padlock|locker|bike lock|vault)(?:'s)? combination|combination (?:to|of|for|on) (?:the|my|our|his|her|their) (?:\w+ ){0,2}?(?:safe|lock|padlock|locker|vault|suitcase|briefcase)"
     r"|cv[vc]2?|csc|code (?:to|for) (?:open|unlock|disarm|get in(?:to)?|the (?:front |back |garage )?(?:door|gate|alarm|safe|garage|building|lock ?box|locker|house))"
 )
 _name = Form(rf"(?<![A-Za-z0-9.$/@#-])(?:(?P<password>{_PASSWORD})|(?P<code>{_CODE}))(?![\w(\[])")
@@ -41,6 +42,9 @@ _spelled = re.compile(
     r"(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)(?:[ ,-]+(?!\w*ty)|\b)){4,8}",
     re.IGNORECASE,
 )
+_aside_code = re.compile(r" {1,2}|, (?=\d{4,8}[,.;)]| ?\d{4,8}$)")
+_and = re.compile(r"(?:,|;| and| or|/)?\s+(?:and |or )?|[,;/]")
+MOST_CODES = 20
 # Names that mean other things too: what follows them must not be a word.
 _weak = re.compile(r"pw|pass|log-?in", re.IGNORECASE)
 _beside = re.compile(r"\s+(?P<value>[^\s,;()<>\"“”]{2,80})")
@@ -56,8 +60,17 @@ _before = Form(
 _with = Form(
     r"\b(?:log(?:ged)? ?in|sign(?:ed)? ?in|log(?:s|ged)? on|unlocks?|opens?|get in|username|user ?name|login)\b[^.\n]{0,60}?\b(?:with|using|use|enter|type|dial|punch in|key in|pass)\s+['\"`]?(?P<value>[^\s,;()<>\"“”]{4,60})"
 )
+_aside = Form(
+    r"\b(?:pass ?(?:word|code|phrase)|pwd)s?(?: (?:everywhere|for (?:everything|all|it|that|this|most|the \w+)|again|still|too|at \w+|on \w+|there|since \w+)){0,3}, (?P<value>(?=[^\s,;]*\d)(?=[^\s,;]*[^\W\d])[^\s,;()<>\"“”='{}\[\]]{6,60})(?=[.,;!?)\n]|\s*$)"
+)
+_account = Form(
+    r"\b(?:admin(?:istrator)?|root|superuser|guest)\s*/\s*(?P<value>(?=\S*\d)[^\s,;/]{6,60})(?![\w/])"
+)
 _use = Form(
     r"\b(?:use|enter|type(?: in)?|punch(?: in)?|dial|key in)\s+['\"`]?(?P<value>\d(?:[ -]?\d){3,9})['\"`]?\s+(?:to|at|for|on|and) (?:the )?(?:log|sign|open|unlock|get in|enter|disarm|verify|confirm your|authenticate|door|gate|keypad|alarm)"
+)
+_wants = Form(
+    r"\b(?:key ?pad|alarm|gate|door|lock|safe|lock ?box|phone|tablet|garage|entrance|barrier)\b[^.\n\d]{0,50}\b(?:type|enter|key in|punch in|dial|press|wants?|takes?|needs?|asks? for)(?: in)?\s+(?P<value>#?\d{4,8}[#*]?)(?![\w%:/-]|[.,]\d)(?! (?:euros?|dollars?|pounds?|minutes?|hours?|days?|km|miles|people|times|steps|kg|watts?|volts?)\b)"
 )
 _opens = Form(
     r"\b(?:disarm(?:s|ed)?|unlock(?:s|ed)?|opens?|key ?pad|alarm|gate|door|lock|safe|lock ?box)\b[^.\n\d]{0,30}\b(?:with|takes?|by typing|by entering|using|code)\s+(?P<value>#?\d{4,8}[#*]?)(?=\s*(?:[.!,;)]|$|\n))"
@@ -108,12 +121,12 @@ def find(text: str) -> Iterator[Finding]:
             yield from _code(text, name, link)
         else:
             yield from _password(text, name, link)
-    for form in (_before, _with, _pair):
+    for form in (_before, _with, _pair, _aside, _account):
         for match in form.finditer(text):
             value, start = match["value"].rstrip(".!?,'\"`"), match.start("value")
             if _is_marked(value) or (form is _before and value.isdigit()):
                 yield Finding(start, start + len(value), "password")
-    for form in (_use, _opens):
+    for form in (_use, _opens, _wants):
         for match in form.finditer(text):
             yield Finding(*match.span("value"), "code")
 
@@ -121,9 +134,10 @@ def find(text: str) -> Iterator[Finding]:
 def _code(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterator[Finding]:
     at = link.end() if link else name.end()
     if link is None:
-        at += len(text[at : at + 2]) - len(text[at : at + 2].lstrip())
-        if at == name.end():
+        beside = _aside_code.match(text, at)
+        if beside is None:
             return
+        at = beside.end()
     at += text[at : at + 1] in tuple("'\"`*")
     value = _spelled.match(text, at)
     if value and link:
@@ -133,9 +147,17 @@ def _code(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterato
         return
     # A year or a small count is no code where nothing links it.
     digits = re.sub(r"\D", "", value["value"])
-    if len(digits) < 3 or (link is None and len(digits) < 4):
+    is_short = not name[0].lower().startswith(("cv", "csc"))
+    if len(digits) < 3 or (link is None and is_short and len(digits) < 4):
         return
     yield Finding(*value.span("value"), "code")
+    if name[0].lower().endswith("s"):  # several of them
+        for _ in range(MOST_CODES):
+            joint = _and.match(text, value.end())
+            value = _digits.match(text, joint.end()) if joint else None
+            if value is None:
+                return
+            yield Finding(*value.span("value"), "code")
 
 
 def _password(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterator[Finding]:
@@ -155,7 +177,7 @@ def _password(text: str, name: re.Match[str], link: re.Match[str] | None) -> Ite
         if _is_value(quoted["value"], is_quoted=True, in_code=in_code):
             yield Finding(*quoted.span("value"), "password")
         return
-    if "phrase" in name[0].lower() or "mnemonic" in name[0].lower():
+    if name[0].lower().endswith(("phrase", "phrases", "mnemonic", " words")):
         phrase = _phrase.match(text, at)
         words = phrase[0].lower().replace("-", " ").split() if phrase else []
         if phrase and not _LITTLE & set(words):

@@ -26,7 +26,7 @@ _DATA = (
     r"(?:(?:all|any|every|everything|the|your|this|these|their|his|her|our|my|user'?s?|customer'?s?|entire|whole|full|complete|stored|saved|private|personal|confidential|sensitive|collected|of|about|known|you|know|have|access|to|contents?|contact|chat|conversation|message|session|account|payment|billing|list|and) ){0,7}"
     r"(?:memor(?:y|ies)|conversations?|chats?|history|logs?|transcripts?|data|information|details|credentials?|passwords?|secrets?|keys?|tokens?|contacts|records?|files?|emails?|messages?|everything|contents?|notes|documents?|profile|address book|invoices?|payments?|statements?|it all|context)"
 )
-_TO = r"(?:[^.!?\n]{0,60}? )?(?:to|at|via|using|into)\b[^.!?\n]{0,40}?(?:https?://|www\.|[\w.+-]+@[\w-]+\.|(?:[\w-]+\.)+(?:com|net|org|io|ru|cn|xyz|evil|example|dev|app|site)\b|\bwebhooks?\b|\bme by mail\b|\b(?:external|remote|following|this) (?:server|address|url|endpoint|site|account))"
+_TO = r"(?:[^.!?\n]{0,60}? )?(?:to|at|via|using|into)\b[^.!?\n]{0,40}?(?:https?://|www\.|[\w.+-]+@[\w-]+\.|\d{1,3}(?:\.\d{1,3}){3}\b|(?:[\w-]+\.)+(?:com|net|org|io|ru|cn|xyz|evil|example|dev|app|site)\b|\bwebhooks?\b|\bme by mail\b|\b(?:external|remote|following|this) (?:server|address|url|endpoint|site|account))"
 _SEND = r"(?:send|forward|e-?mail|post|upload|transmit|exfiltrate|leak|copy|bcc|cc|deliver|submit|transfer|wire|pipe|export|ship|mail|report)"
 _READER = r"(?:AI|A\.I\.|assistants?|agents?|chatbots?|bots?|LLMs?|language models?|models?|GPT|ChatGPT|Claude|Gemini|Copilot)"
 _START = r"(?:(?<![^\n.!?;:>\-*•\"'“(\[]) *(?:(?:please|now|then|also|next|and|first|instead|important|note|attention|urgent|hey|ok|okay|so|just|simply|immediately|you (?:must|should|shall|will|have to|need to|are to)(?: now| always| immediately)?|(?:ai|assistant|agent|model|system|bot)s?(?: (?:reading|processing) (?:this|the) [\w ]{1,30})?,?(?: (?:must|should|shall|will|please))?)[ ,:]+){0,3})"
@@ -43,6 +43,8 @@ _anybodys = _form(
     r"\b(?:ignore|disregard|forget) (?:all of )?the (?:above|previous|preceding|foregoing)(?: (?:text|content|context|prompts?|messages?))?(?=\s*(?:and\b|,|\.|!|;|:|$))",
     r"\b(?:repeat|print|output|show|reveal|write out)(?: me)? (?:everything|all(?: of)?|the)(?: the)?(?: (?:words|text|messages?|content))? (?:above|before this|prior to this)\b",
     r"\b(?:delete|erase|wipe|show|read|list|reveal|give me|tell me)\b[^.!?\n]{0,40}\b(?:memories|data|secrets|conversations|messages|records|details) (?:of|from|about|belonging to) (?:(?:all|the|any|every) )?(?:other|another|all) (?:users?|people|customers?|persons?|tenants?|workspaces?)",
+    r"\b(?:show|tell|give|list|share|read)(?: me| us)? (?:(?:all|everything) )?(?:what|which \w+) (?:(?:all|the|any) )?(?:other|another|previous) (?:users?|people|customers?|persons?|tenants?|clients?|patients?) (?:told|said|wrote|asked|gave|shared|have|has|had|mentioned)\b",
+    r"\b(?:delete|erase|wipe|show|read|list|reveal|give me|tell me)\b[^.!?\n]{0,20}\b(?:memories|notes|secrets|conversations|messages|records|everything|all)\b[^.!?\n]{0,30}\b(?:about|of|from) (?:(?:all|the|any|every) )?other (?:users?|people|customers?|persons?|tenants?|workspaces?)\b",
     r"\b(?:reply|respond|answer)\b[^.!?\n]{0,40}\bwith\b[^.!?\n]{0,30}\b(?:passwords?|credentials|api keys?|secrets?|access tokens?)\b",
     r"\b(?:ignore|disregard|forget)\s+(?:everything|anything|all|whatever)(?: that)? (?:(?:you (?:were|have been|'ve been|had been)|I|we|they) (?:told|said|instructed|given)|(?:you were )?(?:told|said|written|stated|instructed)|above|before(?: this)?|prior|previously|so far)(?! about\b)",
     rf"\b(?:reveal|disclose|expose|leak|dump|print(?: out)?|output|repeat|recite|show(?: me)?|give(?: me| us)?|tell(?: me| us)?|share|list|display|return|write out|echo|hand over|spill)\s+(?:me |us |out |back )?(?:verbatim |word for word |exactly )?{_SECRETS}",
@@ -51,7 +53,7 @@ _anybodys = _form(
     r"\byou are (?:now|no longer)\b[^.!?\n]{0,60}\b(?:DAN|unrestricted|unfiltered|uncensored|jailbroken|developer mode|god mode|root|bound by|restricted|an? (?:evil|different|new) (?:ai|assistant|model)|admin(?:istrator)? mode)",
     r"\b(?:enable|enter|activate|switch (?:in)?to|engage) (?:developer|god|dan|jailbreak|unrestricted|sudo) mode\b",
     r"\b(?:act|behave|respond|answer|pretend)(?: as if| like| as though|ing)?\s+(?:you (?:have|had|are|were)|there (?:are|were))\s+(?:no|without|not bound by|free (?:of|from)|under no)\s+(?:any )?(?:rules?|restrictions?|limits?|limitations?|filters?|guidelines?|safety|constraints?)",
-    r"(?:^|\n|: )\s*(?:#{1,4} *)?(?:new|updated|real|actual|override|additional|secret|admin|system|developer) (?:system )?(?:instructions?|prompt|directives?|override|message)\s*:",
+    r"(?:^|\n|: )\s*(?:#{1,4} *)?(?:new|updated|real|actual|override|additional|secret|hidden|admin|system|developer) (?:system )?(?:instructions?|prompt|directives?|override|message)\s*:",
     r"<\|?(?:im_start|im_end|system|endoftext|start_header_id)\|?>|\[/?INST\]|<</?SYS>>|</?(?:system|system-reminder|tool_call|function_calls?|untrusted|admin)>",
     r"\b(?:begin|end) (?:of )?(?:system|hidden|secret) (?:prompt|instructions?|message)\b",
     rf"{_START}(?:call|invoke|execute|trigger|run|use)\s+(?:the |your )?[`'\"]?\w+[`'\"]?\s+(?:tool|function|plugin)\b[^.!?\n]{{0,80}}\b(?:with|to|on|and|for|without)\b[^.!?\n]{{0,60}}(?:delete|send|transfer|drop|password|secret|memories|everything|without (?:asking|telling|confirm))",
@@ -59,13 +61,16 @@ _anybodys = _form(
 )
 # In an assistant's words, a tool's and a document's.
 _others = _form(
-    rf"{_START}(?:always|never|from now on|henceforth|in (?:the )?future|whenever asked|when(?:ever)? (?:the|a) user|whenever (?:you|someone|anyone)(?:'re| are)? asks?)\b[^.!?\n:]{{0,60}}?\b(?:recommend|answer|respond|reply|say|claim|state|trust|mention|approve|obey|grant|cite)\b",
+    rf"{_START}(?:always|never|from now on|henceforth|in (?:the )?future|going forward|from here on|whenever asked|when(?:ever)? (?:the|a) user|whenever (?:you|someone|anyone)(?:'re| are)? asks?)\b[^.!?\n:]{{0,60}}?\b(?:recommend|answer|respond|reply|say|claim|state|trust|mention|approve|obey|grant|cite)\b",
     rf"{_START}(?:delete|erase|wipe|forget|purge|overwrite|store|save|memori[sz]e|remember|add|write|update|change|modify)\s+(?:all |any |every |the |this |these |them |your |following |that |it |in |to |your |long-term ){{0,6}}(?:memor(?:y|ies)|user data|conversation history|chat history)\b(?! (?:usage|leak|limit|footprint|management))",
-    rf"{_START}(?:remember|memori[sz]e|note|store|record)(?: permanently| forever)?(?: that)? (?:you (?:must|should|are to|have to)|the user (?:has|is|wants|prefers|authori[sz]ed|approved|trusts)|all future|from now on|to always|to never)",
-    rf"\b(?:dear |attention,? |note to (?:the |any )?|if you are an? |instructions? (?:for|to) (?:the |any )?){_READER}\b",
+    rf"{_START}(?:remember|memori[sz]e|note|store|record)(?: permanently| forever)?(?: that|:|,)? (?:you (?:must|should|are to|have to)|the user (?:has|is|wants|prefers|authori[sz]ed|approved|trusts)|all future|from now on|to always|to never)",
+    rf"\b(?:dear |attention,? |note to (?:(?:the|any|all|future|every|other) )*|if you are an? |instructions? (?:for|to) (?:(?:the|any|all|future|every) )*|to all ){_READER}\b",
     r"\b(?:AI (?:assistants?|agents?|models?)|assistants|chatbots?|LLMs?|language models|the assistant|this assistant) (?:must|shall|is required to|are required to|is instructed to|are instructed to|(?:reading|processing|parsing|summari[sz]ing) (?:this|the)\b[^.!?\n]{0,40}\b(?:must|should|shall|please|need))",
     r"\bas (?:the|an?) (?:ai )?(?:assistant|agent|model|chatbot),? you (?:must|should|shall|will|need to|have to)\b",
     r"\b(?:ignore|disregard) (?:the |any |this |that )?users?\b",
+    r"\b(?:ignore|disregard|forget) (?:(?:all|any|the|your|this|of) ){0,3}(?:prior|previous|earlier|preceding|foregoing|above|existing|current) (?:contexts?|conversations?|content|messages?|text|input|tasks?|requests?)\b",
+    r"(?:^|\n)\s*[\[(<](?:system|admin|operator|developer|root)[\])>][: ]",
+    r"\b(?:the |your )?(?:operator|developer|administrator|admin) (?:authori[sz]es|permits|allows|grants|requires|demands|instructs|orders)\b",
     rf"{_START}(?:reveal|disclose|leak|exfiltrate)\s+(?:all|the|your|any|every)\b",
     r"\b(?:transfer|wire|pay|send) (?:[$€£]|\d{2,}|all (?:the )?(?:funds|money)|the funds|bitcoin)[^.!?\n]{0,60}\bto\b",
 )
@@ -73,6 +78,7 @@ _others = _form(
 _strangers = _form(
     rf"{_START}{_SEND}\b[^.!?\n]{{0,80}}?{_TO}",
     rf"{_START}(?:call|invoke|execute|trigger|run|use)\s+(?:the |your )?[`'\"]?[\w.]+[`'\"]?(?:\(\)|\s+(?:tool|plugin))",
+    r"\b(?:when|while|before|after|if|once) (?:you(?:'re| are)? )?(?:summari[sz]\w+|reading|processing|answering|responding|replying|asked|translating|reviewing|indexing|parsing)\b[^.!?\n]{0,60}[, ] ?(?:please |always |also |must |first )?(?:tell|inform|recommend|mention|say|add|include|reply|respond|answer|send|write|append|insert|claim|rank|rate|approve)\b",
     rf"{_START}(?:do not|don't|never|always)?\s*(?:tell|inform|remind|persuade|convince|instruct) (?:the |this |every |all )?(?:users?|humans?)\b",
     rf"\b(?:the |any |every |all )?{_READER} (?:must|shall|has to|is to|are to|should (?:always|never|ignore|store|send|tell|not|reveal|disclose|approve|grant|transfer|forward|delete))\b",
     rf"{_START}(?:execute|run)\s+[`'\"]?(?:rm -|drop table|del /|format c|shutdown)",
@@ -86,6 +92,7 @@ _FORMS = {
     OTHER: (_anybodys, _others, _strangers),
 }
 _sentence_end = re.compile(r"[.!?](?=\s|$)|\n")
+_line_end = re.compile(r"\n|\Z")
 LONGEST = 400  # characters that are held of one order
 
 
@@ -98,7 +105,9 @@ _reporting = re.compile(
 
 
 def find(text: str, whose: Whose = OWN) -> Iterator[Finding]:
-    """The sentences that hold an order, up to LONGEST characters of each."""
+    """The sentences that hold an order, up to LONGEST characters of each; of strangers' words the
+    line with what follows, which the order is about."""
+    ends = _line_end if whose == OTHER else _sentence_end
     for form in _FORMS[whose]:
         for match in form.finditer(text):
             before = text[max(0, match.start() - 60) : match.start()]
@@ -106,7 +115,7 @@ def find(text: str, whose: Whose = OWN) -> Iterator[Finding]:
             if _reporting.search(re.split(r"[.!?\n]", before)[-1]):
                 continue
             start = match.start() + len(match[0]) - len(match[0].lstrip(" \n"))
-            end = _sentence_end.search(text, match.end(), match.start() + LONGEST)
+            end = ends.search(text, match.end(), match.start() + LONGEST)
             yield Finding(
                 start,
                 end.end() if end else min(len(text), max(match.end(), match.start() + LONGEST)),

@@ -34,6 +34,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
        w.settings -> 'review' as review, w.settings -> 'languages' as languages,
+       w.settings -> 'guard' as guard,
        w.settings ->> 'dateOrder' as date_order,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
@@ -85,10 +86,11 @@ def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
 def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Of a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
-    (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, order,
+    (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order,
      index.has_patterns, index.has_own_words, index.segments) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
-    index.languages, index.date_order = tuple(languages or ()), order or DATE_ORDERS[0]
+    index.languages, index.guard = tuple(languages or ()), guard or {}
+    index.date_order = order or DATE_ORDERS[0]
     if index.embedding_model_id is not None:
         own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
         index.embedding_model = EmbeddingModel(id=index.embedding_model_id, **own)

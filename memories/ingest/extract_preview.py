@@ -2,23 +2,26 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.utils import timezone
 
+from memories import guard
 from memories.bounds import READ_WORDS
-from memories.extraction import Extraction, ExtractionRun, ExtractOptions, Message, speaker_of
+from memories.extraction import Extraction, ExtractionRun, ExtractOptions, Message, Skip, speaker_of
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
 from memories.ingest import session_messages
 from memories.ingest.ingest_request import IngestRequest, known_episodes
+from memories.ingest.screen import GUARD, screen, without_secrets
 from memories.ingest.session_messages import ConversationPlace, said_before
 from memories.models import Conversation, WorkspacePattern
+from memories.models.audience import is_shared_by_default
 from memories.providers import network
 from workspaces.models import Agent, Subject
-from workspaces.scope import Scope, agent_to_read, subject_to_write
+from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
 
 READING = 5.0  # seconds of processor time for all messages together
 ASKING = 20.0  # seconds for all calls of models together
@@ -36,9 +39,9 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     """Raises what an ingest of the same request would raise, without making anybody known."""
     _check(scope, request)
     asker = agent_to_read(scope, request.agent_id)
-    sent = _messages(request)
-    messages = session_messages.mark_own_output(_first(sent), lambda: asker)
     space = workspace_index.index_of(scope.workspace_id)
+    sent, held = _messages(request, space.guard.get("allowed", ()))
+    messages = session_messages.mark_own_output(_first(sent), lambda: asker)
     options = ExtractOptions(
         request.extract,
         request.content is not None,
@@ -47,6 +50,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         _before(asker, request, messages),
         space.llm == ALWAYS,
         languages=space.languages,
+        shares=_is_shared(scope, request),
+        trust=space.guard,
         date_order=space.date_order,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
@@ -63,7 +68,19 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
             f"the preview read the first {read} of {len(sent)} messages: it reads {READ_WORDS} words"
             f" and for {READING:g} s; an ingest reads them all"
         )
+    run.found.skipped += held
     return Preview(tuple(messages), run.found)
+
+
+def _is_shared(scope: Scope, request: IngestRequest) -> bool:
+    own = {"workspace_id": scope.workspace_id}
+    agent = Agent.objects.filter(**own, external_id=request.agent_id).first()
+    if scope.agent_id is not None:
+        agent = Agent.objects.filter(**own, pk=scope.agent_id).first()
+    thread = Conversation.objects.filter(**own, external_id=request.thread_id).first()
+    return is_shared_by_default(
+        NOBODY if request.user_id else None, agent, thread if request.thread_id else None
+    )
 
 
 def _check(scope: Scope, request: IngestRequest) -> None:
@@ -89,19 +106,25 @@ def _first(messages: Sequence[Message]) -> list[Message]:
     return chosen
 
 
-def _messages(request: IngestRequest) -> list[Message]:
-    return [
-        Message(
-            index=index,
-            id=uuid.uuid4(),
-            kind=message.kind or message.role,
-            role=message.role,
-            speaker=message.name or speaker_of(message.kind or message.role, ""),
-            text=message.content,
-            occurred_at=message.created_at or request.occurred_at or timezone.now(),
+def _messages(request: IngestRequest, allowed: Collection[str]) -> tuple[list[Message], list[Skip]]:
+    """The messages as they would be kept, and which of them would be held, with the reason."""
+    messages, held = [], []
+    for index, message in enumerate(request.all_messages):
+        screened = screen(message, allowed)
+        if screened.places:
+            held.append(Skip(index, guard.reason_of(screened.places), GUARD))
+        messages.append(
+            Message(
+                index=index,
+                id=uuid.uuid4(),
+                kind=message.kind or message.role,
+                role=message.role,
+                speaker=message.name or speaker_of(message.kind or message.role, ""),
+                text=without_secrets(message, screened),
+                occurred_at=message.created_at or request.occurred_at or timezone.now(),
+            )
         )
-        for index, message in enumerate(request.all_messages)
-    ]
+    return messages, held
 
 
 def _before(asker: Scope, request: IngestRequest, messages: list[Message]) -> tuple[Message, ...]:

@@ -19,6 +19,7 @@ from memories.ingest.session_steps import SessionSteps
 from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
 from memories.models import Episode, MemorySession, WorkspaceIndex, WorkspacePattern
+from memories.models.audience import is_shared_by_default
 from workspaces.scope import Scope
 
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
@@ -117,4 +118,6 @@ def _options_of(kept: Kept) -> ExtractOptions:
     return ExtractOptions(
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
         kept.space.languages, kept.space.date_order,
+        is_shared_by_default(session.subject_id, session.agent, session.conversation),
+        kept.space.guard,
     )  # fmt: skip

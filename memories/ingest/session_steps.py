@@ -21,6 +21,7 @@ from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries
 from memories.ingest import session_queue
+from memories.ingest.screen import GUARD
 from memories.ingest.session_messages import writer_of
 from memories.ingest.store import Kept
 from memories.leases import TakenOver
@@ -127,14 +128,18 @@ class SessionSteps:
     ) -> tuple[MemorySession, ResolveOutcome]:
         session, found = self.session, self.run.found
         placement = resolve.placement_of(session, claims)
-        outcome = resolve.apply(
-            self.space,
-            placement,
-            claims,
-            vectors,
-            actor=f"session:{session.pk}",
-            session_id=session.pk,
-        )
+        outcome = ResolveOutcome()
+        for place, numbers in resolve.places_of(session, placement, claims):
+            outcome.add(
+                resolve.apply(
+                    self.space,
+                    place,
+                    [claims[number] for number in numbers],
+                    None if vectors is None else [vectors[number] for number in numbers],
+                    actor=f"session:{session.pk}",
+                    session_id=session.pk,
+                )
+            )
         self._note(outcome)
         if self.is_last:
             doubted = self.earlier.without_doubted(found.quarantined)
@@ -192,7 +197,8 @@ class SessionSteps:
         }
         rejected = self.earlier.rejected
         rejected.extend(outcome.rejected)
-        reasons = [found.reason] if found.reason else []
+        reasons = [step["outcome"] for step in session.steps if step["rule"] == GUARD]
+        reasons += [found.reason] if found.reason else []
         if rejected:
             statements = "; ".join(rejected)[:LONGEST_NOTE]
             reasons.append(f"{len(rejected)} rejected before by a person: {statements}")

@@ -24,6 +24,7 @@ from memories.ingest.ingest_request import (
     new_episode,
     new_session,
 )
+from memories.ingest.screen import GUARD, HeldBatch, Screened, screen, without_secrets
 from memories.models import (
     Conversation,
     Episode,
@@ -63,10 +64,12 @@ class Prepared:
 
     vectors: Sequence[entries.Vectors | None] | None
     keys: Sequence[entries.Keys | None]
+    screened: Sequence[Screened]
 
     def of(self, chosen: Sequence[int]) -> "Prepared":
         vectors = None if self.vectors is None else [self.vectors[at] for at in chosen]
-        return Prepared(vectors, [self.keys[at] for at in chosen])
+        screened = [self.screened[at] for at in chosen]
+        return Prepared(vectors, [self.keys[at] for at in chosen], screened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    prepared = prepare(space, [message.content for message in request.all_messages])
+    prepared = prepare(space, request.all_messages)
     try:
         return _keep(scope, request, space, prepared, claimed)
     except IntegrityError:
@@ -118,10 +121,15 @@ def _keep(
     _place_after(tail, made)
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
+    held = HeldBatch.of(made, prepared.of(fresh).screened, session)
+    if held.facts:
+        session.counts["quarantined"] = len(held.facts)
+        session.steps = [{"rule": GUARD, "outcome": held.reason, "milliseconds": 0.0}]
     if claimed:
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
     index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made])
+    held.write()
     session._state.adding = False
     asked = [n for n, i in enumerate(fresh) if new[i].remember]
     if asked:
@@ -167,7 +175,7 @@ def append(
     )
     check_ids(request.messages)
     space = workspace_index.index_of(scope.workspace_id)
-    prepared = prepare(space, [message.content for message in request.messages])
+    prepared = prepare(space, request.messages)
     try:
         return _append(scope, request, space, prepared)
     except IntegrityError:
@@ -187,9 +195,11 @@ def _append(
     made = [new_episode(place, request, request.messages[i], n) for n, i in enumerate(fresh)]
     for episode in made:
         episode.session = None
+    held = HeldBatch.of(made, prepared.of(fresh).screened, None)
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
+    held.write()
     summary_before.grown(place.conversation_id, tail.positions, tail.positions + len(made))
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
@@ -216,8 +226,13 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
         outbox.post("run_session", session_id)
 
 
-def prepare(space: WorkspaceIndex, texts: Sequence[str]) -> Prepared:
-    """Before the transaction: others wait for its locks."""
+def prepare(space: WorkspaceIndex, messages: Sequence[NewMessage]) -> Prepared:
+    """Before the transaction: others wait for its locks. What is masked is not in the index."""
+    allowed = space.guard.get("allowed", ())
+    screened = [screen(message, allowed) for message in messages]
+    texts = [
+        without_secrets(message, places) for message, places in zip(messages, screened, strict=True)
+    ]
     ends = accumulate(len(text) for text in texts)
     now = [end <= AT_ONCE for end in ends]
     keys = [
@@ -227,9 +242,9 @@ def prepare(space: WorkspaceIndex, texts: Sequence[str]) -> Prepared:
         for text, is_now in zip(texts, now, strict=True)
     ]
     if embedder_of(space).is_remote:
-        return Prepared(None, keys)
+        return Prepared(None, keys, screened)
     made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
-    return Prepared([next(made) if is_now else None for is_now in now], keys)
+    return Prepared([next(made) if is_now else None for is_now in now], keys, screened)
 
 
 def tail_of(conversation_id: uuid.UUID | None) -> Tail:

@@ -5,17 +5,28 @@
 back. An order that is not surely meant, or not the person's to give, waits for a person.
 """
 
-from memories.intents.carry_out import carry_out, do_anyway, leave
+from memories.intents.carry_out import (
+    OrderPlan,
+    carry_out,
+    do_locked,
+    leave_locked,
+    plan_decided,
+    waiting_intent,
+)
 from memories.intents.recognise import claims_to_keep, hear, remember, waiting_of
-from memories.intents.take_back import undo
+from memories.intents.take_back import take_back_locked, undo
 
 __all__ = [
+    "OrderPlan",
     "carry_out",
     "claims_to_keep",
-    "do_anyway",
+    "do_locked",
     "hear",
-    "leave",
+    "leave_locked",
+    "plan_decided",
     "remember",
+    "take_back_locked",
     "undo",
+    "waiting_intent",
     "waiting_of",
 ]

@@ -1,8 +1,8 @@
 """Orders done: what is meant is forgotten with its words, corrected, or kept."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.utils import timezone
@@ -25,10 +25,10 @@ from memories.models import (
     WorkspaceIndex,
     versions_of,
 )
-from memories.resolve.cases import CaseAbout, NewItem, open_case
+from memories.resolve.file_cases import CaseAbout, NewItem, open_case
 from memories.resolve.review_policy import Policy
 from memories.review.edit import EDIT, new_version
-from memories.review.forget import forget_locked, locked
+from memories.review.forget import forget_locked, locked, reject_claim
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -40,14 +40,19 @@ REASONS = {
     Kind.NEVER: "asked never to mention",
     Kind.RETRACT: "taken back",
 }
+LEFT = "left as it is"
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
-    """A memory, and what it should say."""
+class OrderPlan:
+    """What an order comes to: memories and the places that say it, or, of a correction, the one
+    memory and what it should say, with the vectors of these words."""
 
-    memory: Memory
-    content: str
+    intent: Intent
+    space: WorkspaceIndex
+    target: Target
+    content: str = ""
+    vectors: list[entries.Vectors] | None = None
 
 
 def carry_out(scope: Scope, intent: Intent) -> Intent:
@@ -59,37 +64,88 @@ def carry_out(scope: Scope, intent: Intent) -> Intent:
     if spoken is None:
         return _end(scope, intent, State.NOTHING_FOUND)
     reach = OrderReach.of(scope, intent)
+    plan = _plan(reach, spoken)
+    if plan is None:
+        return _end(scope, intent, State.NOTHING_FOUND)
+    if reason := _why_to_ask(reach, plan.target):
+        return _ask(scope, intent, plan.target.memories, reason)
+    plan = _embedded(plan)
+    made: list[MaskedSpan] = []
+    with transaction.atomic(durable=True):
+        workspace_index.lock(plan.space)
+        if _take(intent):
+            made = do_locked(scope, plan)
+    masks.fill(plan.space, made)
+    return intent
+
+
+def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID] = ()) -> OrderPlan:
+    """What becomes of an order that waits, now that a person says so: all that it named but for the
+    memories that are `kept`. Conflict where it does not wait, or what it named is gone."""
+    intent = waiting_intent(scope, intent_id)
+    reach = OrderReach.of(scope, intent)
     if intent.kind == Kind.CORRECT:
-        return _correct(scope, intent, reach, spoken)
+        spoken = spoken_in(intent)
+        plan = _plan(reach, spoken) if spoken else None
+        if plan is None:
+            raise Conflict("What it would correct is not there any more.", "stale", "intent")
+        return _embedded(plan)
+    named = _heads_of(scope, intent.memory_ids)
+    memories = [memory for memory in named if memory.pk not in kept]
+    return OrderPlan(intent, reach.space, Target(memories, reach.spans_of(memories)))
+
+
+def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
+    """Carry out a plan within the caller's transaction, which holds the workspace's lock; what was
+    masked, of which the caller fills the vectors afterwards."""
+    return _correct(scope, plan) if plan.content else _forget(scope, plan)
+
+
+def leave_locked(scope: Scope, intent: Intent) -> None:
+    """A person decided that an order which waited is not done."""
+    intent.memory_ids, intent.reason = [], LEFT
+    _end(scope, intent, State.UNDONE)
+
+
+def waiting_intent(scope: Scope, intent_id: uuid.UUID, *, lock: bool = False) -> Intent:
+    """An order that waits for a person; Conflict where it does not."""
+    rows = Intent.objects.select_related("episode", "session", "subject")
+    if lock:
+        rows = rows.select_for_update(of=("self",))
+    intent = rows.filter(pk=intent_id, workspace_id=scope.workspace_id).first()
+    if intent is None or intent.state != State.CASE:
+        state = intent.state if intent else "gone"
+        raise Conflict(f"An intent that is {state} does not wait.", "stale", "intent")
+    return intent
+
+
+def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
+    """None where there is nothing that it could mean."""
+    intent = reach.intent
+    if intent.kind == Kind.CORRECT:
+        memory, content = _correction(reach, spoken)
+        return OrderPlan(intent, reach.space, Target([memory]), content) if memory else None
     target = target_of(reach, spoken)
     if not target or (intent.kind == Kind.RETRACT and not target.memories):
-        return _end(scope, intent, State.NOTHING_FOUND)
-    if reason := _why_to_ask(reach, target):
-        return _ask(scope, intent, target.memories, reason)
-    return _forget(scope, intent, target)
+        return None
+    return OrderPlan(intent, reach.space, target)
 
 
-def do_anyway(scope: Scope, intent_id: uuid.UUID) -> Intent:
-    """A person decided that an order which waited is done: the memories it named are forgotten.
-    Conflict where it does not wait."""
-    intent = Intent.objects.select_related("episode", "session", "subject").get(
-        pk=intent_id, workspace_id=scope.workspace_id
-    )
-    if intent.state != State.CASE:
-        raise Conflict(f"An intent that is {intent.state} does not wait.", "stale", "state")
-    spoken, reach = spoken_in(intent), OrderReach.of(scope, intent)
-    memories = list(Memory.objects.visible_to(scope).live().filter(pk__in=intent.memory_ids))
-    if intent.kind == Kind.CORRECT and spoken is not None:
-        return _correct(scope, intent, reach, spoken, is_decided=True)
-    return _forget(scope, intent, Target(memories, reach.spans_of(memories)))
+def _embedded(plan: OrderPlan) -> OrderPlan:
+    if not plan.content:
+        return plan
+    return replace(plan, vectors=due.embed_or_leave(plan.space, [entries.texts_of(plan.content)]))
 
 
-def leave(scope: Scope, intent_id: uuid.UUID) -> None:
-    """A person decided that an order which waited is not done."""
-    rows = Intent.objects.filter(pk=intent_id, workspace_id=scope.workspace_id, state=State.CASE)
-    rows.update(
-        state=State.NOTHING_FOUND, memory_ids=[], decided_by=scope.actor, decided_at=timezone.now()
-    )
+def _heads_of(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
+    """What these memories have become, as far as it is believed."""
+    heads: dict[uuid.UUID, Memory] = {}
+    wanted = set(ids)
+    while wanted:
+        rows = list(Memory.objects.visible_to(scope).filter(pk__in=wanted))
+        heads |= {row.pk: row for row in rows if row.is_live}
+        wanted = {row.superseded_by_id for row in rows if row.superseded_by_id} - heads.keys()
+    return list(heads.values())
 
 
 def _why_to_ask(reach: OrderReach, target: Target) -> str:
@@ -123,27 +179,21 @@ def _is_same(author: str, name: str) -> bool:
     return bool(set(one) & set(other))
 
 
-def _forget(scope: Scope, intent: Intent, target: Target) -> Intent:
+def _forget(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     """The memories end with all their versions; where it shall not be told again, the words are
-    masked, and those of the order that name it."""
-    space = workspace_index.index_of(intent.workspace_id)
-    made: list[MaskedSpan] = []
-    with transaction.atomic(durable=True):
-        workspace_index.lock(space)
-        if not _take(intent):
-            return intent
-        forgotten = []
-        for memory in target.memories:
-            row = locked(scope, memory.pk)
-            if row.forgotten_at is None:
-                forget_locked(scope, row, REASONS.get(Kind(intent.kind), "asked to"))
-                forgotten.append(row.pk)
-        if intent.kind in HIDING:
-            made = _mask(space, intent, target, forgotten)
-        intent.memory_ids = forgotten
-        _end(scope, intent, State.DONE)
-    masks.fill(space, made)
-    return intent
+    masked, and those of the order that name it; what is never to be mentioned is not learned again."""
+    intent, forgotten = plan.intent, []
+    for memory in plan.target.memories:
+        row = locked(scope, memory.pk)
+        if row.forgotten_at is None:
+            forget_locked(scope, row, REASONS.get(Kind(intent.kind), "asked to"))
+            forgotten.append(row.pk)
+            if intent.kind == Kind.NEVER:
+                reject_claim(scope, row, REASONS[Kind.NEVER])
+    made = _mask(plan.space, intent, plan.target, forgotten) if intent.kind in HIDING else []
+    intent.memory_ids = forgotten
+    _end(scope, intent, State.DONE)
+    return made
 
 
 def _mask(
@@ -159,42 +209,25 @@ def _mask(
     return made + masks.mask_memories(space, every, why)
 
 
-def _correct(
-    scope: Scope,
-    intent: Intent,
-    reach: OrderReach,
-    spoken: SpokenIntent,
-    *,
-    is_decided: bool = False,
-) -> Intent:
-    found = _correction(reach, spoken)
-    if found is None:
-        return _end(scope, intent, State.NOTHING_FOUND)
-    target = Target([found.memory])
-    if not is_decided and (reason := _why_to_ask(reach, target)):
-        return _ask(scope, intent, [found.memory], reason)
-    vectors = due.embed_or_leave(reach.space, [entries.texts_of(found.content)])
-    with transaction.atomic(durable=True):
-        workspace_index.lock(reach.space)
-        if not _take(intent):
-            return intent
-        old = locked(scope, found.memory.pk)
-        if old.superseded_by_id is not None or old.forgotten_at is not None:
-            return _end(scope, intent, State.NOTHING_FOUND)
-        new = new_version(scope, reach.space, old, found.content, vectors)
-        if old.event_date is not None:
-            at = intent.episode.occurred_at
-            new.event_date = dates.event_date(found.content, at) or old.event_date
-            Memory.objects.filter(pk=new.pk).update(event_date=new.event_date)
-            entries.change_times(new)
-        decision = Supersession.objects.filter(old=old, new=new, rule=EDIT)
-        intent.supersession = decision.first()
-        intent.memory_ids = [new.pk]
-        _end(scope, intent, State.DONE)
-    return intent
+def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
+    intent, [memory] = plan.intent, plan.target.memories
+    old = locked(scope, memory.pk)
+    if old.superseded_by_id is not None or old.forgotten_at is not None:
+        _end(scope, intent, State.NOTHING_FOUND)
+        return []
+    new = new_version(scope, plan.space, old, plan.content, plan.vectors)
+    if old.event_date is not None:
+        at = intent.episode.occurred_at
+        new.event_date = dates.event_date(plan.content, at) or old.event_date
+        Memory.objects.filter(pk=new.pk).update(event_date=new.event_date)
+        entries.change_times(new)
+    intent.supersession = Supersession.objects.filter(old=old, new=new, rule=EDIT).first()
+    intent.memory_ids = [new.pk]
+    _end(scope, intent, State.DONE)
+    return []
 
 
-def _correction(reach: OrderReach, spoken: SpokenIntent) -> Correction | None:
+def _correction(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory | None, str]:
     """The newest memory in which the value can stand: of this conversation, or with all the words."""
     here = [one for one in reach.sentences if one.is_here and one.is_own]
     recent = [memory for one in here[:12] for memory in reach.citing(one)]
@@ -212,8 +245,8 @@ def _correction(reach: OrderReach, spoken: SpokenIntent) -> Correction | None:
             memory.content, spoken.old, spoken.new, is_named=bool(wanted)
         )
         if content and content != memory.content:
-            return Correction(memory, content)
-    return None
+            return memory, content
+    return None, ""
 
 
 def _note_kept(scope: Scope, intent: Intent) -> Intent:

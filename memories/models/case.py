@@ -107,7 +107,8 @@ class Case(Row):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.attribute} ({self.state})"
+        of = f" of {self.attribute}" if self.attribute != self.kind else ""
+        return f"{self.kind}{of} ({self.state})"
 
     @property
     def is_decided(self) -> bool:

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
 from memories.models.names import NamedQuerySet
-from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.models import Agent, Audience, Row, Subject, Workspace
 from workspaces.scope import Scope
 
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
@@ -71,6 +71,7 @@ class Conversation(Row):
     workflow = models.CharField(max_length=255, blank=True)
     title = models.CharField(max_length=500, blank=True)
     metadata = models.JSONField(default=dict)
+    audience = models.CharField(max_length=6, choices=Audience, blank=True)
 
     objects = ConversationQuerySet.as_manager()
 

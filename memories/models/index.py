@@ -4,7 +4,8 @@ An entry is one searchable thing; a vector is one embedding of it, or of a passa
 one embedding model. Rows here count in small integers; the truth has UUIDs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -83,6 +84,7 @@ class WorkspaceIndex(models.Model):
     conflict_rule: str = ""
     ranking: Any = None
     review: Any = None
+    guard: Mapping[str, Any] = MappingProxyType({})
     has_own_words: bool = True
     llm: str = ""
     languages: tuple[str, ...] = ()

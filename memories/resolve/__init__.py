@@ -1,8 +1,24 @@
 """The resolver: does a new statement reinforce, replace or stand beside what we believe?"""
 
-from memories.resolve.cases import CaseAbout, NewItem, file_unfiled, open_case, settle, unfiled
-from memories.resolve.claims import Claim, Quote, ResolveOutcome, placement_of, quarantine
+from memories.resolve.claims import (
+    Claim,
+    Quote,
+    ResolveOutcome,
+    placement_of,
+    places_of,
+    quarantine,
+)
 from memories.resolve.decide import OLDER, RULES
+from memories.resolve.file_cases import (
+    CaseAbout,
+    NewItem,
+    file_facts,
+    file_unfiled,
+    follow_subjects,
+    open_case,
+    settle,
+    unfiled,
+)
 from memories.resolve.write import apply
 
 __all__ = [
@@ -14,9 +30,12 @@ __all__ = [
     "ResolveOutcome",
     "Quote",
     "apply",
+    "file_facts",
     "file_unfiled",
+    "follow_subjects",
     "open_case",
     "placement_of",
+    "places_of",
     "quarantine",
     "settle",
     "unfiled",

@@ -2,10 +2,11 @@
 until they are written together."""
 
 import logging
+import re
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -13,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.english import lexical
+from memories.english.talk import UNKNOWN
 from memories.index import statements
 from memories.index.entries import Item, texts_of
 from memories.index.nearest import Placement
@@ -20,20 +22,25 @@ from memories.index.statements import Rows
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
+    Category,
     Fact,
     Layer,
     Memory,
     MemorySession,
     Visibility,
 )
-from memories.resolve import cases
+from memories.resolve import file_cases
 from memories.resolve.decide import KnownMemory
 from workspaces.ids import uuid7
+from workspaces.models import ApiKey
 from workspaces.scope import mates_of
 
 log = logging.getLogger(__name__)
 
 VERBATIM = (Fact.Method.MANUAL, Fact.Method.WHOLE)
+
+
+_teams = re.compile(r"(?:The )?team(?:'s)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement to be resolved, with what it stands on."""
+    """One statement to be resolved, with what it stands on. `speaker`: whose words it was read out
+    of, "" where nobody's."""
 
     statement: str
     category: str
@@ -62,12 +70,26 @@ class Claim:
     entities: tuple[str, ...] = ()
     event_date: datetime | None = None
     quotes: tuple[Quote, ...] = ()
+    speaker: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    forget_after: datetime | None = None
+    pinned: bool = False
+
+    @property
+    def is_of_team(self) -> bool:
+        """A team's statement is about no person, whoever told it; so is a rule for everybody."""
+        if self.visibility == Visibility.PRIVATE:
+            return False
+        if self.category == Category.POLICY and self.method == Fact.Method.PATTERN:
+            return self.statement.split()[0].removesuffix("'s") not in (self.speaker, UNKNOWN)
+        return _teams.match(self.statement) is not None
 
     @property
     def valid_from(self) -> datetime:
-        """Of a past event, since then; of a plan, since it was made."""
-        return min(self.event_date or self.occurred_at, self.occurred_at)
+        """Since when it is said to hold; of a past event, since then; of a plan, since it was made."""
+        return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
 
 @dataclass(slots=True)
@@ -85,6 +107,15 @@ class ResolveOutcome:
     rejected: list[str] = field(default_factory=list)
     facts: int = 0
 
+    def add(self, other: "ResolveOutcome") -> None:
+        self.created += other.created
+        self.superseded += other.superseded
+        self.reinforced += other.reinforced
+        self.held += other.held
+        self.reviewed += other.reviewed
+        self.rejected += other.rejected
+        self.facts += other.facts
+
 
 def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
     """Where the claims of an ingest belong, and what they meet there."""
@@ -100,6 +131,25 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
         conversation_id=session.conversation_id,
         workflow=session.workflow,
     )
+
+
+def places_of(
+    session: MemorySession, placement: Placement, claims: Sequence[Claim]
+) -> Iterator[tuple[Placement, list[int]]]:
+    """The claims by number, those of the team apart: these have no person as subject, unless the key
+    writes about its own subjects only."""
+    of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
+    if not of_team or placement.subject_id is None or _is_limited(session):
+        yield placement, list(range(len(claims)))
+        return
+    yield placement, [number for number in range(len(claims)) if number not in of_team]
+    yield replace(placement, subject_id=None), of_team
+
+
+def _is_limited(session: MemorySession) -> bool:
+    kind, _, key_id = session.requested_by.partition(":")
+    rows = ApiKey.objects.filter(workspace_id=session.workspace_id, limited_to_subjects=True)
+    return kind == "key" and rows.filter(pk=key_id).exists()
 
 
 def new_facts(
@@ -144,7 +194,7 @@ def quarantine(
         for claim, reason in doubted
     ]
     statements.insert(new_facts(placement, facts, session_id))
-    cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
+    file_cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(
@@ -162,7 +212,8 @@ def quarantine(
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch, `made_at` when that was written.
+    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it is
+    known since when it was true; what somebody "used to do" is not.
     """
 
     claim: Claim
@@ -178,11 +229,24 @@ class Draft:
     superseded_by: uuid.UUID | None = None
     superseded_at: datetime | None = None
     held_at: datetime | None = None
+    is_dated: bool = True
 
     @classmethod
-    def of(cls, claim: Claim, index: int, slots: Sequence[int], at: datetime) -> "Draft":
+    def of(
+        cls,
+        claim: Claim,
+        index: int,
+        slots: Sequence[int],
+        at: datetime,
+        until: datetime | None = None,
+    ) -> "Draft":
+        """`until`: when what it tells of the past had ended."""
         mark = lexical.fingerprint(claim.statement)
-        return cls(claim, index, slots, mark, claim.valid_from, at)
+        draft = cls(
+            claim, index, slots, mark, claim.valid_from, at, valid_until=until or claim.until
+        )
+        draft.is_dated = until is None or claim.valid_from < until
+        return draft
 
     @property
     def is_live(self) -> bool:
@@ -195,7 +259,7 @@ class Draft:
             content=self.claim.statement,
             fingerprint=self.fingerprint,
             group=self.claim.visibility,
-            pinned=False,
+            pinned=self.claim.pinned,
             version=self.version,
             since=min(self.valid_from, self.made_at),
             event_date=self.claim.event_date,
@@ -217,8 +281,10 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "slots": list(draft.slots),
             "version": draft.version,
             "source_count": draft.source_count,
-            "valid_from": draft.valid_from,
+            "valid_from": draft.valid_from if draft.is_dated else None,
             "valid_until": draft.valid_until,
+            "forget_after": draft.claim.forget_after,
+            "pinned": draft.claim.pinned,
             "superseded_by_id": draft.superseded_by,
             "superseded_at": draft.superseded_at,
             "held_at": draft.held_at,

@@ -17,6 +17,8 @@ from memories.resolve.review_policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
+EARLIER = "earlier"  # told later, but of a day before what is believed was said
+SAME_TALK = timedelta(days=1)  # so long after each other, two may be said in one breath
 OLDER = "older"  # said, or come true, before what is believed: a version of the past
 # What is said at about the same time is newer by when it arrives, whichever clock was asked.
 AT_ONCE = timedelta(minutes=5)
@@ -178,16 +180,15 @@ class Judge:
             # somebody has.
             result = Relation("unsure", result.rule)
         if result.kind == "update" and not is_older and old.since and new.event_date:
-            # What is said only now may have come true before what is believed.
-            dated = old.event_date is not None and old.event_date <= old.since
-            is_older = statements.came_before(
-                readings[1],
-                new.event_date,
-                result.rule,
-                old.since,
-                dated=dated,
-                order=self.date_order,
-            )
+            # What is said only now may have come true before what is believed, which holds at least
+            # since it was said; where no day was named, nobody knows how long before.
+            is_dated = old.event_date is not None and old.event_date <= old.since
+            told = (readings[1], new.event_date, result.rule, old.since)
+            unknown = timedelta(0) if is_dated else statements.UNKNOWN
+            is_older = statements.came_before(*told, margin=unknown, order=self.date_order)
+            is_late = said_at - old.since > SAME_TALK
+            if is_late and not is_older and statements.came_before(*told, order=self.date_order):
+                result = Relation("unsure", EARLIER)
         return result, is_older
 
 

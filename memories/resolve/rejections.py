@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from memories.english import lexical
+from memories.english import lead_ins, lexical
 from memories.english.statements import Reading, read, restates
 from memories.index import statements
 from memories.models import Layer, Rejection, WorkspaceIndex
@@ -57,7 +57,7 @@ def refused(
     for index, (claim, mark) in enumerate(zip(claims, marks, strict=True)):
         vector = vectors[index] if vectors else None
         for rejected in known:
-            if rejected.fingerprint == mark or rejected.restates(claim, vector, threshold):
+            if rejected.fingerprint == mark or rejected.is_in(claim, vector, threshold):
                 result[index] = rejected.id
                 break
     return result
@@ -92,6 +92,20 @@ class _Rejected:
             vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
             vector = vector / np.linalg.norm(vector)
         return cls(row.id, bytes(row.fingerprint), row.content, row.corrected, vector)
+
+    def is_in(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
+        """Whether a claim, or a part of it, says the same, whatever leads in to it."""
+        own = _stems(self.content)
+        if len(own & _stems(claim)) < SHARED * len(own):
+            return False
+        if self.restates(claim, vector, threshold):
+            return True
+        name = self.content.split()[0].removesuffix("'s")
+        parts = (part for part in lead_ins.parts_of(claim, name) if part != claim)
+        return any(
+            lexical.fingerprint(part) == self.fingerprint or self.restates(part, None, threshold)
+            for part in parts
+        )
 
     def restates(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
         """Whether a claim says the same in other words. `vector` is the claim's."""

@@ -4,19 +4,20 @@ a batch comes to together at its end."""
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from memories.english.statements import NO_WORDS, OwnWords, Reading, read
+from memories.english.statements import NO_WORDS, OwnWords, Reading, is_said_by, read, true_until
 from memories.index import entries, repair, row_marks, statements, workspace_index
 from memories.index.nearest import Placement
 from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
-from memories.resolve import cases, neighbours, rejections, state_changes
-from memories.resolve.cases import WaitingPair
+from memories.resolve import file_cases, neighbours, rejections, state_changes
+from memories.resolve.bystanders import BYSTANDER, Bystanders
 from memories.resolve.claims import (
     Claim,
     Draft,
@@ -27,12 +28,23 @@ from memories.resolve.claims import (
     new_memories,
 )
 from memories.resolve.decide import GUARDED, NEAREST, Decision, Judge, Neighbour, Resolver
+from memories.resolve.file_cases import WaitingPair
 from memories.resolve.neighbours import compared
 from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
 
 State = Supersession.State
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReading:
+    """What is read out of a claim's statement: its keys of single-valued attributes, and until when
+    it was true."""
+
+    reading: Reading
+    keys: Sequence[int]
+    until: datetime | None
 
 
 class ClaimBatch:
@@ -60,11 +72,13 @@ class ClaimBatch:
         self.support: dict[uuid.UUID, int] = {}
         self.promoted: set[uuid.UUID] = set()
         self.policy = Policy.of(space.review)
+        self.bystanders = Bystanders()
 
-    def take(self, claim: Claim, index: int, keys: Sequence[int], resolver: Resolver) -> None:
+    def take(self, claim: Claim, index: int, own: ClaimReading, resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
-        new = Draft.of(claim, index, keys, self.now)
+        new = Draft.of(claim, index, own.keys, self.now, own.until)
         decision = resolver.decide(index, new.known, claim.occurred_at)
+        decision = self._as_a_bystander(decision, index)
         if decision.act not in ("reinforce", "new"):
             decision = compared(self.space, resolver, index, decision)
             decision = self._as_policy_allows(decision, claim)
@@ -97,6 +111,23 @@ class ClaimBatch:
                 if decision.doubts:
                     self.outcome.reviewed.append(new.id)
         resolver.add(new.known, index)
+
+    def _as_a_bystander(self, decision: Decision, index: int) -> Decision:
+        """Another's word about a person stands beside that person's own until somebody decides."""
+        if decision.act != "supersede" or index not in self.bystanders.about:
+            return decision
+        for target in decision.targets:
+            draft = self.memories.get(target.id)
+            is_own = (
+                is_said_by(self.bystanders.about[index], draft.claim.speaker)
+                if draft
+                else self.bystanders.contradicts_own_word(index, target.id)
+            )
+            if is_own and decision.rule == "richer":
+                return replace(decision, act="reinforce")
+            if is_own:
+                return replace(decision, act="review", rule=f"{BYSTANDER}: {decision.rule}")
+        return decision
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
         """What is about to replace, or stands beside while a person is asked, may be held back."""
@@ -142,7 +173,7 @@ class ClaimBatch:
         ]
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
-        cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
+        file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
             new_items(self.placement, made),
@@ -205,7 +236,7 @@ class ClaimBatch:
         (head,) = decision.targets
         new.version = head.version
         new.superseded_by, new.superseded_at = head.id, self.now
-        new.valid_until = head.since
+        new.valid_until = min(filter(None, (new.valid_until, head.since)), default=None)
         resolver.add(replace(head, version=head.version + 1))
         if head.id in self.memories:
             self.memories[head.id].version += 1
@@ -265,39 +296,44 @@ def apply(
         space.conflict_rule or GUARDED, threshold, row_marks.words_of(space), space.date_order
     )
     # Before the lock: other writers wait for nothing but the database.
-    readings = [read(claim.statement, judge.words) for claim in claims]
-    owner = placement.subject_id or placement.workspace_id
-    keys = [row_marks.slot_keys_of(owner, reading) for reading in readings]
+    readings = [_read(placement, claim, judge) for claim in claims]
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     workspace_index.lock(space)
     repair.repair_locked(space, placement.subject_id)
     batch = ClaimBatch(space, placement, actor, session_id, judge.words)
-    resolver = _resolver(batch, claims, readings, keys, whole, judge)
+    resolver = _resolver(batch, claims, readings, whole, judge)
     texts = [claim.statement for claim in claims]
     refused = rejections.refused(space, placement.subject_id, texts, whole)
-    for index, (claim, own_keys) in enumerate(zip(claims, keys, strict=True)):
+    for index, (claim, own) in enumerate(zip(claims, readings, strict=True)):
         # A person may say by hand what a person had rejected.
         if index in refused and claim.method != Fact.Method.MANUAL:
             batch.reject(claim)
         else:
-            batch.take(claim, index, own_keys, resolver)
+            batch.take(claim, index, own, resolver)
     batch.write(vectors)
     return batch.outcome
+
+
+def _read(placement: Placement, claim: Claim, judge: Judge) -> ClaimReading:
+    reading = read(claim.statement, judge.words)
+    keys = row_marks.slot_keys_of(placement.subject_id or placement.workspace_id, reading)
+    return ClaimReading(reading, keys, true_until(reading, claim.occurred_at, judge.date_order))
 
 
 def _resolver(
     batch: ClaimBatch,
     claims: Sequence[Claim],
-    readings: Sequence[Reading],
-    keys: Sequence[Sequence[int]],
+    own: Sequence[ClaimReading],
     whole: Sequence[np.ndarray | None],
     judge: Judge,
 ) -> Resolver:
     """Knows the live memories that the claims may meet."""
     pairs = neighbours.near(batch.space, batch.placement, whole, claims, judge)
     wanted: set[int] = set()
+    readings = [each.reading for each in own]
     if judge.rule != NEAREST:
         pairs += neighbours.negated(batch.space, batch.placement, readings, judge)
-        wanted.update(*keys)
+        wanted.update(*(each.keys for each in own))
     known = neighbours.known(batch.placement, claims, wanted, pairs)
+    batch.bystanders = Bystanders.of(claims, readings, known)
     return Resolver(judge, known, pairs, vectors=whole, floor=neighbours.floor(judge))

@@ -5,6 +5,7 @@ import uuid
 from django.db import transaction
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import Conflict, NotFound
 from memories.features import queue
 from memories.features.follow_memory import episodes_of
@@ -14,6 +15,7 @@ from memories.resolve import state_changes
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import audit, forget_locked, locked, reject_claim
+from memories.review.hold import let_go
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
@@ -62,6 +64,8 @@ def decide(
     )
     new = Memory.objects.get(pk=decision.new_id)
     audit(scope, act, new, reason=note, before={"state": before}, after={"state": decision.state})
+    if decision.case_id is not None:
+        resolve.settle([decision.case_id], scope.actor)
 
 
 def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supersession:
@@ -117,6 +121,7 @@ def let_replace(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 def release(space: WorkspaceIndex, memory: Memory) -> None:
     """Let a held memory live; one that waited for review lives already."""
     if memory.state is MemoryState.HELD:
+        let_go(memory)
         believe_again(space, memory, MemoryPeriod.Cause.APPROVED)
 
 

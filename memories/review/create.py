@@ -1,13 +1,14 @@
 """A memory written by hand."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from django.db import transaction
 from django.utils import timezone
 from pydantic import Field
 
-from memories import resolve
+from memories import guard, resolve
 from memories.bounds import WHOLE
 from memories.errors import Forbidden, Invalid
 from memories.extraction import type_of, visibility_of
@@ -22,11 +23,15 @@ from memories.models import (
     MemoryScope,
     Source,
     Visibility,
+    WorkspaceIndex,
 )
+from memories.models.audience import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
+from memories.review.hold import hold_new, places_in
 from workspaces.request_fields import (
     ExternalId,
+    Flag,
     Free,
     Moment,
     NullIs,
@@ -52,12 +57,21 @@ class NewMemory:
     workflow_id: ExternalId = ""
     scope: Annotated[str, OneOf(MemoryScope)] = MemoryScope.USER
     category: Annotated[str, OneOf(Category)] = Category.OTHER
-    fact_type: Annotated[str, OneOf(FactType), NullIs("")] = ""
+    fact_type: Annotated[
+        str | None,
+        OneOf(FactType),
+        NullIs(""),
+        Field(description="Absent: the category's; null: none, listed under uncategorized."),
+    ] = None
     visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
     confidence: Share = 1.0
     entities: Entities = ()
     event_date: Moment | None = None
     metadata: Free = field(default_factory=dict)
+    forget_after: Moment | None = None
+    pinned: Flag = False
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
 
 
 def checked(content: str) -> str:
@@ -74,12 +88,73 @@ def checked(content: str) -> str:
 
 
 def create(scope: Scope, new: NewMemory) -> Memory:
-    """Add a memory by hand; one that is believed already with the same text is answered again."""
-    claim = Claim(
-        statement=checked(new.content),
+    """Add a memory by hand; one that is believed already with the same text is answered again.
+
+    Raises Invalid and Forbidden for what cannot be."""
+    content = checked(new.content)
+    if new.valid_from and new.valid_until and new.valid_until < new.valid_from:
+        raise Invalid("validUntil", "Must not be before validFrom.")
+    space = workspace_index.index_of(scope.workspace_id)
+    places = places_in(space, content)
+    vectors = None if places else due.embed_or_leave(space, [entries.texts_of(content)])
+    with transaction.atomic(durable=True):
+        placement, shares = _placement(scope, new)
+        claim = _claim(new, content, shares)
+        if claim.is_of_team and scope.subject_ids is None:
+            placement = replace(placement, subject_id=None)
+        if places:
+            return _hold(scope, space, placement, claim, places)
+        # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
+        vector = vectors[0][0] if vectors else None
+        rejections.take_back(space, placement.subject_id, content, vector)
+        outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
+        memory_id = (outcome.created or outcome.reinforced)[0]
+        memory = Memory.objects.with_names().get(pk=memory_id)
+        audit(scope, "create", memory, after={"content": memory.content})
+    return memory
+
+
+def _hold(
+    scope: Scope,
+    space: WorkspaceIndex,
+    placement: Placement,
+    claim: Claim,
+    places: Sequence[guard.Finding],
+) -> Memory:
+    """What nobody may read before a person says so."""
+    workspace_index.lock(space)
+    memory = Memory(
+        workspace_id=placement.workspace_id,
+        subject_id=placement.subject_id,
+        agent_id=placement.agent_id,
+        conversation_id=placement.conversation_id,
+        workflow=placement.workflow,
+        scope=placement.scope,
+        content=claim.statement,
+        category=claim.category,
+        fact_type=claim.fact_type,
+        source=claim.source,
+        visibility=claim.visibility,
+        confidence=claim.confidence,
+        event_date=claim.event_date,
+        valid_from=claim.valid_from,
+        valid_until=claim.until,
+        forget_after=claim.forget_after,
+        pinned=claim.pinned,
+        source_count=1,
+        metadata=dict(claim.metadata),
+    )
+    hold_new(space, memory, places)
+    audit(scope, "hold", memory, after={"content": memory.content})
+    return Memory.objects.with_names().get(pk=memory.pk)
+
+
+def _claim(new: NewMemory, content: str, shares: bool) -> Claim:
+    return Claim(
+        statement=content,
         category=new.category,
-        fact_type=new.fact_type or type_of(new.category),
-        visibility=new.visibility or visibility_of(new.category),
+        fact_type=type_of(new.category) if new.fact_type is None else new.fact_type,
+        visibility=new.visibility or visibility_of(new.category, content, shares=shares),
         method=Fact.Method.MANUAL,
         rule="manual",
         source=Source.MANUAL,
@@ -88,22 +163,15 @@ def create(scope: Scope, new: NewMemory) -> Memory:
         entities=new.entities,
         event_date=new.event_date,
         metadata=new.metadata,
+        since=new.valid_from,
+        until=new.valid_until,
+        forget_after=new.forget_after,
+        pinned=new.pinned,
     )
-    space = workspace_index.index_of(scope.workspace_id)
-    vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
-    with transaction.atomic(durable=True):
-        placement = _placement(scope, new)
-        # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
-        vector = vectors[0][0] if vectors else None
-        rejections.take_back(space, placement.subject_id, claim.statement, vector)
-        outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
-        memory_id = (outcome.created or outcome.reinforced)[0]
-        memory = Memory.objects.with_names().get(pk=memory_id)
-        audit(scope, "create", memory, after={"content": memory.content})
-    return memory
 
 
-def _placement(scope: Scope, new: NewMemory) -> Placement:
+def _placement(scope: Scope, new: NewMemory) -> tuple[Placement, bool]:
+    """Where it belongs, and whether what a team decides is the team's there."""
     try:
         subject = subject_to_write(scope, new.user_id)
         agent = agent_to_write(scope, new.agent_id)
@@ -120,7 +188,8 @@ def _placement(scope: Scope, new: NewMemory) -> Placement:
         conversation, _ = Conversation.objects.get_or_create(
             workspace_id=scope.workspace_id, external_id=new.thread_id
         )
-    return Placement(
+    shares = is_shared_by_default(subject.pk if subject else None, agent, conversation)
+    placement = Placement(
         workspace_id=scope.workspace_id,
         subject_id=subject.pk if subject else None,
         agent_id=agent.pk if agent else None,
@@ -130,3 +199,4 @@ def _placement(scope: Scope, new: NewMemory) -> Placement:
         conversation_id=conversation.pk if conversation else None,
         workflow=new.workflow_id,
     )
+    return placement, shares

@@ -1,13 +1,14 @@
 """A memory changed by hand: in place, or by a new version where its words change."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from memories import guard
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import follow_memory
@@ -25,6 +26,7 @@ from memories.models import (
 from memories.resolve import rejections, state_changes
 from memories.review.create import checked
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
+from memories.review.hold import hold_new, places_in
 from workspaces.scope import Scope
 
 EDIT = "edit"  # the rule of a correction by hand
@@ -86,7 +88,9 @@ def edit(
     """
     content = checked(str(changes["content"])) if "content" in changes else ""
     space = workspace_index.index_of(scope.workspace_id)
-    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    places = places_in(space, content)
+    texts = [entries.texts_of(content)] if content and not places else []
+    vectors = due.embed_or_leave(space, texts) if texts else None
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         memory = locked(scope, memory_id)
@@ -98,7 +102,10 @@ def edit(
             raise Conflict(message, "stale", "If-Match")
         _change_in_place(scope, memory, {k: v for k, v in changes.items() if k in IN_PLACE})
         if content and content != memory.content:
-            memory = new_version(scope, space, memory, content, vectors)
+            if places:
+                memory = _hold_version(scope, space, memory, content, places)
+            else:
+                memory = new_version(scope, space, memory, content, vectors)
     return Memory.objects.with_names().get(pk=memory.pk)
 
 
@@ -154,6 +161,28 @@ def new_version(
     if bytes(old.fingerprint) != new.fingerprint:
         reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest
     audit(scope, "edit", new, before={"content": old.content}, after={"content": content})
+    return new
+
+
+def _hold_version(
+    scope: Scope,
+    space: WorkspaceIndex,
+    old: Memory,
+    content: str,
+    places: Sequence[guard.Finding],
+) -> Memory:
+    """The correction waits for a person, masked; `old` lives until then."""
+    new = hold_new(space, _next(old, content), places)
+    Supersession.objects.create(
+        workspace_id=scope.workspace_id,
+        old=old,
+        new=new,
+        rule=EDIT,
+        method="manual",
+        state=Supersession.State.PENDING,
+        decided_by=scope.actor,
+    )
+    audit(scope, "hold", new, after={"content": new.content})
     return new
 
 

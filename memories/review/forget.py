@@ -7,10 +7,11 @@ from functools import partial
 from django.db import transaction
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import NotFound
 from memories.features.follow_memory import withdraw
 from memories.index import workspace_index
-from memories.models import Memory, Rejection, Supersession
+from memories.models import Fact, Memory, Rejection, Supersession
 from memories.resolve import state_changes
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -48,10 +49,12 @@ def forget_locked(scope: Scope, memory: Memory, reason: str) -> None:
     Supersession.objects.filter(new=memory, state=Supersession.State.PENDING).update(
         state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason
     )
+    Fact.objects.filter(memory=memory, quarantined_at__isnull=False).update(quarantined_at=None)
     withdraw(scope, memory)
     if reason == WRONG:
         reject_claim(scope, memory, reason)
     audit(scope, "forget", memory, reason=reason, before={"content": memory.content})
+    resolve.settle(list(memory.case_items.values_list("case", flat=True)), scope.actor)
 
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memories import outbox
+from memories import outbox, resolve
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.features import follow_memory
 from memories.features import merge_subjects as features
@@ -16,6 +16,7 @@ from memories.models import (
     Conversation,
     Episode,
     Fact,
+    Intent,
     Layer,
     Memory,
     MemorySession,
@@ -38,6 +39,7 @@ FOLLOWING: dict[str, Any] = {
     "fact": Fact,
     "memory": Memory,
     "rejection": Rejection,
+    "intent": Intent,
 }
 SHARED = "rejection of both"  # the target's, where the source had the same
 
@@ -68,6 +70,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
         row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
+        resolve.follow_subjects(scope.workspace_id, [source.pk, target.pk], scope.actor)
         restart_sessions(moved["session"])
         moved |= features.merge(scope, made) | {SHARED: shared}
         MergedRows.objects.bulk_create(
@@ -177,6 +180,7 @@ def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
         Fact.objects.filter(memory__in=ids).update(subject=target)
         subjects.move(space, Layer.MEMORIES, ids, target.pk)
         row_marks.rebuild_slots(ids, row_marks.words_of(space))
+        resolve.follow_subjects(scope.workspace_id, [target.pk], scope.actor)
         for memory in chosen:
             before = memory.subject.external_id if memory.subject else ""
             memory.subject = target

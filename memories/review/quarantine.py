@@ -1,53 +1,147 @@
-"""A person's word on facts without evidence: accept with the words they stand on, or dismiss."""
+"""A person's word on facts in quarantine: accept with the words they stand on, or dismiss."""
 
 import uuid
+from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils import timezone
 
-from memories import resolve
+from memories import masks, resolve
 from memories.errors import Conflict, Invalid, NotFound
 from memories.extraction.model_claims import find_quote
 from memories.index import due, entries, workspace_index
-from memories.models import Episode, Fact, Memory, MemorySession, Source
-from memories.resolve import Claim, Quote, rejections
-from memories.review.forget import audit
+from memories.models import (
+    CaseItem,
+    Episode,
+    Fact,
+    MaskedSpan,
+    Memory,
+    MemorySession,
+    Source,
+    Supersession,
+    WorkspaceIndex,
+)
+from memories.resolve import Claim, Quote, rejections, state_changes
+from memories.review.approve import decide, let_replace, release
+from memories.review.forget import audit, locked
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
+DISMISSED = "dismissed"
+Vectors = list[entries.Vectors] | None
 
-def accept(scope: Scope, fact_id: uuid.UUID, quote: str) -> Memory:
-    """Believe a quarantined fact for `quote`, words of a message of its ingest; the memory that it
-    stands under, once it is resolved like any other claim.
+
+def accept(scope: Scope, fact_id: uuid.UUID, quote: str = "", *, unmask: bool = False) -> Memory:
+    """Believe a quarantined fact for `quote`, words of a message of its ingest, or for those that it
+    cites; the memory that it stands under, once it is resolved like any other claim. `unmask`: what
+    is masked for its sake is shown from then on.
 
     Raises Invalid where no such message has these words, Conflict where somebody decided before.
     """
-    claim = _claim(scope, _waiting(scope, fact_id), quote)
     space = workspace_index.index_of(scope.workspace_id)
-    vectors = due.embed_or_leave(space, [entries.texts_of(claim.statement)])
+    vectors = _vectors(space, _waiting(scope, fact_id), unmask)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
-        fact = _waiting(scope, fact_id, lock=True)
-        session = MemorySession.objects.select_related("agent").get(facts=fact)
-        # A person's word outranks an earlier "no".
-        vector = vectors[0][0] if vectors else None
-        rejections.take_back(space, fact.subject_id, claim.statement, vector)
-        # The resolver writes the fact anew, under its memory: the one that waited goes.
-        fact.delete()
-        placement = resolve.placement_of(session, [claim])
-        outcome = resolve.apply(
-            space, placement, [claim], vectors, actor=scope.actor, session_id=session.pk
-        )
-        memory = Memory.objects.get(pk=[*outcome.created, *outcome.reinforced][0])
-        audit(scope, "accept", memory, after={"content": claim.statement})
+        fact = locked_fact(scope, fact_id)
+        cases = list(fact.case_items.values_list("case", flat=True))
+        if unmask:
+            _unmask(space, fact)
+        if fact.memory_id is not None:
+            memory = _accept_held(scope, space, fact)
+        else:
+            cited = [] if quote.strip() else cited_by(fact)
+            claim = _claim(fact, cited or _quoted(scope, fact, quote))
+            memory, _ = _believe(scope, space, fact, claim, vectors)
+        resolve.settle(cases, scope.actor)
+    return Memory.objects.with_names().get(pk=memory.pk)
+
+
+def believe_fact(
+    scope: Scope, space: WorkspaceIndex, fact: Fact, vectors: Vectors, *, unmask: bool = False
+) -> tuple[Memory, bool]:
+    """Believe a locked fact that no memory waits with, on a person's word, with the words that it
+    cites or repeats, if there are any; the memory it stands under, and whether that is new."""
+    if unmask:
+        _unmask(space, fact)
+    claim = _claim(fact, cited_by(fact) or _repeated(scope, fact))
+    return _believe(scope, space, fact, claim, vectors)
+
+
+def cited_by(fact: Fact) -> list[Quote]:
+    return [
+        Quote(each.episode_id, each.start, each.end, each.quote) for each in fact.citations.all()
+    ]
+
+
+def _unmask(space: WorkspaceIndex, fact: Fact) -> None:
+    masks.unmask(space, MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause=fact.pk))
+    fact.refresh_from_db(fields=["statement", "entities"])
+
+
+def _accept_held(scope: Scope, space: WorkspaceIndex, fact: Fact) -> Memory:
+    """Believe a memory that was written by hand."""
+    assert fact.memory_id is not None
+    memory = locked(scope, fact.memory_id)
+    decisions = Supersession.objects.filter(new=memory, state=Supersession.State.PENDING)
+    for decision in decisions.select_related("old"):
+        let_replace(space, locked(scope, decision.old_id), memory)
+        decide(scope, decision, "approve")
+    release(space, memory)
+    audit(scope, "accept", memory, after={"content": memory.content})
     return memory
+
+
+def embedded(
+    scope: Scope, space: WorkspaceIndex, fact_ids: Sequence[uuid.UUID], *, unmask: bool = False
+) -> dict[uuid.UUID, Vectors]:
+    """What these facts say, embedded; asked before a transaction begins."""
+    rows = Fact.objects.visible_to(scope).filter(pk__in=fact_ids)
+    return {fact.pk: _vectors(space, fact, unmask) for fact in rows}
+
+
+def _vectors(space: WorkspaceIndex, fact: Fact, unmask: bool) -> Vectors:
+    text = masks.original_of(fact) if unmask else fact.statement
+    return due.embed_or_leave(space, [entries.texts_of(text)])
+
+
+def _believe(
+    scope: Scope, space: WorkspaceIndex, fact: Fact, claim: Claim, vectors: Vectors
+) -> tuple[Memory, bool]:
+    session = MemorySession.objects.select_related("agent").get(facts=fact)
+    # A person's word outranks an earlier "no".
+    vector = vectors[0][0] if vectors else None
+    rejections.take_back(space, fact.subject_id, claim.statement, vector)
+    items = list(fact.case_items.values_list("pk", flat=True))
+    placement = resolve.placement_of(session, [claim])
+    outcome = resolve.apply(
+        space, placement, [claim], vectors, actor=scope.actor, session_id=session.pk
+    )
+    memory = Memory.objects.get(pk=[*outcome.created, *outcome.reinforced][0])
+    if outcome.created and memory.content == fact.statement:
+        MaskedSpan.objects.bulk_create(masks.copied(fact, memory))
+    # The resolver wrote the fact anew, under its memory: the one that waited goes.
+    for item in CaseItem.objects.filter(pk__in=items):
+        if not CaseItem.objects.filter(case=item.case_id, memory=memory).exists():
+            CaseItem.objects.filter(pk=item.pk).update(fact=None, memory=memory)
+    fact.delete()
+    audit(scope, "accept", memory, after={"content": claim.statement})
+    return memory, bool(outcome.created)
 
 
 @transaction.atomic(durable=True)
 def dismiss(scope: Scope, fact_id: uuid.UUID) -> None:
     """Leave a quarantined fact unbelieved for good; Conflict where somebody decided before."""
-    fact = _waiting(scope, fact_id, lock=True)
+    fact = locked_fact(scope, fact_id)
+    dismiss_locked(scope, fact)
+    resolve.settle(list(fact.case_items.values_list("case", flat=True)), scope.actor)
+
+
+def dismiss_locked(scope: Scope, fact: Fact) -> None:
     fact.quarantined_at = None
     fact.save(update_fields=["quarantined_at", "updated_at"])
+    if fact.memory_id is not None:
+        space = workspace_index.index_of(scope.workspace_id)
+        state_changes.end(space, locked(scope, fact.memory_id), DISMISSED, timezone.now())
     AuditEntry.line(
         scope.workspace_id,
         scope.actor,
@@ -56,6 +150,11 @@ def dismiss(scope: Scope, fact_id: uuid.UUID) -> None:
         subject_id=fact.subject_id,
         before={"statement": fact.statement},
     ).save()
+
+
+def locked_fact(scope: Scope, fact_id: uuid.UUID) -> Fact:
+    """A fact in quarantine, locked; Conflict where somebody decided before."""
+    return _waiting(scope, fact_id, lock=True)
 
 
 def _waiting(scope: Scope, fact_id: uuid.UUID, *, lock: bool = False) -> Fact:
@@ -68,13 +167,28 @@ def _waiting(scope: Scope, fact_id: uuid.UUID, *, lock: bool = False) -> Fact:
     return fact
 
 
-def _claim(scope: Scope, fact: Fact, quote: str) -> Claim:
-    """What the fact says, standing on the first message of its ingest that has these words."""
-    episodes = Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk")
-    spans = ((episode, find_quote(episode.content, quote)) for episode in episodes)
+def _quoted(scope: Scope, fact: Fact, quote: str) -> list[Quote]:
+    """The first message of the fact's ingest that has these words."""
+    rows = Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk")
+    texts = masks.originals(episodes := list(rows))
+    spans = ((episode, find_quote(texts[episode.pk], quote)) for episode in episodes)
     episode, span = next(((episode, span) for episode, span in spans if span), (None, None))
     if episode is None or span is None:
         raise Invalid("quote", "No message of this ingest has these words.")
+    return [Quote(episode.pk, *span, episode.content[slice(*span)])]
+
+
+def _repeated(scope: Scope, fact: Fact) -> list[Quote]:
+    """The same where a message says just what the fact says; else none."""
+    try:
+        return _quoted(scope, fact, fact.statement)
+    except Invalid:
+        return []
+
+
+def _claim(fact: Fact, quotes: Sequence[Quote]) -> Claim:
+    """What the fact says, standing on these words."""
+    episode = Episode.objects.filter(pk=quotes[0].episode_id).first() if quotes else None
     return Claim(
         statement=fact.statement,
         category=fact.category,
@@ -83,9 +197,9 @@ def _claim(scope: Scope, fact: Fact, quote: str) -> Claim:
         method=fact.method,
         rule=fact.rule,
         source=Source.EXTRACTED,
-        occurred_at=episode.occurred_at,
+        occurred_at=episode.occurred_at if episode else fact.created_at,
         confidence=fact.confidence,
         entities=tuple(fact.entities),
         event_date=fact.event_date,
-        quotes=(Quote(episode.pk, *span, episode.content[slice(*span)]),),
+        quotes=tuple(quotes),
     )

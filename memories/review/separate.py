@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import Conflict, NotFound
 from memories.features import merge_subjects as features
 from memories.index import entries, row_marks, subjects, workspace_index
@@ -79,7 +80,7 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
             raise Conflict(message, "stale", "id")
         moved = {
             kind: reassign(kind, target, source, pk__in=made.ids(kind))
-            for kind in ("conversation", "session", "episode")
+            for kind in ("conversation", "session", "episode", "intent")
         }
         subjects.move(space, Layer.EPISODES, moved["episode"], source.pk)
         going = _memories(made, source, target)
@@ -89,6 +90,7 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
         subjects.move(space, Layer.MEMORIES, moved["memory"], source.pk)
         row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
         _part_rejections(made, source, target, going)
+        resolve.follow_subjects(scope.workspace_id, [source.pk, target.pk], scope.actor)
         subjects.recount_speakers(space, source.pk, target.pk)
         restart_sessions(moved["session"])
         counts = {kind: len(ids) for kind, ids in moved.items()}

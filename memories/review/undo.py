@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memories import resolve
 from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.models import Memory, MemoryPeriod, Rejection, Supersession, WorkspaceIndex
@@ -44,6 +45,11 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     """
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
+    return undo_locked(scope, space, supersession_id)
+
+
+def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID) -> Supersession:
+    """As `undo`, within the caller's transaction, which holds the workspace's lock."""
     decision, old, new = locked_decision(scope, supersession_id, "undo")
     is_older = decision.rule == OLDER
     if new.superseded_by_id is not None and not is_older:
@@ -89,6 +95,7 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
         state_changes.hold(space, new, timezone.now())
     decision.note = ""
     decide(scope, decision, "reopen")
+    resolve.file_unfiled(space)  # its case may be decided
     return decision
 
 

@@ -1,6 +1,5 @@
 """How what is served reads: a message or a belief as lines of a block that goes into a prompt."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memories.english import clauses, dates, lexical
+from memories.guard import served_line
 from memories.search import Hit
 from memories.tokens import start_of, tokens_of
 
@@ -19,8 +19,6 @@ MEANINGFUL = 8  # words: less of a text than that tells nothing
 READ = 20_000  # characters of a message are looked at
 LONG = 160  # tokens; of a longer message the sentences around what answers are told
 HOLDS = 0.8  # of a belief's own words, in its message: then it is named there and not told again
-# A stored text must not end the block, nor begin another one.
-_tag = re.compile(r"<(?=\s*/?\s*memor)", re.IGNORECASE)
 
 
 def head(order: str) -> str:
@@ -81,7 +79,7 @@ def said_of(
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
         since = row.valid_from if hit.memory else None
         since = since if since and since.date() != at.date() else None
-        return ContextEntry(hit, at, _plain(row.content), since)
+        return ContextEntry(hit, at, served_line.one_line(row.content), since)
     quotes = [
         (cited.start, cited.end)
         for belief in beliefs
@@ -90,12 +88,13 @@ def said_of(
     ]
     text = _passage(row.content, quotes, stems)
     text = dates.dated(text, row.occurred_at)
-    speaker = _plain(row.author or row.role)
-    said = f"{speaker}: {_plain(text)}"
+    speaker = served_line.name(row.author) or row.role
+    said = f"{speaker}: {served_line.one_line(text)}"
     words = set(lexical.stems(said))
     lines = tuple((belief, _belief_line(belief, words)) for belief in beliefs)
     notes = tuple(
-        f"replaced {since:%Y-%m-%d} by: {_plain(memory.content)}" for memory, since in later
+        f"replaced {since:%Y-%m-%d} by: {served_line.one_line(memory.content)}"
+        for memory, since in later
     )
     return ContextEntry(hit, row.occurred_at, said, None, lines, notes)
 
@@ -103,7 +102,8 @@ def said_of(
 def wish_of(hit: Hit, place: tuple[int, int]) -> ContextEntry:
     """The sentence of a message that says what its author wants from now on."""
     row = hit.row
-    said = f"{_plain(row.author or row.role)}: {_plain(row.content[slice(*place)])}"
+    speaker = served_line.name(row.author) or row.role
+    said = f"{speaker}: {served_line.one_line(row.content[slice(*place)])}"
     return ContextEntry(hit, row.occurred_at, said, is_standing=True)
 
 
@@ -111,11 +111,7 @@ def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
     own = set(lexical.stems(hit.row.content)) - {"user"}
     if len(own & words) >= HOLDS * len(own):
         return ""
-    return f"current: {_plain(hit.row.content)}"
-
-
-def _plain(text: str) -> str:
-    return _tag.sub("&lt;", " ".join(text.split()))
+    return f"current: {served_line.one_line(hit.row.content)}"
 
 
 def _passage(text: str, quotes: Sequence[tuple[int, int]], stems: AbstractSet[str]) -> str:

@@ -1,7 +1,6 @@
 """The summary of what lies before a window: episodes in their order, as sentences are chosen from them, with
 citations; and which summaries have fallen behind. There the row is the queue; the worker is woken for it."""
 
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories import outbox
+from memories.guard import served_line
 from memories.index import statements
 from memories.models import ConversationSummary, Episode
 from memories.summaries import choose_sentences
@@ -21,8 +21,6 @@ from workspaces.scope import Scope
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]
 
-# A stored text must not end the block that it is told in, nor begin another one.
-_tag = re.compile(r"<(?=\s*/?\s*context)", re.IGNORECASE)
 UNSAID = -1.0  # what a forgotten memory stood on is told no more
 # A fact of a head counts in full, one that was replaced since less; what has expired counts until
 # the sweep forgets it, which takes it out of the summary as well.
@@ -75,10 +73,6 @@ def texts_with_citations(
 
 def speaker(episode: Episode) -> str:
     return episode.author or episode.role or episode.kind
-
-
-def plain(text: str) -> str:
-    return _tag.sub("&lt;", text)
 
 
 def audience(row: ConversationSummary) -> QuerySet[Episode]:
@@ -264,7 +258,7 @@ def _gathered(
         if "text" in line:
             weights = [weight for one in ids for _, _, weight in cited.get(one, ())]
             if UNSAID not in weights:
-                before.lines.append(SummaryLine(plain(line["text"]), tuple(ids)))
+                before.lines.append(SummaryLine(served_line.without_tags(line["text"]), tuple(ids)))
             continue
         index, span = at[ids[0]], (line["start"], line["end"])
         if kept := choose_sentences.again(index, texts[index], span, line["score"]):
@@ -291,6 +285,6 @@ def _cost(line: SummaryLine) -> int:
 
 def _line_of(episodes: Sequence[Episode], one: Sentence) -> SummaryLine:
     episode = episodes[one.index]
-    told = plain(" ".join(one.text.split()))
-    name = plain(speaker(episode))
+    told = served_line.one_line(one.text)
+    name = served_line.name(speaker(episode))
     return SummaryLine(f"[{episode.occurred_at:%Y-%m-%d}] {name}: {told}", (episode.pk,))

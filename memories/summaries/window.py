@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memories.errors import NotFound
+from memories.guard import served_line
 from memories.models import Conversation, ConversationSummary, Episode
-from memories.summaries.summary_before import Summary, plain, speaker, summary_before
+from memories.summaries.summary_before import Summary, speaker, summary_before
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
@@ -76,8 +77,9 @@ def _heading(summary: Summary) -> str:
 
 
 def _line_of(episode: Episode) -> str:
-    name = plain(speaker(episode))
-    return f"[{episode.occurred_at:%Y-%m-%d %H:%M}] {name}: {plain(episode.content)}\n"
+    name = served_line.name(speaker(episode))
+    said = served_line.indented(episode.content)
+    return f"[{episode.occurred_at:%Y-%m-%d %H:%M}] {name}: {said}\n"
 
 
 # ---- the newest messages

@@ -2,8 +2,8 @@
 // next page is fetched before it is needed. Without this file every button is a form.
 const list = document.getElementById("review");
 const many = document.getElementById("review-many");
-const KEYS = { a: "approve", b: "keep-both", r: "reject" };
-const DOING = { approve: "Approving", "keep-both": "Keeping both", reject: "Rejecting", undo: "Taking back" };
+const KEYS = { a: "approve", b: "keep-both", r: "reject", d: "decide" };
+const DOING = { approve: "Approving", "keep-both": "Keeping all", reject: "Rejecting", decide: "Deciding", undo: "Taking back" };
 const AHEAD = 8; // open items left when the next page is fetched
 
 const all = () => [...list.querySelectorAll(".desk-case")];
@@ -85,6 +85,7 @@ async function send(items, verb, content) {
   body.set("verb", verb);
   if (content !== undefined) body.set("content", content);
   for (const item of items) body.append("ids", item.dataset.id);
+  for (const choice of verb === "decide" ? items[0].querySelectorAll(".desk-choice") : []) body.append(choice.name, choice.value);
   try {
     const answer = await fetch(many.action, { method: "POST", body, headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
@@ -119,7 +120,7 @@ function forget(item) {
 function show({ waiting, badge }) {
   const count = document.getElementById("review-count");
   if (count) count.textContent = waiting;
-  const item = document.querySelector("#nav-sidebar a[href$='/supersession/review/'] span:nth-of-type(3)");
+  const item = document.querySelector("#nav-sidebar a[href$='/case/review/'] span:nth-of-type(3)");
   if (item) item.textContent = badge;
 }
 
@@ -182,8 +183,8 @@ function pick(items, isOn) {
 
 async function sure(verb, number) {
   const dialog = document.getElementById("review-sure");
-  const words = { approve: "Approve", "keep-both": "Keep both of", reject: "Reject", undo: "Take back" };
-  dialog.querySelector("h2").textContent = `${words[verb]} ${number} decisions?`;
+  const words = { approve: "Approve", "keep-both": "Keep all of", reject: "Reject", decide: "Decide", undo: "Take back" };
+  dialog.querySelector("h2").textContent = `${words[verb]} ${number} cases?`;
   dialog.returnValue = "";
   dialog.showModal();
   await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
@@ -224,8 +225,8 @@ document.addEventListener("keydown", (event) => {
 
 function ofHere(key) {
   const isOpen = here && !here.classList.contains("is-sent");
-  if (KEYS[key] && picked().length) return () => decide(picked(), KEYS[key]);
-  if (!isOpen) return undefined;
+  if (KEYS[key] && key !== "d" && picked().length) return () => decide(picked(), KEYS[key]);
+  if (!isOpen || (key === "d" && !here.querySelector("[value=decide]"))) return undefined;
   if (KEYS[key]) return () => decide([here], KEYS[key]);
   return ACTS_HERE[key] && (() => ACTS_HERE[key](here));
 }

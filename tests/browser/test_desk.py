@@ -13,12 +13,12 @@ def test_curator_approves_a_replacement(visit: Any) -> None:
     decision = Supersession.objects.filter(state="pending").latest("id")
     grace = visit("grace.hopper")
     grace.follows(grace.page.get_by_role("link", name="decisions to take"))
-    case = grace.page.locator(f'[data-id="{decision.pk}"]')
+    case = grace.page.locator(f'[data-id="{decision.case_id}"]')
     grace.follows(case.get_by_role("link", name="open", exact=True))
     grace.presses("Approve")
     grace.page.locator("dialog[open]").get_by_role("button", name="Approve").click()
 
-    expect(grace.page.get_by_text("Approved: the new memory is live.")).to_be_visible()
+    expect(grace.page.get_by_text("Approved: the newest is believed.")).to_be_visible()
     decision.refresh_from_db()
     assert decision.state == "applied"
 

@@ -6,11 +6,11 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from bench.story import Told
-from memories.models import Memory, Supersession
+from memories.models import Case, Memory, Supersession
 from tests.factories import MemoryFactory, SupersessionFactory, evidence
 from workspaces.models import AuditEntry, User
 
-QUEUE = "memories/supersession/review/"
+QUEUE = "memories/case/review/"
 OPEN = ".desk-case:not(.is-sent)"
 PATIENCE = 300_000  # milliseconds, for fifty answers one after the other
 
@@ -18,6 +18,8 @@ PATIENCE = 300_000  # milliseconds, for fifty answers one after the other
 def queue(told: Told, number: int) -> list[Supersession]:
     """So many decisions that wait, each with its quotes, the story's own left out."""
     Supersession.objects.filter(state="pending").delete()
+    Case.objects.all().delete()
+    Memory.objects.filter(held_at__isnull=False).delete()
     made = []
     for each in range(number):
         about = {"workspace": told.workspace}
@@ -53,20 +55,20 @@ def test_fifty_are_decided_with_one_key_each(visit: Any, told: Told) -> None:
     expect(grace.page.locator("#review-end")).to_be_visible()
     user = User.objects.get(username="grace.hopper")
     lines = AuditEntry.objects.filter(actor=f"user:{user.pk}")
-    assert lines.filter(action__in=["approve", "keep_both", "reject"]).count() == 50
+    assert lines.filter(action="decide").count() == 50
 
 
 def test_the_next_one_has_the_focus_before_the_answer_is_there(visit: Any, told: Told) -> None:
     decisions = queue(told, 3)
     grace = visit("grace.hopper")
     grace.opens(QUEUE)
-    grace.page.route("**/review/act/", lambda route: None)  # an answer that never comes
+    grace.page.route("**/case/act/", lambda route: None)  # an answer that never comes
     grace.page.keyboard.press("a")
 
     here = grace.page.locator(".desk-case.is-here")
-    expect(here).to_have_attribute("data-id", str(decisions[1].pk))
+    expect(here).to_have_attribute("data-id", str(decisions[1].case_id))
     expect(here).to_be_focused()
-    grace.page.unroute("**/review/act/")
+    grace.page.unroute("**/case/act/")
     grace.page.on("dialog", lambda dialog: dialog.accept())
 
 
@@ -107,7 +109,7 @@ def test_one_moves_with_j_and_k_and_the_arrows(visit: Any, told: Told) -> None:
     here = grace.page.locator(".desk-case.is-here")
     for key, place in (("j", 1), ("ArrowDown", 2), ("j", 2), ("k", 1), ("ArrowUp", 0)):
         grace.page.keyboard.press(key)
-        expect(here).to_have_attribute("data-id", str(decisions[place].pk))
+        expect(here).to_have_attribute("data-id", str(decisions[place].case_id))
 
 
 def test_many_are_decided_at_once_after_a_question_with_their_number(
@@ -118,7 +120,7 @@ def test_many_are_decided_at_once_after_a_question_with_their_number(
     grace.opens(QUEUE)
     for key in ("x", "j", "x", "j", "x", "r"):
         grace.page.keyboard.press(key)
-    expect(grace.page.locator("#review-sure h2")).to_have_text("Reject 3 decisions?")
+    expect(grace.page.locator("#review-sure h2")).to_have_text("Reject 3 cases?")
     grace.page.keyboard.press("Enter")
     settled(grace.page, 3)
 
@@ -147,10 +149,10 @@ def test_the_second_of_two_curators_learns_who_decided_and_moves_on(visit: Any, 
     settled(ada.page, 1)
     grace.page.keyboard.press("r")
 
-    told_to_grace = grace.page.locator(f'[data-id="{decisions[0].pk}"] .desk-case__outcome')
-    expect(told_to_grace).to_contain_text("ada.lovelace approved it just now")
+    told_to_grace = grace.page.locator(f'[data-id="{decisions[0].case_id}"] .desk-case__outcome')
+    expect(told_to_grace).to_contain_text("ada.lovelace decided it just now")
     expect(grace.page.locator(".desk-case.is-here")).to_have_attribute(
-        "data-id", str(decisions[1].pk)
+        "data-id", str(decisions[1].case_id)
     )
     grace.page.keyboard.press("u")  # what another person decided is not hers to take back
     grace.page.keyboard.press("b")
@@ -185,10 +187,10 @@ def test_it_says_whether_both_are_believed_meanwhile(visit: Any, told: Told) -> 
     grace = visit("grace.hopper")
     grace.opens(QUEUE)
 
-    expect(grace.page.locator(f'[data-id="{held.pk}"]')).to_contain_text(
+    expect(grace.page.locator(f'[data-id="{held.case_id}"]')).to_contain_text(
         "held back until you decide"
     )
-    both = grace.page.locator(f'[data-id="{doubted.pk}"]')
+    both = grace.page.locator(f'[data-id="{doubted.case_id}"]')
     expect(both).to_contain_text("both believed until you decide")
 
 
@@ -197,7 +199,7 @@ def test_it_works_without_script(visit: Any, told: Told) -> None:
     grace = visit("grace.hopper", java_script_enabled=False)
     grace.opens(QUEUE)
     grace.page.get_by_role("button", name="Approve", exact=False).first.click()
-    expect(grace.page.get_by_text("Approved: the new memory is live.")).to_be_visible()
+    expect(grace.page.get_by_text("Approved: the newest is believed.")).to_be_visible()
     boxes = grace.page.get_by_label("Select", exact=True)
     expect(boxes).to_have_count(3)
     for box in boxes.all():
@@ -254,7 +256,7 @@ def test_the_counts_are_true_for_whoever_looks(visit: Any, told: Told) -> None:
         curator.opens(QUEUE)
     ada.page.keyboard.press("a")
     settled(ada.page, 1)
-    badge = "#nav-sidebar a[href$='/supersession/review/']"
+    badge = "#nav-sidebar a[href$='/case/review/']"
     expect(ada.page.locator(badge)).to_contain_text("2")
     grace.page.evaluate("dispatchEvent(new Event('focus'))")
 

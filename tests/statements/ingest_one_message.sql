@@ -17,6 +17,7 @@ w.settings -> 'extractors' as extractors,
 w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'languages' as languages,
+w.settings -> 'guard' as guard,
 w.settings ->> 'dateOrder' as date_order,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,

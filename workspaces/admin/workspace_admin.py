@@ -85,7 +85,7 @@ class AgentAdmin(ScopedAdmin):
     list_select_related = ("workspace",)
     search_fields = ("external_id__startswith", "name__icontains", "team__istartswith")
     search_help_text = "Id, name or team"
-    fields = ("workspace", "external_id", "name", "team")
+    fields = ("workspace", "external_id", "name", "team", "audience")
 
     @display(description="team")
     def team_label(self, agent: Agent) -> str:

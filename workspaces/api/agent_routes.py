@@ -20,8 +20,8 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
-from workspaces.models import Agent, AuditEntry, Capability
-from workspaces.request_fields import AnyText, Maybe, OwnId, Trimmed, declared
+from workspaces.models import Agent, Audience, AuditEntry, Capability
+from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, OwnId, Trimmed, declared
 from workspaces.scope import Scope
 
 NEEDS = {"GET": Capability.READ, "POST": Capability.ADMIN, "PATCH": Capability.ADMIN}
@@ -38,9 +38,14 @@ class AgentJson(JsonAnswer):
     external_id: str
     name: str
     team: Annotated[str, Meta(description="Empty: the workspace's default team.")]
+    audience: Annotated[
+        Audience | None,
+        Meta(description="Whom it speaks for: what is decided is the team's, or a person's own."),
+    ]
     created_at: datetime
 
 
+AudienceField = Annotated[str, OneOf(Audience), NullIs("")]
 Name = Annotated[AnyText, Field(max_length=255)]
 
 
@@ -48,6 +53,7 @@ Name = Annotated[AnyText, Field(max_length=255)]
 class AgentChanges(TypedDict, total=False):
     name: Name
     team: Name
+    audience: AudienceField
 
 
 @declared
@@ -56,6 +62,7 @@ class NewAgent:
     external_id: OwnId
     name: Name = ""
     team: Name = ""
+    audience: AudienceField = ""
 
 
 def of_workspace(scope: Scope) -> QuerySet[Agent]:

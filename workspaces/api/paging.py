@@ -1,7 +1,9 @@
-"""Pages of a list, the newest first: `{results, next, previous}`, stable while rows are added."""
+"""Pages of a list, the newest or the most pressing first: `{results, next, previous}`, stable while
+rows are added."""
 
 import base64
 import binascii
+import struct
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from typing import Annotated, Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +23,7 @@ from workspaces.api.problems import invalid
 from workspaces.request_fields import Maybe, Trimmed, declared
 
 AFTER, BEFORE = b"a", b"b"
+RANK = struct.Struct("<d")
 
 
 @declared
@@ -43,13 +46,25 @@ def narrowing(query: object, columns: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a page begins: after or before the row of this id."""
+    """Where a page begins: after or before the row of this id, and of this rank, in lists that have
+    one."""
 
     direction: bytes
     row_id: uuid.UUID
+    rank: float | None = None
 
     def __str__(self) -> str:
-        return base64.urlsafe_b64encode(self.direction + self.row_id.bytes).decode().rstrip("=")
+        rank = b"" if self.rank is None else RANK.pack(self.rank)
+        raw = self.direction + self.row_id.bytes + rank
+        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+    def beyond(self, column: str) -> Q:
+        """The rows behind it in its direction. `column` is that of the rank, "" where there is none."""
+        way = "gt" if self.direction == BEFORE else "lt"
+        by_id = Q(**{f"pk__{way}": self.row_id})
+        if not column:
+            return by_id
+        return Q(**{f"{column}__{way}": self.rank}) | by_id & Q(**{column: self.rank})
 
 
 def cursor_of(text: str) -> Cursor:
@@ -58,24 +73,29 @@ def cursor_of(text: str) -> Cursor:
         text = parse_qs(urlsplit(text).query).get("cursor", [""])[-1]
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        direction, row_id = raw[:1], uuid.UUID(bytes=raw[1:])
-    except (ValueError, binascii.Error):
+        direction, row_id = raw[:1], uuid.UUID(bytes=raw[1:17])
+        rank = RANK.unpack(raw[17:])[0] if raw[17:] else None
+    except (ValueError, binascii.Error, struct.error):
         direction = b""
     if direction not in (AFTER, BEFORE):
         raise invalid("cursor", "This is no cursor of a list.")
-    return Cursor(direction, row_id)
+    return Cursor(direction, row_id, rank)
 
 
-def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], JsonAnswer]) -> Response:
-    """One page of `rows` by id, the newest first, each through `shape`."""
+def paged(
+    request: Request, rows: QuerySet[Any], shape: Callable[[Any], JsonAnswer], *, rank: str = ""
+) -> Response:
+    """One page of `rows`, each through `shape`: by id, the newest first, or by the column `rank`,
+    the highest first."""
     query = read_query(PageQuery, request)
     cursor = None if query.cursor is None else cursor_of(query.cursor)
+    if cursor is not None and (cursor.rank is None) != (not rank):
+        raise invalid("cursor", "This is a cursor of another list.")
     goes_back = cursor is not None and cursor.direction == BEFORE
-    if cursor and goes_back:
-        rows = rows.filter(pk__gt=cursor.row_id).order_by("pk")
-    else:
-        rows = rows.filter(pk__lt=cursor.row_id) if cursor else rows
-        rows = rows.order_by("-pk")
+    if cursor:
+        rows = rows.filter(cursor.beyond(rank))
+    order = [rank, "pk"] if rank else ["pk"]
+    rows = rows.order_by(*(order if goes_back else [f"-{name}" for name in order]))
     page = list(rows[: query.limit + 1])
     more = len(page) > query.limit  # in its direction
     page = page[: query.limit][:: -1 if goes_back else 1]
@@ -84,15 +104,15 @@ def paged(request: Request, rows: QuerySet[Any], shape: Callable[[Any], JsonAnsw
     return Response(
         {
             "results": [shape(row) for row in page],
-            "next": _address(request, AFTER, page[-1]) if has_next else None,
-            "previous": _address(request, BEFORE, page[0]) if has_previous else None,
+            "next": _address(request, AFTER, page[-1], rank) if has_next else None,
+            "previous": _address(request, BEFORE, page[0], rank) if has_previous else None,
         }
     )
 
 
-def _address(request: Request, direction: bytes, row: Model) -> str:
+def _address(request: Request, direction: bytes, row: Model, rank: str) -> str:
     query = request.query_params.copy()
-    query["cursor"] = str(Cursor(direction, row.pk))
+    query["cursor"] = str(Cursor(direction, row.pk, getattr(row, rank) if rank else None))
     return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 

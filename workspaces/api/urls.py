@@ -4,12 +4,15 @@ from workspaces.api.agent_routes import AgentsView, AgentView
 from workspaces.api.key_routes import KeysView, KeyView
 from workspaces.api.member_routes import InvitationsView, MembersView, MemberView, OneInvitationView
 from workspaces.api.subject_routes import SubjectsView
+from workspaces.api.team_routes import TeamsView, TeamView
 
 OWN = "workspaces/<str:workspace>"
 
 urlpatterns = [
     path(f"{OWN}/agents", AgentsView.as_view()),
     path(f"{OWN}/agents/<uuid:row>", AgentView.as_view()),
+    path(f"{OWN}/teams", TeamsView.as_view()),
+    path(f"{OWN}/teams/<uuid:row>", TeamView.as_view()),
     path(f"{OWN}/subjects", SubjectsView.as_view()),
     path(f"{OWN}/keys", KeysView.as_view()),
     path(f"{OWN}/keys/<uuid:row>", KeyView.as_view()),

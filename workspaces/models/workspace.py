@@ -102,6 +102,29 @@ class Membership(Row):
         return self.name or self.user.get_full_name() or self.user.username
 
 
+class Audience(models.TextChoices):
+    """Whom what is said speaks for; "" leaves it to what is known of the speaker."""
+
+    PERSON = "person"
+    TEAM = "team"
+
+
+class Team(Row):
+    """What is known of a team beside its name, which its agents carry; one without a row has the
+    defaults."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=255)
+    audience = models.CharField(max_length=6, choices=Audience, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="team_once")]
+
+    def __str__(self) -> str:
+        return self.name or "default team"
+
+
 class Agent(Row):
     """A program that reads and writes memories, by the caller's own id."""
 
@@ -110,6 +133,12 @@ class Agent(Row):
     name = models.CharField(max_length=255, blank=True)
     team = models.CharField(
         max_length=255, blank=True, help_text="Empty: the workspace's default team."
+    )
+    audience = models.CharField(
+        max_length=6,
+        choices=Audience,
+        blank=True,
+        help_text="Whom it speaks for. Empty: a person, where one is named; a team that has a name.",
     )
 
     class Meta:

@@ -12,8 +12,9 @@ from memories.english.statements.compare import (
     relation,
 )
 from memories.english.statements.overlap import Relation
-from memories.english.statements.read_statement import Reading, read, slot_keys
-from memories.english.statements.replacement import NUMBERED, came_before, negates
+from memories.english.statements.past_values import true_until
+from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
+from memories.english.statements.replacement import NUMBERED, UNKNOWN, came_before, negates
 from memories.english.statements.restated import restates
 from memories.english.statements.slots import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 
@@ -27,14 +28,17 @@ __all__ = [
     "Reading",
     "Relation",
     "Slot",
+    "UNKNOWN",
     "are_strangers",
     "came_before",
     "glance",
     "glance_of",
+    "is_said_by",
     "is_still",
     "negates",
     "read",
     "relation",
     "restates",
     "slot_keys",
+    "true_until",
 ]

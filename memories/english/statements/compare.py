@@ -12,6 +12,7 @@ from functools import lru_cache
 from memories.bounds import WHOLE
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
+from memories.english.statements.implied_ends import events, implied
 from memories.english.statements.overlap import (
     DIFFERENT,
     SHARED_START,
@@ -24,7 +25,14 @@ from memories.english.statements.overlap import (
 )
 from memories.english.statements.parse import ME, MY, change_roots
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.replacement import denied, ended, ending_verbs, new_value, replaced
+from memories.english.statements.replacement import (
+    denied,
+    ended,
+    ending_verbs,
+    new_value,
+    over,
+    replaced,
+)
 from memories.english.statements.slots import NO_WORDS, OwnWords, Slot
 from memories.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.english.statements.wording import Word, root, texts
@@ -51,8 +59,10 @@ def relation(
         identical(old, new)
         or by_slot(old, new, overlap)
         or denied(old, new, overlap)
+        or over(old, new, overlap)
         or ended(old, new, words)
         or replaced(old, new, overlap)
+        or implied(old, new)
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
         or duplicate(old, new, overlap)
@@ -209,6 +219,8 @@ def are_strangers(one: Glance, other: Glance) -> bool:
 def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
     """It tells of no change, denies and ends nothing, and gives no attribute a value."""
     if reading.is_negated or reading.change or reading.ousted or reading.slots:
+        return False
+    if events(reading):
         return False
     return ending_verbs(own.changes).isdisjoint(reading.clause_verbs)
 

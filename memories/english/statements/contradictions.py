@@ -147,7 +147,7 @@ ENDINGS = (
         counter_examples=(("Ada is dating Jens", "Ada had dinner with Jens"),),
     ),
     Ending(
-        "quit leave resign retire jobless dismiss exit expel",
+        "quit leave movedout resign retire jobless dismiss exit expel",
         "work job employ be intern manager own lead member belong serve coach teach study "
         "play sing train live attend responsible volunteer captain dance",
         examples=(("Ada works at Equinor", "Ada resigned from Equinor"),),

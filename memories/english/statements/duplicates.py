@@ -151,6 +151,9 @@ def same_claim(old: Reading, new: Reading) -> bool:
         and not words_after(old, "from") & words_after(new, "to", "for")
         and not words_after(old, "to", "for") & words_after(new, "from")
         and exchanged(old, new) is None
+        # What one of them says is so, the other says is not.
+        and not old.contrasted & (new.stems - new.contrasted)
+        and not new.contrasted & (old.stems - old.contrasted)
     )
 
 

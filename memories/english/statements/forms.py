@@ -194,8 +194,10 @@ def _matched(parse: Parse, row: SlotForm, match: re.Match[str]) -> Iterator[Slot
     subjects = [key([*groups["s"], *said])] if is_joined else _each(groups["s"])
     # A price holds for adults, or in winter: another one is no change.
     said = [] if is_joined else said or (condition_of(groups["v"]) if row.slot == "price" else [])
+    text = " ".join(word.root for word in value)
+    text = text[:-2] if row.values == "nth" else text
     for subject in subjects:
-        yield Slot(subject, row.slot, key(said), " ".join(word.root for word in value))
+        yield Slot(subject, row.slot, key(said), text)
 
 
 def _each(phrase: Sequence[Word]) -> list[str]:
@@ -217,6 +219,10 @@ def _fits(row: SlotForm, value: Sequence[Word], told: Sequence[Word]) -> bool:
             return not is_date(value[0])
         case "#":
             return value[0].is_number
+        case "nth":
+            return value[0].root[:1].isdigit() and value[0].root[-2:] in ("st", "nd", "rd", "th")
+        case "no #":
+            return not any(word.is_number or is_date(word) for word in value)
         case "$":
             return value[0].is_number and any(w.root in MONEY for w in value)
         case "#1":

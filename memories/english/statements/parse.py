@@ -13,14 +13,21 @@ from memories.english.statements.auxiliaries import (
     take,
 )
 from memories.english.statements.tools import tool_role
-from memories.english.statements.word_lists import CHANGE_TO, FUNCTION, PLAN, SAME_IN_PAST, VERBS
+from memories.english.statements.word_lists import (
+    ARTICLES,
+    CHANGE_TO,
+    FUNCTION,
+    PLAN,
+    SAME_IN_PAST,
+    VERBS,
+)
 from memories.english.statements.wording import Word, root, words
 
-STARTS = frozenset("every each on in since by at".split())
+STARTS = frozenset("every each on in since by at until till".split())
 OFTEN = frozenset("daily nightly weekly monthly yearly".split())
 PERIODS = OFTEN | frozenset("day days week weeks weekend weekends month months year years".split())
 FRONTED = frozenset(
-    "before after since during in on at by for with without until despite as from".split()
+    "before after since during in on at by for with without until till despite as from".split()
 )
 ME = {"i": "user", "me": "user", "myself": "user", "we": "team", "us": "team"}
 MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
@@ -37,7 +44,7 @@ def parse(statement: str) -> Parse:
             pending += [plain(MY[word.text]), plain("'s")]
         else:
             pending.append(word)
-    pending = _with_subject(pending)
+    pending = _used_to(_contrasted(_with_subject(pending)))
     found.is_definite = bool(pending) and pending[0].text in ("the", "team")
     for position, word in enumerate(pending):
         take(found, word, pending[position + 1 : position + 4])
@@ -51,6 +58,35 @@ def parse(statement: str) -> Parse:
         places = (i for i in range(1, len(found.words)) if _is_verb(found, i))
         found.verb = next(places, min(1, len(found.words)))
     _settle_tense(found)
+    return found
+
+
+def _contrasted(found: list[Word]) -> list[Word]:
+    """ "on Teams, not on Slack" is "on Teams instead of Slack"; nothing is denied of Teams."""
+    for i in range(3, len(found) - 1):
+        if found[i].text != "not" or found[i - 1].text not in (",", "and"):
+            continue
+        after = i + 1
+        while after < len(found) - 1 and (
+            found[after].is_function or found[after].text in ARTICLES
+        ):
+            after += 1
+        denied = found[after]
+        if denied.is_function or denied.text in VERBS or denied.text.endswith("ing"):
+            continue
+        return [*found[: i - 1], Word("insteadof", "insteadof"), *found[after:]]
+    return found
+
+
+def _used_to(found: list[Word]) -> list[Word]:
+    """ "Ann used to live in Oslo"; not "is used to", nor "the tool used to build it"."""
+    for i in range(1, min(6, len(found) - 2)):
+        if found[i].text != "used" or found[i + 1].text != "to":
+            continue
+        before = {word.root for word in found[:i]}
+        is_verb = found[i + 2].text in VERBS or found[i + 2].root in ("have", "do", "be")
+        if is_verb and before.isdisjoint({"be", "get", "have"}):
+            return [*found[:i], plain("usedto"), *found[i + 2 :]]
     return found
 
 

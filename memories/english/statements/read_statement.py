@@ -55,6 +55,12 @@ class Reading:
         """The words of its subject."""
         return frozenset(self.subject.replace("/", "-").split("-"))
 
+    @property
+    def person(self) -> str:
+        """Whom it may be about, or whose it is: "alice" of "alice/sister"; "" of a thing's, a team's."""
+        owner = self.subject.partition("/")[0]
+        return "" if self.is_definite or owner == "team" else owner
+
     @cached_property
     def clause_verbs(self) -> dict[str, int]:
         """The verb of the statement and of what "and" joins to it, with their places."""
@@ -69,6 +75,12 @@ class Reading:
         """What it names as the old value: A of "from A to B", of "B instead of A"."""
         pairs = zip(self.words, self.words[1:], strict=False)
         return self.replaced | {after.root for word, after in pairs if word.text in _old_after}
+
+    @cached_property
+    def contrasted(self) -> frozenset[str]:
+        """What it says is not so, beside what is: A of "B, not A" and of "B instead of A"."""
+        pairs = zip(self.words, self.words[1:], strict=False)
+        return frozenset(after.root for word, after in pairs if word.text == "insteadof")
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -126,6 +138,11 @@ def _read(statement: str, own: OwnWords) -> Reading:
 
 _read_short = lru_cache(maxsize=8192)(_read)  # of a batch of a thousand, all it is compared with
 _read_long = lru_cache(maxsize=512)(_read)
+
+
+def is_said_by(reading: Reading, speaker: str) -> bool:
+    """Whether it is about whoever has this name."""
+    return not {word.root for word in words(speaker)}.isdisjoint(reading.person.split("-"))
 
 
 def slot_keys(reading: Reading) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from memories.english.calendar_dates import DateOrder
 from memories.english.dates import last_day
-from memories.english.statements.auxiliaries import RENAMED
+from memories.english.statements.auxiliaries import RENAMED, is_time
 from memories.english.statements.contradictions import (
     ENDINGS,
     EVENTS,
@@ -16,6 +16,7 @@ from memories.english.statements.contradictions import (
     MANY_VALUED,
     NOW_SINGLE,
 )
+from memories.english.statements.implied_ends import words_ended
 from memories.english.statements.overlap import (
     Overlap,
     Relation,
@@ -110,6 +111,8 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     verbs = new.clause_verbs
     if ending_verbs(own.changes).isdisjoint(verbs):
         return None
+    if "leave" in verbs and any(is_time(word) for word in new.words):
+        return None  # "left Oslo at nine" is a journey
     for row in _endings(own.changes):
         for verb, place in verbs.items():
             if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
@@ -117,16 +120,30 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     return None
 
 
+def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """ "used to smoke" ends "smokes"."""
+    is_new = "past" in new.change and "past" not in old.change and not old.is_past
+    if not is_new or old.is_negated or new.is_negated or old.is_plan or not same_subject(old, new):
+        return None
+    if overlap.missing >= 0.5 or weight(overlap.shared - subject_words(old)) < 1:
+        return None
+    return Relation("update" if overlap.added < 1 else "unsure", "over")
+
+
 def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
     if reading.is_plan:
         return ()
+    implied = words_ended(reading)
     verbs = set(reading.clause_verbs)
     ends = not verbs.isdisjoint(ending_verbs(own.changes))
-    if not (ends or reading.is_negated or reading.replaced or "end" in reading.change):
-        return ()
+    changes = reading.is_negated or bool(reading.replaced or reading.contrasted)
+    if not (ends or changes or reading.change & {"end", "past"}):
+        return implied
     said = [w for w in reading.words[reading.verb_at :] if w.root not in verbs | light()]
-    return tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
+    named = tuple(word.text for word in said if not word.is_function and not word.is_number)[:3]
+    gone = tuple(w.text for w in reading.words if w.root in reading.contrasted)
+    return tuple(dict.fromkeys((*gone, *named, *implied)))
 
 
 def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
@@ -147,7 +164,8 @@ def _ends(row: _Verbs, old: Reading, new: Reading, place: int) -> bool:
     if not found or not objects <= found | row.ended | _unsaid:
         return False
     is_ahead = old.is_plan or old.is_ongoing and bool(old.dates)
-    covered = weight(found - states) + len(states) + (1 if is_ahead else 0)
+    shared = found | new.stems & said - subject_words(new)
+    covered = weight(shared - states) + len(states) + is_ahead
     return covered * 2.5 >= weight(said)
 
 
@@ -284,7 +302,9 @@ _many_valued = frozenset(map(root, MANY_VALUED))
 
 
 # Of these the date in a statement is the day on which it came true; a deadline's is its value.
-LASTING = frozenset("residence place employer job school relationship spouse car".split())
+LASTING = frozenset(
+    "residence place employer job school relationship spouse car diet household".split()
+)
 _current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORECASE)
 # A belief without a date holds at least from when it was said on, and for how long before?
 UNKNOWN = timedelta(days=366)
@@ -296,15 +316,14 @@ def came_before(
     rule: str,
     since: datetime,
     *,
-    dated: bool,
+    margin: timedelta = timedelta(0),
     order: DateOrder = "auto",
 ) -> bool:
     """Whether `told`, of which `event` is the first day that is meant, came true before what is
-    believed `since` then; `dated`: since a day that was named. `rule` names the attribute."""
+    believed `since` then, by more than `margin`. `rule` names the attribute."""
     # It must tell what happened, not what is.
     is_over = "to" in told.change or any(word.is_past for word in told.words)
     if rule.removeprefix("slot:") not in LASTING or not is_over or _current.search(told.statement):
         return False
-    margin = timedelta(0) if dated else UNKNOWN
     last = last_day(told.statement, event.date(), order) - event.date()
     return since - event > margin + last

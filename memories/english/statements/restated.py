@@ -33,7 +33,7 @@ WISHES = frozenset("want plan try hope wish dream".split())
 TWINS = (
     "choose chose decide decision settle agree", "write implement build program code",
     "visit trip travel go went", "job work profession employ", "name call",
-    "prefer favorite preference choice best better rather", "afraid fear frighten scare",
+    "prefer favorite preference choice best better rather", "afraid fear frighten scare", "birthday born birth",
 )  # fmt: skip
 # A word that is added to all that was rejected makes it another claim, where it is one of these.
 ENDINGS = frozenset(

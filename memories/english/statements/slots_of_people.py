@@ -71,6 +71,8 @@ OF_PEOPLE = (
             "{s} retrain as {v}",
         ),
         examples=(("Ada was promoted to head nurse", ("ada", "job", "", "head nurse")),),
+        counter_examples=("Ada was promoted to level 12 in the game",),
+        values="no #",
         is_change=True,
     ),
     SlotForm(
@@ -82,9 +84,17 @@ OF_PEOPLE = (
     ),
     SlotForm(
         "age",
-        ("{s} turn {v}", "{s} celebrate {v} birthday"),
+        ("{s} turn {v}",),
         examples=(("Ada turned 31", ("ada", "age", "", "31")),),
         values="#",
+        is_change=True,
+    ),
+    SlotForm(
+        "age",
+        ("{s} celebrate|have {v} birthday",),
+        examples=(("Ada celebrated her 31st birthday", ("ada", "age", "", "31")),),
+        counter_examples=("Ada celebrated her birthday",),
+        values="nth",
         is_change=True,
     ),
     SlotForm(

@@ -19,6 +19,7 @@ from memories.evaluation import (
     conflicts,
     evaluation_report,
     extraction,
+    guard_stories,
     intent_stories,
     locomo,
     realmem,
@@ -39,7 +40,7 @@ DATASETS = {
     "changes": change_stories.CHANGES,
     "intents": intent_stories.OWN,
     "worth": worth_stories.WORTH,
-}
+} | {what: guard_stories.own_stories(what) for what in guard_stories.KEYS}
 NAME = 200  # as long as a run's name may be
 
 
@@ -59,13 +60,15 @@ class Command(CommandWithExamples):
         "  manage.py evaluate intents\n"
         "  manage.py evaluate changes\n"
         "  manage.py evaluate worth\n"
+        "  manage.py evaluate guard\n"
         "\nResults are kept in this installation, for its page of runs.\n"
         "Retrieval and extraction read LoCoMo's format: qa with evidence, observations;\n"
         "extraction reads RealMem's, too: extracted_memory with source_turn.\n"
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
         "intents one {id, kind, messages, gone, becomes, here} per line;\n"
         "worth one {id, kind, messages, keep, ended, not} per line; changes one\n"
-        "{id, kind, messages, old, new, past, marked, keep} per line."
+        "{id, kind, messages, old, new, past, marked, keep} per line; guard, visibility and\n"
+        "rejected as their own files have them, beside the code."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -74,7 +77,7 @@ class Command(CommandWithExamples):
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed, but for changes, intents and worth, which have stories of their own",
+            help="needed by retrieval, extraction and conflicts; the others have stories of their own",
         )
         parser.add_argument(
             "--half", default="", help="of stories and pairs: those of this half alone"
@@ -101,6 +104,9 @@ class Command(CommandWithExamples):
             "intents": partial(self.intents, options["half"]),
             "changes": partial(self.changes, options["half"]),
             "worth": self.worth,
+        }
+        measure |= {
+            each: partial(self.guarded, each, options["half"]) for each in guard_stories.KEYS
         }
         started = timezone.now()
         try:
@@ -157,6 +163,13 @@ class Command(CommandWithExamples):
             result = worth_stories.evaluate(chosen, shown.update)
         self.tell(evaluation_report.worth_lines(result))
         return evaluation_report.worth_json(result)
+
+    def guarded(self, what: str, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = guard_stories.stories(what, dataset, half)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = guard_stories.evaluate(what, chosen, shown.update)
+        self.tell(evaluation_report.story_lines(result))
+        return evaluation_report.story_json(result)
 
     def tell(self, lines: Iterable[str]) -> None:
         for line in lines:

@@ -18,6 +18,7 @@ from memories.models import (
     Case,
     CaseItem,
     Fact,
+    Intent,
     Memory,
     Supersession,
     WorkspaceIndex,
@@ -35,7 +36,7 @@ QUARANTINED, GROUND = "quarantine", "ground"  # why a fact, or what rests on ano
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
-    "now": 0.6, "turned": 0.6, "nearest": 0.5, "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
+    "over": 0.8, "implied": 0.6, "earlier": 0.6, "now": 0.6, "turned": 0.6, "nearest": 0.5, "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
     "near": 0.3, "numbered": 0.3, "contained": 0.2,
 }  # fmt: skip
 WAITING = 500  # pairs that a sweep files of one workspace
@@ -176,8 +177,10 @@ def file_facts(facts: Iterable[Fact], words: OwnWords = NO_WORDS) -> None:
             attribute, topic = keys[0].split("|")[1], topic_of(keys[0])
         about = CaseAbout(fact.workspace_id, fact.subject_id, attribute, topic)
         at = fact.quarantined_at or timezone.now()
-        item = NewItem(at, QUARANTINED, fact_id=fact.pk)
-        open_case(about, Kind.QUARANTINE, [item], risk=SHARPNESS[QUARANTINED] / 2)
+        items = [NewItem(at, QUARANTINED, fact_id=fact.pk)]
+        if fact.memory_id is not None:  # written by hand, and held
+            items.append(NewItem(at, QUARANTINED, memory_id=fact.memory_id))
+        open_case(about, Kind.QUARANTINE, items, risk=SHARPNESS[QUARANTINED] / 2)
 
 
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
@@ -185,7 +188,7 @@ def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
     waiting = CaseItem.objects.filter(case=OuterRef("pk")).filter(
         Q(memory__held_at__isnull=False, memory__forgotten_at=None, memory__superseded_by=None)
         | Q(fact__quarantined_at__isnull=False)
-        | Q(intent__isnull=False)
+        | Exists(Intent.objects.filter(pk=OuterRef("intent"), state=Intent.State.CASE))
     )
     pairs = Supersession.objects.filter(case=OuterRef("pk"), state=Supersession.State.PENDING)
     rows = Case.objects.undecided().filter(~Exists(waiting), ~Exists(pairs), pk__in=case_ids)
@@ -194,6 +197,52 @@ def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
         state=Case.State.DECIDED, decided_by=actor, decided_at=now, snoozed_until=None,
         version=F("version") + 1, updated_at=now,
     )  # fmt: skip
+
+
+def follow_subjects(
+    workspace_id: uuid.UUID, subject_ids: Collection[uuid.UUID], actor: str
+) -> None:
+    """What cases are about went to another of these subjects, or came from none: the cases follow,
+    and join the one that waits there about the same. The workspace's lock is held."""
+    about = Q(subject__in=subject_ids) | Q(items__memory__subject__in=subject_ids)
+    rows = Case.objects.filter(about, workspace_id=workspace_id).distinct().order_by("pk")
+    for case in rows.prefetch_related("items__memory", "items__fact"):
+        items = list(case.items.all())
+        asked = Intent.objects.in_bulk([item.intent for item in items if item.intent])
+        by_subject: dict[uuid.UUID | None, list[CaseItem]] = {}
+        for item in items:
+            row = item.memory or item.fact or (asked.get(item.intent) if item.intent else None)
+            by_subject.setdefault(row.subject_id if row else case.subject_id, []).append(item)
+        staying = by_subject.pop(case.subject_id, [])
+        if not staying and len(by_subject) == 1 and not _beside(case, next(iter(by_subject))):
+            Case.objects.filter(pk=case.pk).update(subject=next(iter(by_subject)))
+        elif not case.is_decided:
+            for subject_id, own in by_subject.items():
+                _join(case, subject_id, own)
+            if not staying:
+                case.delete()
+    settle(rows.values_list("pk", flat=True), actor)
+
+
+def _beside(case: Case, subject_id: uuid.UUID | None) -> bool:
+    """Whether the same waits there already."""
+    about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
+    same = {"attribute": case.attribute, "topic": case.topic, "workspace_id": case.workspace_id}
+    return not case.is_decided and Case.objects.undecided().filter(about, **same).exists()
+
+
+def _join(case: Case, subject_id: uuid.UUID | None, items: Sequence[CaseItem]) -> None:
+    """Move items of a case to the one about another subject, with the pairs that wait."""
+    about = CaseAbout(case.workspace_id, subject_id, case.attribute, case.topic)
+    moved = [
+        NewItem(each.at, each.why, each.memory_id, each.fact_id, each.intent) for each in items
+    ]
+    target = open_case(about, case.kind, moved, risk=case.risk)
+    CaseItem.objects.filter(pk__in=[each.pk for each in items]).delete()
+    memories = [each.memory_id for each in items if each.memory_id]
+    pairs = Supersession.objects.filter(case=case, new__in=memories)
+    pairs.filter(state=Supersession.State.PENDING).update(case=target)
+    Intent.objects.filter(pk__in=[each.intent for each in items]).update(case_id=target)
 
 
 def unfiled() -> set[uuid.UUID]:

@@ -1,0 +1,209 @@
+"""Routes: cases, which are what waits for a person, and the decisions on them."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from django.db.models import F, Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from msgspec import Meta
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import cases
+from memories.api.shapes import CitationJson, FactJson, MemoryJson
+from memories.cases import CaseDecision
+from memories.english.plain_words import attribute_words, rule_words
+from memories.models import Case, CaseItem, Citation, Fact, Memory
+from workspaces.api.json_answers import JsonAnswer, UserId
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.request_fields import Maybe, Moment, OneOf, Text, declared
+from workspaces.scope import Scope
+
+DECIDES = NEEDS | {"POST": Capability.CURATE}
+NARROWING = {
+    "state": "state",
+    "user_id": "subject__external_id",
+    "attribute": "attribute",
+    "kind": "kind",
+    "assignee": "assignee_id",
+}
+MOST_QUOTES = 5  # of one item
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class CaseQuery(PageQuery):
+    state: Maybe[Annotated[str, OneOf(Case.State)]] = None
+    user_id: Maybe[Text] = None
+    attribute: Maybe[Text] = None
+    kind: Maybe[Annotated[str, OneOf(Case.Kind)]] = None
+    assignee: Maybe[
+        Annotated[uuid.UUID, Field(description="The id of a member, as in /members.")]
+    ] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class SnoozeBody:
+    until: Annotated[
+        Moment | None, Field(description="It waits no more until then; null wakes it.")
+    ] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class AssignBody:
+    assignee: Annotated[
+        uuid.UUID | None,
+        Field(description="The id of a member, as in /members; null takes it back."),
+    ] = None
+
+
+class CaseQuoteJson(CitationJson):
+    """Words that an item stands on, by whom and when they were said."""
+
+    role: str
+    name: str | None
+    occurred_at: datetime
+
+
+class CaseItemJson(JsonAnswer):
+    """One statement of the case: exactly one of memory, fact and intent is there."""
+
+    memory: MemoryJson | None
+    fact: FactJson | None
+    intent: Annotated[uuid.UUID | None, Meta(description="The id of an intent.")]
+    quotes: list[CaseQuoteJson]
+    at: Annotated[datetime, Meta(description="When it was said.")]
+    why: Annotated[str | None, Meta(description="Why it is in the case, in plain words.")]
+    rule: Annotated[str | None, Meta(description="The rule that brought it in.")]
+
+
+class CaseJson(JsonAnswer):
+    """What waits for a person about one attribute of one subject, the oldest statement first."""
+
+    id: uuid.UUID
+    kind: Case.Kind
+    state: Case.State
+    user_id: UserId
+    attribute: Annotated[str, Meta(description="A single-valued attribute, or a category.")]
+    label: Annotated[str, Meta(description="The attribute in plain words.")]
+    items: list[CaseItemJson]
+    risk: Annotated[float, Meta(description="0 to 1, by which lists are ordered.")]
+    assignee: Annotated[uuid.UUID | None, Meta(description="The id of a member.")]
+    snoozed_until: datetime | None
+    decided_by: str | None
+    decided_at: datetime | None
+    note: str | None
+    version: Annotated[int, Meta(description="Grows whenever the case changes.")]
+    created_at: datetime
+    updated_at: datetime
+
+
+def visible(scope: Scope) -> QuerySet[Case]:
+    """With their items, and of these what `scope` may see of the words they stand on."""
+    facts = Fact.objects.with_names().prefetch_related("citations__episode")
+    said = Fact.objects.visible_to(scope).prefetch_related("citations__episode").order_by("-pk")
+    memories = Memory.objects.with_names().prefetch_related(Prefetch("facts", said))
+    items = CaseItem.objects.prefetch_related(Prefetch("memory", memories), Prefetch("fact", facts))
+    rows = Case.objects.visible_to(scope).annotate(user_external=F("subject__external_id"))
+    return rows.prefetch_related(Prefetch("items", items))
+
+
+def case_json(case: Case) -> CaseJson:
+    return CaseJson.of(
+        case,
+        label=attribute_words(case.attribute),
+        items=[item_json(item) for item in case.items.all()],
+        risk=case.risk_now,
+        assignee=case.assignee_id,
+    )
+
+
+def item_json(item: CaseItem) -> CaseItemJson:
+    facts = item.memory.facts.all() if item.memory else [item.fact] if item.fact else []
+    citations = [citation for fact in facts for citation in fact.citations.all()]
+    return CaseItemJson(
+        memory=MemoryJson.of(item.memory) if item.memory else None,
+        fact=FactJson.of(item.fact) if item.fact else None,
+        intent=item.intent,
+        quotes=[quote_json(citation) for citation in citations[:MOST_QUOTES]],
+        at=item.at,
+        why=(item.fact and item.fact.quarantine_reason) or rule_words(item.why) or None,
+        rule=item.why or None,
+    )
+
+
+def quote_json(citation: Citation) -> CaseQuoteJson:
+    episode = citation.episode
+    return CaseQuoteJson.of(
+        citation,
+        external_id=episode.external_id,
+        role=episode.role,
+        name=episode.author or None,
+        occurred_at=episode.occurred_at,
+    )
+
+
+def case_response(scope: Scope, row: uuid.UUID) -> Response:
+    return Response(case_json(get_object_or_404(visible(scope), pk=row)))
+
+
+class CasesView(WorkspaceView):
+    @operation("listCases", query=CaseQuery, page=CaseJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Those of the highest risk first; `state=open` is what waits for a person."""
+        wanted = narrowing(read_query(CaseQuery, request), NARROWING)
+        return paged(request, visible(self.scope).filter(**wanted), case_json, rank="rank")
+
+
+class CaseView(WorkspaceView):
+    @operation("readCase", answer=CaseJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        return case_response(self.scope, row)
+
+
+class DecideCaseView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("decideCase", request=CaseDecision, answer=CaseJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Say of all its statements at once what becomes of them: all of it is done, or nothing."""
+        decision = read(CaseDecision, request.data)
+        return case_response(self.scope, cases.decide_case(self.scope, row, decision).pk)
+
+
+class UndoCaseView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("undoCase", answer=CaseJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Take its decision back: everything in it is as it was, and waits again."""
+        return case_response(self.scope, cases.undo_case(self.scope, row).pk)
+
+
+class SnoozeCaseView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("snoozeCase", request=SnoozeBody, answer=CaseJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Leave it for later."""
+        until = read(SnoozeBody, request.data).until
+        return case_response(self.scope, cases.snooze_case(self.scope, row, until).pk)
+
+
+class AssignCaseView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("assignCase", request=AssignBody, answer=CaseJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Give it to a member."""
+        member = read(AssignBody, request.data).assignee
+        return case_response(self.scope, cases.assign_case(self.scope, row, member).pk)

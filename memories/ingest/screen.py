@@ -1,0 +1,177 @@
+"""Secrets and orders in new messages: masked before they are written, and held for a person."""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from django.utils import timezone
+
+from memories import guard, masks
+from memories.bounds import STATEMENT
+from memories.english import clauses
+from memories.ingest.ingest_request import NewMessage
+from memories.masked_text import masked
+from memories.models import (
+    Category,
+    Citation,
+    Episode,
+    Fact,
+    MaskedSpan,
+    MemorySession,
+    Visibility,
+)
+from memories.resolve import file_facts
+from workspaces.ids import uuid7
+
+OWN_KINDS = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.SYSTEM)
+GUARD = "guard"  # what a session's steps call it; so begins the rule of a fact that is held
+# What a person pastes in: code, quoted lines, a mail, a quotation.
+_pasted = re.compile(
+    r"```.{0,20000}?(?:```|\Z)|^>[^\n]*(?:\n>[^\n]*)*|^(?:From|Subject|Sent): [^\n]+\n.{0,20000}"
+    r"|“[^”\n]{25,2000}”|\"[^\"\n]{25,2000}\"",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What is to be masked of a message: `places` of its content, `words` of its payload and
+    metadata."""
+
+    places: tuple[guard.Finding, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def screen(message: NewMessage, allowed: Collection[str] = ()) -> Screened:
+    """What a message holds that nobody is to read, without what the workspace allows."""
+    text = message.content
+    kind = message.kind or message.role
+    whose = guard.ASSISTANT if kind == Episode.Kind.ASSISTANT else guard.OTHER
+    if kind in OWN_KINDS:
+        found = guard.findings(text, guard.OWN, allowed)
+        for pasted in _pasted.finditer(text):
+            more = guard.findings(pasted[0], guard.OTHER, allowed)
+            found += [
+                guard.Finding(f.start + pasted.start(), f.end + pasted.start(), f.label)
+                for f in more
+            ]
+    else:
+        found = guard.findings(text, whose, allowed)
+    words: list[str] = []
+    for value in filter(None, (message.payload, message.metadata)):
+        written = json.dumps(value, ensure_ascii=False, default=str)
+        places = guard.findings(written, whose, allowed) if len(written) > 8 else []
+        words += [written[place.start : place.end] for place in places]
+    return Screened(tuple(sorted(set(found))), tuple(words))
+
+
+def without_secrets(message: NewMessage, screened: Screened) -> str:
+    """The message's content as it will be kept."""
+    return masked(message.content, [(place.start, place.end) for place in screened.places])
+
+
+@dataclass(slots=True)
+class HeldBatch:
+    """What is written beside new episodes: masks, and facts that wait for a person."""
+
+    masks: list[MaskedSpan] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, made: Sequence[Episode], screened: Sequence[Screened], session: MemorySession | None
+    ) -> "HeldBatch":
+        """Of new episodes, which are masked by this."""
+        batch = cls()
+        for episode, own in zip(made, screened, strict=True):
+            if own.places or own.words:
+                batch.take(episode, own, session)
+        return batch
+
+    @property
+    def reason(self) -> str:
+        reasons = "; ".join(dict.fromkeys(fact.quarantine_reason for fact in self.facts))
+        return f"{len(self.facts)} held for a person: {reasons}" if self.facts else ""
+
+    def take(self, episode: Episode, screened: Screened, session: MemorySession | None) -> None:
+        """Mask an episode that is not written yet. Each sentence with something to hold is a fact
+        in quarantine, where there is a session to accept it for."""
+        text, cause = episode.content, None
+        for start, end, places in _sentences(text, screened.places) if session else ():
+            reason = guard.reason_of(places)
+            fact = Fact(
+                id=uuid7(),
+                workspace_id=episode.workspace_id,
+                session=session,
+                subject_id=episode.subject_id,
+                agent_id=episode.agent_id,
+                statement=text[start:end],
+                category=Category.OTHER,
+                method=Fact.Method.PATTERN,
+                rule=f"{GUARD}:{places[0].label}",
+                visibility=Visibility.PRIVATE,
+                quarantined_at=timezone.now(),
+                quarantine_reason=reason,
+            )
+            cause = fact.pk
+            why = masks.MaskReason(MaskedSpan.Kind.SECRET, reason, cause)
+            spans = [(max(p.start, start), min(p.end, end)) for p in places]
+            self.masks += masks.of_new(episode, spans, why)
+            self.masks += masks.of_new_fact(fact, [(a - start, b - start) for a, b in spans], why)
+            self.facts.append(fact)
+            self.citations.append(
+                Citation(
+                    workspace_id=episode.workspace_id,
+                    fact=fact,
+                    episode=episode,
+                    start=start,
+                    end=end,
+                    quote=episode.content[start:end],
+                )
+            )
+        reason = guard.reason_of(screened.places) or "a secret"
+        why = masks.MaskReason(MaskedSpan.Kind.SECRET, reason, cause)
+        rest = [] if cause else [(place.start, place.end) for place in screened.places]
+        self.masks += masks.of_new(episode, rest, why, screened.words)
+
+    def write(self) -> None:
+        """After the episodes, in their transaction."""
+        if not self.masks:
+            return
+        Fact.objects.bulk_create(self.facts)
+        Citation.objects.bulk_create(self.citations)
+        MaskedSpan.objects.bulk_create(self.masks)
+        file_facts(self.facts)
+
+
+def _sentences(
+    text: str, places: Sequence[guard.Finding]
+) -> list[tuple[int, int, list[guard.Finding]]]:
+    """The sentences that hold the places, each with its own, none longer than a statement may be
+    but for what it holds."""
+    found: list[tuple[int, int, list[guard.Finding]]] = []
+    for place in places:
+        begin = max(0, place.start - STATEMENT)
+        before = [
+            a for a, _ in clauses.sentences(text[begin : place.end]) if begin + a <= place.start
+        ]
+        start = begin + (before[-1] if before else 0)
+        after = next(
+            (
+                b
+                for _, b in clauses.sentences(text[start : place.end + STATEMENT])
+                if start + b >= place.end
+            ),
+            None,
+        )
+        end = place.end if after is None else start + after
+        if end - start > STATEMENT:
+            start, end = place.start, place.end
+        if found and start < found[-1][1]:
+            first, last, own = found[-1]
+            found[-1] = (first, max(last, end), [*own, place])
+        else:
+            found.append((start, end, [place]))
+    return found
