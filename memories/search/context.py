@@ -6,6 +6,7 @@ The block's tag is one that the gatekeeper passes over: what was served is not l
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,25 +17,34 @@ from memories.english.standing_wishes import standing_wish
 from memories.index import statements, workspace_index
 from memories.models import Layer, Memory
 from memories.ranking import Mark
-from memories.search import Hit, SearchRequest, after_ranking, conditions, layer_query, search
-from memories.search.confidence import confidence_of
+from memories.search import (
+    LAYERS,
+    Hit,
+    SearchRequest,
+    after_ranking,
+    conditions,
+    layer_query,
+    search,
+)
 from memories.search.context_text import (
-    TAIL,
+    SHORT,
     ContextEntry,
     head,
     lines,
     said_of,
     size,
+    tail,
     wish_of,
 )
 from memories.search.hits import rows_of
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
-FLOOR = 0.28  # of the confidence: below it stands what has nothing to do with the question
+FLOOR = 0.22  # of the confidence: below it stands what has nothing to do with the question
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE, STANDING_MOST, STANDING_READ = 4, 8, 40  # a quarter of the budget, so many wishes
 SHORTEST = 12  # tokens of a line: there are no more than so many lines
+LONGEST_TAIL = dict.fromkeys(LAYERS, 999)
 # What a message may be and tell nothing of its own; see gatekeeper.
 EMPTY_TALK = {"question", "courtesy", "assent", "boilerplate", "empty", "served"}
 
@@ -88,34 +98,31 @@ def context(
     started = time.perf_counter()
     wanted = replace(request, include=request.include | {"citations"})
     answer = search(scope, wanted)
-    confidence = confidence_of(request.query, answer.hits)
-    if confidence < floor:
-        took = (time.perf_counter() - started) * 1e3
-        return Context("", 0, [], False, took, confidence, notes=answer.notes)
-    entries = _entries(scope, request, answer.hits)
+    entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
     standing = _standing(scope, request) if request.at.is_now else []
-    budget = tokens - tokens_of(head(order)) - tokens_of(TAIL)
+    is_short = tokens < SHORT
+    frame = head(order, is_short=is_short), tail(LONGEST_TAIL, is_short=is_short)
+    budget = tokens - sum(map(tokens_of, frame))
     highest = max(9, tokens // SHORTEST)
     wishes, _ = _packed(standing, min(budget, tokens // STANDING_SHARE), highest, may_cut=False)
-    told = {entry.hit.row.id for entry in wishes}
-    rest = [entry for entry in entries if entry.hit.row.id not in told]
+    wished = {entry.hit.row.id for entry in wishes}
+    rest = [entry for entry in entries if entry.hit.row.id not in wished]
     budget -= sum(size(entry, highest) for entry in wishes)
     packed, truncated = _packed(rest, budget, highest, may_cut=not wishes)
+    more = Counter(hit.layer for entry in rest for hit in entry.hits)
+    more -= Counter(hit.layer for entry in packed for hit in entry.hits)
     if order != "relevance":
         packed.sort(key=lambda entry: entry.key, reverse=order == "newest")
     chosen = [*wishes, *packed]
-    text = "".join([head(order), *lines(chosen), TAIL]) if chosen else ""
-    hits = [hit for entry in chosen for hit in entry.hits]
-    more = _left_out(entries, {hit.row.id for hit in hits})
-    took = (time.perf_counter() - started) * 1e3
+    text = "".join([frame[0], *lines(chosen), tail(more, is_short=is_short)]) if chosen else ""
     return Context(
         text,
         tokens_of(text),
-        hits,
+        [hit for entry in chosen for hit in entry.hits],
         truncated,
-        took,
-        confidence,
-        more,
+        (time.perf_counter() - started) * 1e3,
+        answer.confidence,
+        dict(more),
         answer.reranked,
         answer.notes,
     )
@@ -231,11 +238,3 @@ def _packed(
         days.add(entry.day)
         tokens -= cost
     return packed, truncated
-
-
-def _left_out(entries: Iterable[ContextEntry], told: set[uuid.UUID]) -> dict[str, int]:
-    more: dict[str, int] = {}
-    for hit in (hit for entry in entries for hit in entry.hits):
-        if hit.row.id not in told:
-            more[hit.layer] = more.get(hit.layer, 0) + 1
-    return more
